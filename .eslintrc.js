@@ -1,0 +1,69 @@
+import tseslint from 'typescript-eslint';
+
+/**
+ * Who may import whom, by folder of src. The one table behind the lint rule below: a folder may import itself, `common`,
+ * and what stands here. Nothing imports chat, dashboard or health.
+ */
+const MAY_IMPORT = {
+  common: [],
+  config: [],
+  database: ['config'],
+  accounts: ['config', 'database'],
+  auth: ['config', 'accounts'],
+  throttling: ['config', 'accounts', 'auth'],
+  upstreams: ['config'],
+  models: ['config', 'upstreams'],
+  chat: ['config', 'accounts', 'auth', 'throttling', 'upstreams', 'models'],
+  health: ['config', 'database', 'auth'],
+  observability: ['config'],
+};
+
+const folders = Object.keys(MAY_IMPORT);
+
+const layering = folders.map((folder) => ({
+  files: [`src/${folder}/**/*.ts`],
+  rules: {
+    '@typescript-eslint/no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          {
+            // One level up from a module, or two from a folder inside it, is src.
+            regex: `^(\\.\\./)+(${folders
+              .filter((other) => other !== folder && other !== 'common' && !MAY_IMPORT[folder].includes(other))
+              .join('|')})/`,
+            message: `src/${folder} may not import this: see MAY_IMPORT in .eslintrc.js.`,
+          },
+        ],
+      },
+    ],
+  },
+}));
+
+const environment = {
+  files: ['src/**/*.ts'],
+  ignores: ['src/config/**'],
+  rules: {
+    'no-restricted-properties': [
+      'error',
+      { object: 'process', property: 'env', message: 'The environment is read in src/config only.' },
+    ],
+  },
+};
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'node_modules/**', 'data/**', 'test/browser/output/**'] },
+  {
+    files: ['src/**/*.ts', 'test/**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/unbound-method': 'off',
+    },
+  },
+  ...layering,
+  environment,
+);

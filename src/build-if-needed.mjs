@@ -1,0 +1,22 @@
+// Builds when a source file is newer than the build, so that `npm start` works on a fresh clone and is instant after that.
+import { spawnSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modifiedAt = (file) => statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+const sources = readdirSync(join(root, 'src'), { recursive: true }).map((file) => join('src', file));
+const inputs = [...sources, 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
+const builtAt = modifiedAt('dist/main.js');
+
+if (inputs.some((file) => modifiedAt(file) > builtAt)) {
+  process.stderr.write('Building …\n');
+  const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
+  const build = spawnSync(process.execPath, [nest, 'build'], { cwd: root, encoding: 'utf8' });
+  if (build.status !== 0) {
+    process.stderr.write(`${build.stdout}${build.stderr}`);
+    process.exit(1);
+  }
+}

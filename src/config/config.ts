@@ -1,0 +1,85 @@
+/** The whole configuration, validated and read-only. Read from the environment and CONFIG_FILE once, at start-up. */
+export interface Config {
+  readonly production: boolean;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly database: DatabaseConfig;
+  readonly redisUrl: string | undefined;
+  readonly logLevel: LogLevel;
+  /** How many proxies stand in front and may be believed about the client's address. */
+  readonly trustedProxies: number;
+  readonly shutdownGraceMs: number;
+  readonly metricsPort: number | undefined;
+  readonly signUp: 'open' | 'closed';
+  /** By name, the configured ones only: an upstream whose variables are unset is not here. */
+  readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
+  /** In the order of the file; only models with at least one configured upstream. */
+  readonly models: readonly ModelConfig[];
+  readonly tiers: ReadonlyMap<string, TierConfig>;
+  readonly defaultTier: TierConfig;
+}
+
+/** Injection token of {@link Config}. */
+export const CONFIG = Symbol('CONFIG');
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export type DatabaseConfig =
+  { readonly type: 'sqlite'; readonly path: string } | { readonly type: 'postgres'; readonly url: string };
+
+/** A connection to a vendor. */
+export interface UpstreamConfig {
+  readonly name: string;
+  /** The name of the adapter, such as `openai`. */
+  readonly protocol: string;
+  /** `undefined` for protocols that answer in this process. */
+  readonly baseUrl: URL | undefined;
+  readonly apiKey: string | undefined;
+  /** Sent with every request, over those of the protocol. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeouts: UpstreamTimeouts;
+  /** The member that carries the token limit where vendors differ: OpenAI's newer models refuse `max_tokens`. */
+  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** Whether to ask for token counts in the stream; some servers refuse the option. */
+  readonly includeUsage: boolean;
+}
+
+export interface UpstreamTimeouts {
+  readonly connectMs: number;
+  /** From the sent request to the first sign of an answer. */
+  readonly firstTokenMs: number;
+  /** Between two signs of an answer. */
+  readonly idleMs: number;
+}
+
+export interface ModelConfig {
+  /** `<vendor>/<model_name>`; the name may hold more slashes. */
+  readonly id: string;
+  readonly name: string;
+  readonly provider: string;
+  /** Tokens. */
+  readonly contextLength: number;
+  /** Tokens, where it is known. */
+  readonly maxOutputTokens: number | undefined;
+  /** At least one, tried in order; only those whose upstream is configured. */
+  readonly routes: readonly RouteConfig[];
+}
+
+export interface RouteConfig {
+  readonly upstream: UpstreamConfig;
+  /** The vendor's own name of the model. */
+  readonly model: string;
+  /** Whether the model takes a sampling temperature; some reasoning models refuse it. */
+  readonly temperature: boolean;
+}
+
+/** What an account of the tier may do. A missing limit is no limit. */
+export interface TierConfig {
+  readonly name: string;
+  readonly requestsPerMinute: number | undefined;
+  readonly concurrentStreams: number | undefined;
+  /** Upper bound of a request's `max_tokens`. */
+  readonly maxTokens: number | undefined;
+}
