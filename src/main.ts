@@ -1,1 +1,5 @@
-console.log('x');
+import 'reflect-metadata';
+import { AppModule } from './app.module.js';
+import { bootstrap } from './bootstrap.js';
+
+await bootstrap(() => AppModule.register());

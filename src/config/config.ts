@@ -10,6 +10,8 @@ export interface Config {
   /** How many proxies stand in front and may be believed about the client's address. */
   readonly trustedProxies: number;
   readonly shutdownGraceMs: number;
+  /** How long a client may read nothing of its stream before the connection is cut. */
+  readonly stalledReaderMs: number;
   readonly metricsPort: number | undefined;
   readonly signUp: 'open' | 'closed';
   /** By name, the configured ones only: an upstream whose variables are unset is not here. */
@@ -64,7 +66,7 @@ export interface ModelConfig {
   /** Tokens, where it is known. */
   readonly maxOutputTokens: number | undefined;
   /** At least one, tried in order; only those whose upstream is configured. */
-  readonly routes: readonly RouteConfig[];
+  readonly routes: readonly [RouteConfig, ...RouteConfig[]];
 }
 
 export interface RouteConfig {

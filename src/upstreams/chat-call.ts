@@ -10,8 +10,8 @@ export interface ChatCall {
   /** The vendor's own name of the model. */
   readonly model: string;
   readonly messages: readonly ChatMessage[];
-  /** 0…2. */
-  readonly temperature: number;
+  /** 0…2. `undefined`: the model takes none. */
+  readonly temperature: number | undefined;
   /** Tokens, at least 1. `undefined`: no limit but the model's own. */
   readonly maxTokens: number | undefined;
   /** Most tokens that the model can write in one answer, where the catalog knows it. */

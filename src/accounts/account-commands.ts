@@ -1,0 +1,99 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { ServiceError } from '../common/service-error.js';
+import type { Account } from './account.entity.js';
+import { AccountsService } from './accounts.service.js';
+import { ApiKeysService } from './api-keys.service.js';
+
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 36_500;
+
+/** Options of a command by name, without the dashes. Required ones are there. */
+export type Options<Required extends string = string, Optional extends string = string> = {
+  readonly [name in Required]: string;
+} & { readonly [name in Optional]?: string };
+
+/** One command of `npm run admin`. */
+export interface Command {
+  /** As it is typed. */
+  readonly name: string;
+  /** Options with what stands for their value in the usage text. */
+  readonly required: Readonly<Record<string, string>>;
+  readonly optional: Readonly<Record<string, string>>;
+  /** @returns what to print as JSON. */
+  run(app: INestApplicationContext, options: Options): Promise<unknown>;
+}
+
+/** The commands about accounts and keys. */
+export const ACCOUNT_COMMANDS: readonly Command[] = [
+  command({
+    name: 'account create',
+    required: { email: 'E', password: 'P' },
+    optional: { tier: 'T' },
+    run: async (app, { email, password, tier }) =>
+      shown(await app.get(AccountsService).create({ email, password, tier })),
+  }),
+  command({
+    name: 'account tier',
+    required: { email: 'E', tier: 'T' },
+    optional: {},
+    run: async (app, { email, tier }) => shown(await app.get(AccountsService).setTier(email, tier)),
+  }),
+  command({
+    name: 'key create',
+    required: { email: 'E', name: 'N' },
+    optional: { 'expires-in-days': 'D' },
+    run: async (app, { email, name, 'expires-in-days': days }) => {
+      const expiresAt = days === undefined ? undefined : daysFromNow(days);
+      return app.get(ApiKeysService).create((await accountOf(app, email)).id, { name, expiresAt });
+    },
+  }),
+  command({
+    name: 'key list',
+    required: { email: 'E' },
+    optional: {},
+    run: async (app, { email }) => {
+      const keys = await app.get(ApiKeysService).list((await accountOf(app, email)).id);
+      return keys.map(({ id, name, prefix, createdAt, expiresAt, lastUsedAt, revokedAt }) => ({
+        id,
+        name,
+        prefix,
+        created_at: createdAt,
+        expires_at: expiresAt,
+        last_used_at: lastUsedAt,
+        revoked_at: revokedAt,
+      }));
+    },
+  }),
+  command({
+    name: 'key revoke',
+    required: { id: 'ID' },
+    optional: {},
+    run: async (app, { id }) => ({ id, revoked_at: (await app.get(ApiKeysService).revoke(id)).revokedAt }),
+  }),
+];
+
+/** Lets `run` see its options by name; that the required ones are there, the caller has checked. */
+function command<R extends string, O extends string>(definition: {
+  readonly name: string;
+  readonly required: Readonly<Record<R, string>>;
+  readonly optional: Readonly<Record<O, string>>;
+  run(app: INestApplicationContext, options: Options<R, O>): Promise<unknown>;
+}): Command {
+  return definition;
+}
+
+async function accountOf(app: INestApplicationContext, email: string): Promise<Account> {
+  const account = await app.get(AccountsService).findByEmail(email);
+  if (account === undefined) throw new ServiceError('not_found', `There is no account "${email}".`);
+  return account;
+}
+
+function shown({ id, email, tier }: Account) {
+  return { id, email, tier };
+}
+
+function daysFromNow(text: string): Date {
+  const days = Number(text);
+  if (/^\d+$/.test(text) && days >= 1 && days <= MAX_DAYS) return new Date(Date.now() + days * DAY_MS);
+  throw new ServiceError('invalid_request', `--expires-in-days must be a whole number from 1 to ${MAX_DAYS}.`);
+}

@@ -1,0 +1,42 @@
+import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { TimestampColumn } from '../database/timestamp-column.js';
+import { Account } from './account.entity.js';
+
+/** A credential of an account. The key itself is not kept. */
+@Entity('api_keys')
+export class ApiKey {
+  @PrimaryColumn({ type: 'text' })
+  readonly id!: string;
+
+  @Index()
+  @Column({ type: 'text', name: 'account_id' })
+  readonly accountId!: string;
+
+  @ManyToOne(() => Account, { onDelete: 'CASCADE', nullable: false })
+  @JoinColumn({ name: 'account_id' })
+  readonly account!: Account;
+
+  /** The owner's name for it. */
+  @Column({ type: 'text' })
+  readonly name!: string;
+
+  /** The key's first characters, to tell keys apart. */
+  @Column({ type: 'text' })
+  readonly prefix!: string;
+
+  @Column({ type: 'text', name: 'hashed_key', unique: true })
+  readonly hashedKey!: string;
+
+  @TimestampColumn({ name: 'created_at' })
+  readonly createdAt!: Date;
+
+  @TimestampColumn({ name: 'expires_at', nullable: true })
+  readonly expiresAt!: Date | null;
+
+  /** Up to a minute behind: see {@link LastUsedRecorder}. */
+  @TimestampColumn({ name: 'last_used_at', nullable: true })
+  readonly lastUsedAt!: Date | null;
+
+  @TimestampColumn({ name: 'revoked_at', nullable: true })
+  readonly revokedAt!: Date | null;
+}

@@ -1,0 +1,59 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
+import { AuthModule, type AuthOptions } from './auth/auth.module.js';
+import { AuthenticationGuard } from './auth/authentication.guard.js';
+import { ChatModule } from './chat/chat.module.js';
+import { CommonModule } from './common/common.module.js';
+import { JsonBodyGuard } from './common/json-body.guard.js';
+import { requestValidationPipe } from './common/request-validation.pipe.js';
+import { ServiceErrorFilter } from './common/service-error.filter.js';
+import { ConfigModule } from './config/config.module.js';
+import type { Config } from './config/config.js';
+import { HealthModule } from './health/health.module.js';
+import { ModelsModule } from './models/models.module.js';
+import { ThrottlingModule } from './throttling/throttling.module.js';
+import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
+import { UpstreamsModule, type UpstreamsOptions } from './upstreams/upstreams.module.js';
+
+export interface AppOptions extends AuthOptions, UpstreamsOptions {
+  /** By default what the environment says. */
+  readonly config?: Config;
+}
+
+/**
+ * The whole service. A team's own application imports it beside its own modules.
+ *
+ * @example
+ * ```ts
+ * @Module({ imports: [AppModule.register({ protocols: [new AcmeProtocol()] }), BillingModule] })
+ * class OurModule {}
+ *
+ * await bootstrap(OurModule);
+ * ```
+ */
+@Module({})
+export class AppModule {
+  static register({ config, ...options }: AppOptions = {}): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        CommonModule,
+        ConfigModule.forRoot(config),
+        AuthModule.register(options),
+        UpstreamsModule.register(options),
+        ThrottlingModule,
+        ChatModule,
+        ModelsModule,
+        HealthModule,
+      ],
+      providers: [
+        { provide: APP_FILTER, useClass: ServiceErrorFilter },
+        // In this order: who is it, may they, and only then what do they say.
+        { provide: APP_GUARD, useExisting: AuthenticationGuard },
+        { provide: APP_GUARD, useExisting: TierThrottlerGuard },
+        { provide: APP_GUARD, useClass: JsonBodyGuard },
+        { provide: APP_PIPE, useFactory: requestValidationPipe },
+      ],
+    };
+  }
+}

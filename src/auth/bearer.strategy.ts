@@ -1,0 +1,28 @@
+import { Injectable } from '@nestjs/common';
+import { PassportStrategy } from '@nestjs/passport';
+import type { Request } from 'express';
+import { Strategy } from 'passport-http-bearer';
+import { ApiKeyVerifier } from '../accounts/api-key-verifier.js';
+import type { Principal } from './principal.js';
+
+/** Authenticates by `Authorization: Bearer <API key>` (RFC 6750, section 2.1 only). */
+@Injectable()
+export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
+  static readonly strategyName = 'bearer';
+
+  constructor(private readonly keys: ApiKeyVerifier) {
+    super({ realm: 'chat' });
+  }
+
+  /** The library would take keys from the query and the body, too, where they end up in logs: it sees the header only. */
+  override authenticate(request: Request): void {
+    super.authenticate({ headers: request.headers } as Request);
+  }
+
+  async validate(key: string): Promise<Principal | false> {
+    const verified = await this.keys.verify(key);
+    if (verified === undefined) return false;
+    const { account, keyId, prefix } = verified;
+    return { accountId: account.id, tier: account.tier, credential: { kind: 'api_key', keyId, prefix } };
+  }
+}

@@ -1,0 +1,15 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Principal } from './principal.js';
+
+/** The principal that the authentication guard let in. */
+export function principalOf(request: Request): Principal {
+  const user = request.user as Principal | undefined;
+  if (user === undefined) throw new Error('A route that is public, or whose guard did not run, has no principal.');
+  return user;
+}
+
+/** Parameter decorator: who makes the request. Not for routes that are `@Public()`. */
+export const CurrentPrincipal = createParamDecorator(
+  (_: unknown, context: ExecutionContext): Principal => principalOf(context.switchToHttp().getRequest<Request>()),
+);

@@ -1,0 +1,16 @@
+import type { TierConfig } from '../config/config.js';
+
+/** Who makes a request, and how that was shown. */
+export interface Principal {
+  readonly accountId: string;
+  readonly tier: TierConfig;
+  /** The credential: revoking it ends what runs under it. */
+  readonly credential: Credential;
+}
+
+export type Credential = {
+  readonly kind: 'api_key';
+  readonly keyId: string;
+  /** What may be shown of the key. */
+  readonly prefix: string;
+};

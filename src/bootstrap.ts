@@ -1,0 +1,60 @@
+import type { DynamicModule, Type } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { FirstRun } from './accounts/first-run.js';
+import { ConfigError } from './config/config-error.js';
+import { CONFIG, type Config } from './config/config.js';
+import { DatabaseError } from './database/database-error.js';
+import { welcome } from './first-start.js';
+import { ServiceLogger } from './observability/service-logger.js';
+import { createService } from './service.js';
+import { stopOnSignals } from './shutdown.js';
+
+/**
+ * Starts the service as a process: listens, and stops in order when told to. Whatever keeps it from starting is told in
+ * a line on stderr, and ends the process with exit code 1.
+ *
+ * @param module one that imports `AppModule.register(…)`. A function, so that what it throws is told as well.
+ */
+export async function bootstrap(module: () => Type | DynamicModule): Promise<void> {
+  const logger = new ServiceLogger('info');
+  try {
+    const app = await createService(module(), logger);
+    const config = app.get<Config>(CONFIG);
+    logger.setLevel(config.logLevel);
+    await listen(app, config);
+    stopOnSignals(app, config, logger);
+    const url = await app.getUrl();
+    logger.log(`Listening on ${url}`, 'Service');
+    if (!config.production) await welcome(app.get(FirstRun, { strict: false }), config, url);
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(1);
+  }
+}
+
+async function listen(app: NestExpressApplication, { host, port }: Config): Promise<void> {
+  try {
+    await app.listen(port, host);
+  } catch (error) {
+    throw new ConfigError([listenProblem((error as NodeJS.ErrnoException).code, host, port)]);
+  }
+}
+
+function listenProblem(code: string | undefined, host: string, port: number): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `PORT: ${port} on ${host} is taken by another process`;
+    case 'EACCES':
+      return `PORT: ${port} may not be used by this user`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `HOST: ${host} is not an address of this machine`;
+    default:
+      return `HOST, PORT: cannot listen on ${host}:${port} (${code ?? 'unknown error'})`;
+  }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof DatabaseError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

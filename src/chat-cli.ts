@@ -1,0 +1,47 @@
+import { ChatClient } from './chat-cli/chat-client.js';
+import { describeFailure } from './chat-cli/chat-failure.js';
+import { converse } from './chat-cli/conversation.js';
+import { HOW_TO_GET_A_KEY, readOptions, USAGE } from './chat-cli/options.js';
+import { printAnswer } from './chat-cli/terminal.js';
+
+/** A terminal client of the running service; `npm run chat -- --help` tells how to use it. */
+async function run(): Promise<number> {
+  // eslint-disable-next-line no-restricted-properties -- A program of its own that only speaks HTTP: the service's configuration is not its own.
+  const options = readOptions(process.argv.slice(2), process.env);
+  if (options.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  if (options.key === undefined) {
+    process.stderr.write(HOW_TO_GET_A_KEY);
+    return 1;
+  }
+  const client = new ChatClient(options.url, options.key);
+  const model = options.model ?? (await client.firstModel());
+  const message = options.message ?? (process.stdin.isTTY ? undefined : await readStandardInput());
+  if (message === undefined) {
+    await converse(client, { ...options, model });
+    return 0;
+  }
+  if (message === '') throw new Error('There is no message: it is empty.');
+  const system = options.system === undefined ? [] : [{ role: 'system', content: options.system } as const];
+  const { temperature, maxTokens } = options;
+  await printAnswer(
+    client.stream({ model, messages: [...system, { role: 'user', content: message }], temperature, maxTokens }),
+  );
+  return 0;
+}
+
+async function readStandardInput(): Promise<string> {
+  let text = '';
+  for await (const piece of process.stdin.setEncoding('utf8')) text += String(piece);
+  return text.trimEnd();
+}
+
+// Whoever reads the answer through a pipe may leave early.
+process.stdout.on('error', () => process.exit(1));
+
+process.exitCode = await run().catch((error: unknown) => {
+  process.stderr.write(`${describeFailure(error)}\n`);
+  return 1;
+});

@@ -1,0 +1,112 @@
+import { createInterface } from 'node:readline/promises';
+import type { ChatClient, Message } from './chat-client.js';
+import { describeFailure } from './chat-failure.js';
+import type { Options } from './options.js';
+import { printAnswer } from './terminal.js';
+
+type Settings = Pick<Options, 'system' | 'temperature' | 'maxTokens'> & { readonly model: string };
+
+/** Asks and answers at the terminal until the user leaves. */
+export async function converse(client: ChatClient, settings: Settings): Promise<void> {
+  const conversation = new Conversation(client, settings);
+  const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: '> ' });
+  terminal.on('SIGINT', () => {
+    if (!conversation.stop()) terminal.close();
+  });
+  say(`Talking to ${settings.model}. /models, /model ID, /clear, /exit; Ctrl-C stops an answer.`);
+  terminal.prompt();
+  for await (const line of terminal) {
+    if (line.trim() === '/exit') break;
+    await conversation.take(line).catch((error: unknown) => {
+      say(describeFailure(error));
+    });
+    terminal.prompt();
+  }
+  terminal.close();
+}
+
+class Conversation {
+  private model: string;
+  private messages: Message[] = [];
+  private answering: AbortController | undefined;
+
+  constructor(
+    private readonly client: ChatClient,
+    private readonly settings: Settings,
+  ) {
+    this.model = settings.model;
+    this.clear();
+  }
+
+  async take(line: string): Promise<void> {
+    const [command = '', argument] = line.trim().split(/\s+/);
+    if (command === '') return;
+    if (!command.startsWith('/')) return this.ask(line);
+    switch (command) {
+      case '/models':
+        return this.listModels();
+      case '/model':
+        return this.choose(argument);
+      case '/clear':
+        this.clear();
+        say('A new conversation.');
+        return;
+      default:
+        say('Commands: /models, /model ID, /clear, /exit');
+    }
+  }
+
+  /** Stops the answer under way. False when there is none, or it was stopped before. */
+  stop(): boolean {
+    if (this.answering === undefined || this.answering.signal.aborted) return false;
+    this.answering.abort();
+    return true;
+  }
+
+  private clear(): void {
+    const { system } = this.settings;
+    this.messages = system === undefined ? [] : [{ role: 'system', content: system }];
+  }
+
+  private async ask(content: string): Promise<void> {
+    const { model, settings } = this;
+    const messages: Message[] = [...this.messages, { role: 'user', content }];
+    const { signal } = (this.answering = new AbortController());
+    let answer = '';
+    try {
+      const request = { model, messages, temperature: settings.temperature, maxTokens: settings.maxTokens };
+      await printAnswer(this.client.stream(request, signal), (piece) => {
+        answer += piece;
+      });
+      if (signal.aborted) say('Stopped: the answer is NOT complete.');
+    } finally {
+      this.answering = undefined;
+      // A question without any answer is forgotten; half an answer is what both sides have seen.
+      if (answer !== '') this.messages = [...messages, { role: 'assistant', content: answer }];
+    }
+  }
+
+  private async listModels(): Promise<void> {
+    for (const { id, name, provider, context_length: contextLength } of await this.client.models()) {
+      say(`${id === this.model ? '*' : ' '} ${id}  ${name}, ${provider}, ${contextLength} tokens`);
+    }
+  }
+
+  private async choose(id: string | undefined): Promise<void> {
+    if (id === undefined) {
+      say(`Talking to ${this.model}. Another: /model ID`);
+      return;
+    }
+    const models = await this.client.models();
+    if (!models.some((model) => model.id === id)) {
+      say(`There is no model "${id}". /models lists what there is.`);
+      return;
+    }
+    this.model = id;
+    say(`Talking to ${id}.`);
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

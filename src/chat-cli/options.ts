@@ -1,0 +1,77 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  readonly help: boolean;
+  readonly url: string;
+  readonly key: string | undefined;
+  readonly model: string | undefined;
+  readonly system: string | undefined;
+  readonly temperature: number | undefined;
+  readonly maxTokens: number | undefined;
+  readonly message: string | undefined;
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:3000/api/v1';
+
+export const USAGE = `Usage: npm run --silent chat -- [options]
+
+Talks to the running service and prints its answers as they come.
+
+  --url URL             the service, with its path prefix (or CHAT_URL; default ${DEFAULT_URL})
+  --key KEY             an API key (or CHAT_API_KEY)
+  --model ID            the model (default: the first of GET /chat/models)
+  --system TEXT         a system message
+  --temperature N       0 to 2
+  --max-tokens N        most tokens of an answer
+  -m, --message TEXT    asks once, prints the answer, and exits; so does a message piped in
+  -h, --help            this text
+
+In a conversation: /models, /model ID, /clear, /exit. Ctrl-C stops the answer; a second one exits.
+`;
+
+export const HOW_TO_GET_A_KEY = `No API key. Pass one with --key or in CHAT_API_KEY. To create one, beside the running service:
+
+  npm run --silent admin -- account create --email you@example.com --password <password>
+  npm run --silent admin -- key create --email you@example.com --name chat
+
+The second command prints the key, this once only. The web application makes keys too, at /settings/api-keys.
+`;
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** @throws {Error} that says what is wrong with the arguments. */
+export function readOptions(args: readonly string[], variables: Variables): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean', short: 'h', default: false },
+      url: { type: 'string' },
+      key: { type: 'string' },
+      model: { type: 'string' },
+      system: { type: 'string' },
+      temperature: { type: 'string' },
+      'max-tokens': { type: 'string' },
+      message: { type: 'string', short: 'm' },
+    },
+  });
+  const url = values.url ?? (variables['CHAT_URL'] || DEFAULT_URL);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new Error(`--url: "${url}" is not an http address.`);
+  return {
+    help: values.help,
+    url: url.replace(/\/+$/, ''),
+    key: values.key ?? (variables['CHAT_API_KEY'] || undefined),
+    model: values.model,
+    system: values.system,
+    temperature: readNumber('--temperature', values.temperature),
+    maxTokens: readNumber('--max-tokens', values['max-tokens']),
+    message: values.message,
+  };
+}
+
+function readNumber(option: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  // The service knows the limits; here it need only be a number at all.
+  if (value.trim() === '' || !Number.isFinite(number)) throw new Error(`${option}: "${value}" is not a number.`);
+  return number;
+}

@@ -1,0 +1,38 @@
+import { Body, Controller, HttpCode, Inject, RequestMethod, Res, Sse, SseSignal, type MessageEvent } from '@nestjs/common';
+import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import type { Observable } from 'rxjs';
+import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
+import type { Principal } from '../auth/principal.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
+import { ApiChatStream } from './api-chat-stream.decorator.js';
+import { ChatRequest } from './chat-request.dto.js';
+import { ChatService } from './chat.service.js';
+import { chunkEvents } from './chunk-events.js';
+import { StreamSink } from './stream-sink.js';
+
+@ApiTags('Chat')
+@ApiBearerAuth()
+@LimitedByTier()
+@Controller('chat')
+export class ChatController {
+  constructor(
+    private readonly chat: ChatService,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  // No interceptor may stand on this route, nor globally: Nest would send a 200 before the answer is known to begin.
+  @Sse('stream', { method: RequestMethod.POST })
+  @HttpCode(200)
+  @ApiChatStream()
+  async stream(
+    @Body() body: ChatRequest,
+    @CurrentPrincipal() principal: Principal,
+    @SseSignal() left: AbortSignal,
+    @Res() response: Response,
+  ): Promise<Observable<MessageEvent>> {
+    const texts = await this.chat.open(body, principal, left);
+    return chunkEvents(texts, new StreamSink(response, this.config.stalledReaderMs));
+  }
+}

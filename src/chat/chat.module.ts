@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { ModelsModule } from '../models/models.module.js';
+import { ChatController } from './chat.controller.js';
+import { ChatService } from './chat.service.js';
+import { OpenStreams } from './open-streams.js';
+
+/** Streamed chat completions. */
+@Module({
+  imports: [AccountsModule, ModelsModule],
+  controllers: [ChatController],
+  providers: [ChatService, OpenStreams],
+  exports: [ChatService, OpenStreams],
+})
+export class ChatModule {}

@@ -1,0 +1,68 @@
+import { Logger, type MessageEvent } from '@nestjs/common';
+import { Observable, type Subscriber } from 'rxjs';
+import { SilenceTimer } from '../common/silence-timer.js';
+import { toServiceError } from '../common/to-service-error.js';
+import type { Chunk } from './chunk.dto.js';
+import type { StreamSink } from './stream-sink.js';
+
+const KEEP_ALIVE_MS = 15_000;
+
+const LAST_CHUNK: Chunk = { content: '', done: true };
+const logger = new Logger('ChatStream');
+
+/**
+ * The texts of an answer as the events of the stream. The next text is asked for only when the last one has gone to a
+ * socket that takes more, so what the client does not read, the vendor does not send.
+ */
+export function chunkEvents(texts: AsyncIterableIterator<string>, sink: StreamSink): Observable<MessageEvent> {
+  return new Observable((subscriber) => {
+    const send: Send = (event) => {
+      sink.sending();
+      subscriber.next(event);
+    };
+    const silence = new SilenceTimer(
+      KEEP_ALIVE_MS,
+      () => sink.isReady,
+      () => {
+        send({ comment: 'keep-alive' });
+      },
+    );
+    void pump(texts, send, sink, subscriber, silence);
+    return () => {
+      silence.stop();
+      void texts.return?.();
+    };
+  });
+}
+
+type Send = (event: MessageEvent) => void;
+
+async function pump(
+  texts: AsyncIterator<string>,
+  send: Send,
+  sink: StreamSink,
+  subscriber: Subscriber<MessageEvent>,
+  silence: SilenceTimer,
+): Promise<void> {
+  try {
+    for (;;) {
+      const { done, value } = await texts.next();
+      if (subscriber.closed) return;
+      if (done === true) break;
+      send({ data: { content: value, done: false } satisfies Chunk });
+      silence.allow(KEEP_ALIVE_MS);
+      if (!sink.isReady) await sink.ready();
+    }
+    send({ data: LAST_CHUNK });
+  } catch (error) {
+    if (subscriber.closed) return;
+    send({ type: 'error', data: failedChunk(error) });
+  }
+  subscriber.complete();
+}
+
+function failedChunk(thrown: unknown): Chunk {
+  const { code, message, cause } = toServiceError(thrown);
+  if (code === 'internal_error') logger.error(cause);
+  return { content: '', done: false, error: { code, message } };
+}

@@ -1,0 +1,65 @@
+import type { Response } from 'express';
+
+/**
+ * The response of one stream, as its events see it: tells when the next one may be sent, and takes off what Nest adds to
+ * an event stream and the interface does not have. Nest has no option against either, and never pauses an Observable.
+ */
+export class StreamSink {
+  /** Events on their way through Nest to the response. */
+  private pending = 0;
+  private onProgress: (() => void) | undefined;
+
+  /** @param stallMs how long the client may read nothing at all before the connection is cut. */
+  constructor(
+    private readonly response: Response,
+    private readonly stallMs: number,
+  ) {
+    const write = response.write.bind(response) as (chunk: string) => boolean;
+    response.write = (chunk: string): boolean => {
+      const event = withoutFraming(chunk);
+      if (event === '') return !response.writableNeedDrain;
+      this.pending--;
+      const hasRoom = write(event);
+      this.onProgress?.();
+      return hasRoom;
+    };
+  }
+
+  /** To be called for each event before it is emitted. */
+  sending(): void {
+    this.pending++;
+  }
+
+  /** Every event has reached the response, and the socket takes more. */
+  get isReady(): boolean {
+    return this.pending === 0 && !this.response.writableNeedDrain;
+  }
+
+  /** Resolves when {@link isReady}, or when the connection is gone. */
+  ready(): Promise<void> {
+    const { response } = this;
+    if (this.isReady || response.destroyed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const stall = setTimeout(() => response.destroy(), this.stallMs);
+      const settle = (): void => {
+        if (!this.isReady && !response.destroyed) return;
+        clearTimeout(stall);
+        this.onProgress = undefined;
+        response.off('drain', settle).off('close', settle);
+        resolve();
+      };
+      this.onProgress = settle;
+      response.on('drain', settle).on('close', settle);
+    });
+  }
+}
+
+/**
+ * One write of Nest without its additions: an empty line before the first event, an `id:` line in every event, and the
+ * empty comment by which it finds out whether a client is still there (our own keep-alives do that).
+ */
+function withoutFraming(chunk: string): string {
+  if (chunk.startsWith('id: ')) return chunk.slice(chunk.indexOf('\n') + 1);
+  if (chunk.startsWith('event: ')) return chunk.replace(/\nid: \d+\n/, '\n');
+  return chunk === '\n' || chunk === ': \n\n' ? '' : chunk;
+}

@@ -1,0 +1,50 @@
+import { Catch, HttpStatus, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { allowedMethods } from './allowed-methods.js';
+import { errorBody } from './error-body.js';
+import { requestIdOf } from './request-id.js';
+import { ServiceError } from './service-error.js';
+import { toServiceError } from './to-service-error.js';
+
+/** Answers whatever was thrown with the one error body of the interface, and logs what is our fault. */
+@Catch()
+export class ServiceErrorFilter implements ExceptionFilter {
+  private readonly logger = new Logger(ServiceErrorFilter.name);
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const error = orMethodNotAllowed(toServiceError(thrown), request);
+    const requestId = requestIdOf(response);
+    if (error.status >= HttpStatus.INTERNAL_SERVER_ERROR) this.log(error, requestId);
+
+    if (response.headersSent) {
+      // Too late to tell: cut the connection, so that nothing half-sent looks whole.
+      response.destroy();
+      return;
+    }
+    response.status(error.status).set(error.headers).set('Cache-Control', 'no-store');
+    if (error.retryAfterSeconds !== undefined) response.set('Retry-After', String(error.retryAfterSeconds));
+    response.json(errorBody(error, requestId));
+  }
+
+  private log(error: ServiceError, requestId: string): void {
+    const { cause } = error;
+    const reason = cause instanceof Error ? cause.message : undefined;
+    const entry = { requestId, code: error.code, message: error.message, ...(reason === undefined ? {} : { reason }) };
+    if (error.code === 'internal_error') this.logger.error(entry, cause instanceof Error ? cause.stack : undefined);
+    else this.logger.warn(entry);
+  }
+}
+
+/** The router says "not found" of a known path with another method, too. */
+function orMethodNotAllowed(error: ServiceError, request: Request): ServiceError {
+  if (error.code !== 'not_found') return error;
+  const methods = allowedMethods(request);
+  if (methods.length === 0) return error;
+  const allow = methods.join(', ');
+  return new ServiceError('method_not_allowed', `The path does not take ${request.method}, only ${allow}.`, {
+    headers: { Allow: allow },
+  });
+}

@@ -1,0 +1,37 @@
+import { HttpException, HttpStatus } from '@nestjs/common';
+import { ServiceError, type ErrorCode } from './service-error.js';
+
+/** What the framework or its parsers mean by a status, where they raise one of their own. */
+const BY_STATUS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
+  [HttpStatus.BAD_REQUEST]: ['invalid_request', 'The request is malformed.'],
+  [HttpStatus.UNAUTHORIZED]: ['unauthenticated', 'A valid credential is needed.'],
+  [HttpStatus.FORBIDDEN]: ['forbidden', 'This is not allowed.'],
+  [HttpStatus.NOT_FOUND]: ['not_found', 'There is nothing at this path.'],
+  [HttpStatus.METHOD_NOT_ALLOWED]: ['method_not_allowed', 'The path does not take this method.'],
+  [HttpStatus.PAYLOAD_TOO_LARGE]: ['payload_too_large', 'The body is too large.'],
+  [HttpStatus.UNSUPPORTED_MEDIA_TYPE]: ['unsupported_media_type', 'The body must be application/json.'],
+  [HttpStatus.TOO_MANY_REQUESTS]: ['rate_limit_exceeded', 'Too many requests.'],
+  [HttpStatus.SERVICE_UNAVAILABLE]: ['unavailable', 'The service is not available right now.'],
+};
+
+/**
+ * Whatever was thrown as the error to tell the client. What is not known to be the caller's doing is an
+ * `internal_error`, with the original as its cause.
+ */
+export function toServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown;
+  const status = thrown instanceof HttpException ? thrown.getStatus() : statusOfMiddlewareError(thrown);
+  const known = status === undefined ? undefined : BY_STATUS[status];
+  if (known !== undefined) return new ServiceError(known[0], known[1], { cause: thrown });
+  if (status !== undefined && status >= 400 && status < 500) {
+    return new ServiceError('invalid_request', 'The request is malformed.', { cause: thrown });
+  }
+  return new ServiceError('internal_error', 'Something went wrong on our side.', { cause: thrown });
+}
+
+/** Connect-style middleware marks the errors that the client may see with `expose` and their status. */
+function statusOfMiddlewareError(thrown: unknown): number | undefined {
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  const { status, expose } = thrown as { status?: unknown; expose?: unknown };
+  return typeof status === 'number' && expose === true ? status : undefined;
+}

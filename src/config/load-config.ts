@@ -1,0 +1,122 @@
+import type { Config, ModelConfig, RouteConfig, TierConfig, UpstreamConfig } from './config.js';
+import { ConfigError } from './config-error.js';
+import { readConfigFile, type ConfigFile, type UpstreamEntry } from './config-file.js';
+import { readEnvironment, type Environment } from './environment.js';
+import { interpolate, type Variables } from './interpolation.js';
+
+/** Serves when CONFIG_FILE is unset. */
+const BUILT_IN_CATALOG = new URL('./catalog.yaml', import.meta.url);
+
+/**
+ * Reads the environment and CONFIG_FILE.
+ *
+ * @throws {ConfigError} naming every problem of both at once.
+ */
+export function loadConfig(variables: Variables = process.env): Config {
+  const { environment, problems } = readEnvironment(variables);
+  const path = variables['CONFIG_FILE'] || undefined;
+  const shownAs = path === undefined ? 'the built-in catalog' : 'CONFIG_FILE';
+  const { file, problems: problemsOfFile } = readConfigFile(path ?? BUILT_IN_CATALOG, shownAs);
+  problems.push(...problemsOfFile);
+
+  const upstreams = new Map<string, UpstreamConfig>();
+  for (const [name, entry] of Object.entries(file?.upstreams ?? {})) {
+    const upstream = configureUpstream(name, entry, variables);
+    if (typeof upstream === 'string') problems.push(`${shownAs}.upstreams.${name}.${upstream}`);
+    else if (upstream !== undefined) upstreams.set(name, upstream);
+  }
+
+  if (environment === undefined || file === undefined || problems.length > 0) throw new ConfigError(problems);
+  return { ...fromEnvironment(environment), ...fromFile(file, upstreams, variables) };
+}
+
+function fromEnvironment(environment: Environment) {
+  const production = environment.NODE_ENV === 'production';
+  return {
+    production,
+    host: environment.HOST,
+    port: environment.PORT,
+    database: environment.DATABASE_URL,
+    redisUrl: environment.REDIS_URL,
+    logLevel: environment.LOG_LEVEL,
+    trustedProxies: environment.TRUST_PROXY,
+    shutdownGraceMs: environment.SHUTDOWN_GRACE_SECONDS * 1000,
+    stalledReaderMs: environment.STALLED_READER_SECONDS * 1000,
+    metricsPort: environment.METRICS_PORT,
+    signUp: environment.SIGN_UP ?? (production ? 'closed' : 'open'),
+  } as const;
+}
+
+function fromFile(file: ConfigFile, upstreams: ReadonlyMap<string, UpstreamConfig>, variables: Variables) {
+  const models = file.models.flatMap((model): ModelConfig[] => {
+    const [first, ...others] = model.routes.flatMap((route): RouteConfig[] => {
+      const upstream = upstreams.get(route.upstream);
+      const vendorModel = interpolate(route.model, variables);
+      return upstream === undefined || vendorModel.missing.length > 0
+        ? []
+        : [{ upstream, model: vendorModel.text, temperature: route.temperature }];
+    });
+    return first === undefined
+      ? []
+      : [
+          {
+            id: model.id,
+            name: model.name,
+            provider: model.provider,
+            contextLength: model.context_length,
+            maxOutputTokens: model.max_output_tokens,
+            routes: [first, ...others],
+          },
+        ];
+  });
+  const tiers = new Map(
+    Object.entries(file.tiers).map(([name, tier]): [string, TierConfig] => [
+      name,
+      {
+        name,
+        requestsPerMinute: tier.requests_per_minute,
+        concurrentStreams: tier.concurrent_streams,
+        maxTokens: tier.max_tokens,
+      },
+    ]),
+  );
+  // The file's own check has seen that the default is one of the tiers.
+  return { upstreams, models, tiers, defaultTier: tiers.get(file.default_tier) as TierConfig };
+}
+
+/** The upstream, `undefined` when a variable of it is unset, or what is wrong with it. */
+function configureUpstream(
+  name: string,
+  entry: UpstreamEntry,
+  variables: Variables,
+): UpstreamConfig | string | undefined {
+  let configured = true;
+  const fill = (template: string) => {
+    const { text, missing } = interpolate(template, variables);
+    if (missing.length > 0) configured = false;
+    return text;
+  };
+  const baseUrl = entry.base_url === undefined ? undefined : fill(entry.base_url);
+  const apiKey = entry.api_key === undefined ? undefined : fill(entry.api_key);
+  const headers = Object.fromEntries(Object.entries(entry.headers).map(([header, value]) => [header, fill(value)]));
+  if (!configured) return undefined;
+
+  if (baseUrl !== undefined && !/^https?:\/\//.test(baseUrl)) return 'base_url: must begin with http:// or https://';
+  if (baseUrl !== undefined && !URL.canParse(baseUrl)) return 'base_url: is not a URL';
+  const unfit = Object.entries({ api_key: apiKey ?? '', ...headers }).find(([, value]) => !/^[\t\x20-\x7e]*$/.test(value));
+  if (unfit !== undefined) return `${unfit[0]}: holds a character that no header may hold`;
+  return {
+    name,
+    protocol: entry.protocol,
+    baseUrl: baseUrl === undefined ? undefined : new URL(baseUrl),
+    apiKey,
+    headers,
+    timeouts: {
+      connectMs: entry.timeouts.connect_ms,
+      firstTokenMs: entry.timeouts.first_token_ms,
+      idleMs: entry.timeouts.idle_ms,
+    },
+    maxTokensField: entry.max_tokens_field,
+    includeUsage: entry.include_usage,
+  };
+}

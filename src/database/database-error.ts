@@ -1,0 +1,14 @@
+/** The database cannot be used at start-up. `message` is one line for the operator, without a password in it. */
+export class DatabaseError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'DatabaseError';
+  }
+}
+
+/** What the operating system, SQLite or PostgreSQL calls the failure: `EACCES`, `SQLITE_BUSY`, `23505` … */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, driverError } = error as { code?: unknown; driverError?: unknown };
+  return codeOf(driverError) ?? (typeof code === 'string' ? code : undefined);
+}

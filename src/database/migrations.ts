@@ -1,0 +1,8 @@
+import type { MigrationInterface } from 'typeorm';
+import { CreateAccountsAndApiKeys1760000000000 } from './migrations/create-accounts-and-api-keys.js';
+
+/**
+ * Every migration, oldest first; the number in a class name is its moment. Each must work on SQLite and PostgreSQL: use
+ * `Table`, `TableColumn` and `text`, `integer`, `boolean`, and never name an entity, as entities go on changing.
+ */
+export const MIGRATIONS: (new () => MigrationInterface)[] = [CreateAccountsAndApiKeys1760000000000];

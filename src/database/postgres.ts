@@ -1,0 +1,87 @@
+import { DataSource } from 'typeorm';
+import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
+import { codeOf, DatabaseError } from './database-error.js';
+import { MIGRATIONS } from './migrations.js';
+import { runMigrations } from './run-migrations.js';
+
+const POOL_SIZE = 10;
+/** To open a connection, or to get a free one out of the pool. */
+const CONNECT_TIMEOUT_MS = 5000;
+/** The server gives up a statement after this time. */
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** This side gives up after this time, when the server or the network between is gone without a word. */
+const QUERY_TIMEOUT_MS = 15_000;
+/** Connections are replaced after this time, so that a dead one is not kept and a failover is noticed. */
+const CONNECTION_LIFETIME_SECONDS = 300;
+/** Any number will do, as long as no other program takes the same one in this database. */
+const MIGRATION_LOCK = 2_094_771_463;
+
+export function postgresOptions(url: string): PostgresDataSourceOptions {
+  return {
+    type: 'postgres',
+    url,
+    applicationName: 'chat-streaming-service',
+    migrations: MIGRATIONS,
+    logging: false,
+    installExtensions: false,
+    poolSize: POOL_SIZE,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    extra: {
+      keepAlive: true,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
+    },
+  };
+}
+
+/** @throws {DatabaseError} */
+export async function openPostgres(options: PostgresDataSourceOptions): Promise<DataSource> {
+  try {
+    await migrate(options);
+    return await new DataSource(options).initialize();
+  } catch (error) {
+    const { host, pathname } = new URL(options.url ?? '');
+    throw new DatabaseError(`The database postgres://${host}${pathname} cannot be used: ${reasonOf(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Over a connection of its own: a migration, and the wait for another replica's, may take longer than a query. */
+async function migrate(options: PostgresDataSourceOptions): Promise<void> {
+  const dataSource = await new DataSource({ ...options, poolSize: 1, extra: {} }).initialize();
+  const queryRunner = dataSource.createQueryRunner();
+  try {
+    await queryRunner.startTransaction();
+    await queryRunner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await runMigrations(dataSource, queryRunner);
+    await queryRunner.commitTransaction();
+  } finally {
+    await queryRunner.release();
+    await dataSource.destroy();
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ECONNRESET: 'the connection was cut',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the host name cannot be looked up',
+  ETIMEDOUT: 'no answer in time',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  '28P01': 'the user or the password is wrong',
+  '28000': 'the user may not sign in',
+  '3D000': 'there is no such database',
+  '3F000': 'there is no schema to make tables in',
+  '42501': 'the user may not make tables',
+  '53300': 'it has too many connections',
+  '57P03': 'it is starting up',
+};
+
+function reasonOf(error: unknown): string {
+  const reason = REASONS[codeOf(error) ?? ''];
+  if (reason !== undefined) return reason;
+  return error instanceof Error ? error.message : String(error);
+}

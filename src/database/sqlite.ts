@@ -1,0 +1,98 @@
+import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from 'better-sqlite3';
+import { DataSource } from 'typeorm';
+import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
+import { codeOf, DatabaseError } from './database-error.js';
+import { MIGRATIONS } from './migrations.js';
+import { runMigrations } from './run-migrations.js';
+
+/** How long a statement waits for another process's write. The driver waits without yielding the event loop. */
+const BUSY_TIMEOUT_MS = 5000;
+/** How long a start waits for another process's migrations; yields the event loop meanwhile. */
+const START_TIMEOUT_MS = 30_000;
+const RETRY_AFTER_MS = 25;
+
+/** @param path of the file, or `:memory:`. Missing parent folders are made. */
+export function sqliteOptions(path: string): BetterSqlite3DataSourceOptions {
+  return {
+    type: 'better-sqlite3',
+    database: path,
+    migrations: MIGRATIONS,
+    logging: false,
+    timeout: 0,
+    prepareDatabase: prepare,
+  };
+}
+
+/** @throws {DatabaseError} */
+export async function openSqlite(options: BetterSqlite3DataSourceOptions): Promise<DataSource> {
+  const dataSource = new DataSource(options);
+  try {
+    await dataSource.initialize();
+    await migrate(dataSource);
+    await dataSource.query(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    return dataSource;
+  } catch (error) {
+    if (dataSource.isInitialized) await dataSource.destroy();
+    const reason = reasonOf(error, options.database);
+    throw new DatabaseError(`The database file ${options.database} cannot be opened: ${reason}.`, { cause: error });
+  }
+}
+
+async function prepare(database: Database): Promise<void> {
+  // Readers and the one writer do not wait for each other, and several processes may have the file open.
+  await onceFree(() => database.pragma('journal_mode = WAL'));
+  // With WAL a crash of the machine can lose the last transactions, never the file.
+  database.pragma('synchronous = NORMAL');
+}
+
+async function migrate(dataSource: DataSource): Promise<void> {
+  const queryRunner = dataSource.createQueryRunner();
+  await onceFree(() => queryRunner.query('BEGIN IMMEDIATE'));
+  try {
+    await runMigrations(dataSource, queryRunner);
+    await queryRunner.query('COMMIT');
+  } catch (error) {
+    await queryRunner.query('ROLLBACK');
+    throw error;
+  }
+}
+
+/** SQLite's own wait would block this process, and with it a second data source of the same process that holds the lock. */
+async function onceFree(statement: () => unknown): Promise<void> {
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await statement();
+      return;
+    } catch (error) {
+      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true || performance.now() > deadline) throw error;
+    }
+    await sleep(RETRY_AFTER_MS);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of its path is not a folder',
+  EEXIST: 'a part of its path is not a folder',
+  SQLITE_CANTOPEN: 'permission denied',
+  SQLITE_READONLY: 'it may not be written',
+  SQLITE_NOTADB: 'it is not a SQLite database',
+  SQLITE_CORRUPT: 'it is damaged',
+  SQLITE_FULL: 'the disk is full',
+  SQLITE_BUSY: 'another process keeps it locked',
+};
+
+function reasonOf(error: unknown, path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return 'it is a folder';
+  const code = codeOf(error) ?? '';
+  // Extended codes refine the basic one: SQLITE_READONLY_DIRECTORY.
+  const basic = Object.keys(REASONS).find((known) => code === known || code.startsWith(`${known}_`));
+  if (basic !== undefined) return REASONS[basic] as string;
+  return error instanceof Error ? error.message : String(error);
+}

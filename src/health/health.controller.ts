@@ -1,0 +1,47 @@
+import { Controller, Get, HttpStatus, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { DrainState } from '../common/drain-state.js';
+import { errorBody } from '../common/error-body.js';
+import { Public } from '../common/public.decorator.js';
+import { requestIdOf } from '../common/request-id.js';
+import { ServiceError } from '../common/service-error.js';
+import { VERSION } from '../common/version.js';
+import { DatabaseHealth } from '../database/database-health.js';
+import { HealthReport, ReadinessReport, type ReadinessParts } from './health.dto.js';
+
+@ApiTags('Health')
+@Public()
+@Controller('health')
+export class HealthController {
+  constructor(
+    private readonly database: DatabaseHealth,
+    private readonly drainState: DrainState,
+  ) {}
+
+  /** For liveness probes: touches no store and no vendor, as a restart would mend neither. */
+  @Get()
+  @ApiOperation({ summary: 'Tells that the process lives' })
+  @ApiOkResponse({ type: HealthReport })
+  health(): HealthReport {
+    return { status: 'healthy', version: VERSION };
+  }
+
+  @Get('ready')
+  @ApiOperation({ summary: 'Tells whether the process should get requests' })
+  @ApiOkResponse({ type: ReadinessReport })
+  @ApiServiceUnavailableResponse({ type: ReadinessReport })
+  async ready(@Res({ passthrough: true }) response: Response): Promise<ReadinessReport> {
+    const parts: ReadinessParts = {
+      database: (await this.database.ping()) ? 'up' : 'down',
+      draining: this.drainState.isDraining,
+    };
+    response.setHeader('Cache-Control', 'no-store');
+    if (parts.database === 'up' && !parts.draining) return { status: 'ready', parts };
+    response.status(HttpStatus.SERVICE_UNAVAILABLE);
+    const error = parts.draining
+      ? new ServiceError('shutting_down', 'This process is stopping.')
+      : new ServiceError('unavailable', 'The database does not answer.');
+    return { status: 'not_ready', parts, ...errorBody(error, requestIdOf(response)) };
+  }
+}

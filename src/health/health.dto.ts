@@ -1,0 +1,28 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+
+export class HealthReport {
+  @ApiProperty({ example: 'healthy' })
+  readonly status!: string;
+
+  @ApiProperty({ example: '1.0.0' })
+  readonly version!: string;
+}
+
+export class ReadinessParts {
+  @ApiProperty({ enum: ['up', 'down'] })
+  readonly database!: 'up' | 'down';
+
+  @ApiProperty({ description: 'Whether this process is stopping.' })
+  readonly draining!: boolean;
+}
+
+export class ReadinessReport {
+  @ApiProperty({ enum: ['ready', 'not_ready'] })
+  readonly status!: 'ready' | 'not_ready';
+
+  @ApiProperty()
+  readonly parts!: ReadinessParts;
+
+  @ApiPropertyOptional({ type: Object, description: 'As in every error, when the status is not `ready`.' })
+  readonly error?: object;
+}

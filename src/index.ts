@@ -1,0 +1,31 @@
+// The public face of the package: what a team's own application builds on.
+import 'reflect-metadata';
+
+export { AppModule, type AppOptions } from './app.module.js';
+export { bootstrap } from './bootstrap.js';
+export { createService } from './service.js';
+
+export { AccountsService } from './accounts/accounts.service.js';
+export { ApiKeysService } from './accounts/api-keys.service.js';
+export { CurrentPrincipal } from './auth/current-principal.decorator.js';
+export type { Credential, Principal } from './auth/principal.js';
+export type { StrategyType } from './auth/strategies.js';
+export { ChatRequest, ChatRequestMessage } from './chat/chat-request.dto.js';
+export { ChatService } from './chat/chat.service.js';
+export { Public } from './common/public.decorator.js';
+export { ServiceError, type ErrorCode, type ErrorDetail, type ServiceErrorOptions } from './common/service-error.js';
+export { CONFIG, type Config, type ModelConfig, type TierConfig, type UpstreamConfig } from './config/config.js';
+export { loadConfig } from './config/load-config.js';
+export { ModelCatalog } from './models/model-catalog.js';
+export { LimitedByTier } from './throttling/limited-by-tier.decorator.js';
+export { StreamSlots, type StreamSlot } from './throttling/stream-slots.js';
+export type { ChatCall, ChatMessage, Role } from './upstreams/chat-call.js';
+export { ModelRouter } from './upstreams/model-router.js';
+export type {
+  HttpProtocol,
+  InProcessProtocol,
+  Protocol,
+  ServerSentEvent,
+  UpstreamRequest,
+} from './upstreams/protocol.js';
+export type { FinishReason, StreamPart, TokenUsage } from './upstreams/stream-part.js';

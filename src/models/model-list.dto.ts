@@ -1,0 +1,20 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+export class ModelEntry {
+  @ApiProperty({ description: 'What to send as `model`: `<vendor>/<model_name>`.', example: 'builtin/eliza' })
+  readonly id!: string;
+
+  @ApiProperty({ description: 'Display name.' })
+  readonly name!: string;
+
+  @ApiProperty({ description: 'Display name of the provider.' })
+  readonly provider!: string;
+
+  @ApiProperty({ description: 'Context window, in tokens.', type: 'integer', example: 8192 })
+  readonly context_length!: number;
+}
+
+export class ModelList {
+  @ApiProperty({ type: [ModelEntry] })
+  readonly models!: ModelEntry[];
+}

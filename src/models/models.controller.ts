@@ -1,0 +1,57 @@
+import { CACHE_MANAGER, type Cache } from '@nestjs/cache-manager';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { createHash } from 'node:crypto';
+import { Public } from '../common/public.decorator.js';
+import { ModelCatalog } from './model-catalog.js';
+import { ModelList } from './model-list.dto.js';
+
+const CACHE_KEY = 'models';
+const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=600';
+
+/** The list as it is sent. */
+interface RenderedList {
+  readonly json: string;
+  readonly etag: string;
+}
+
+@ApiTags('Models')
+@Controller('chat/models')
+export class ModelsController {
+  constructor(
+    private readonly catalog: ModelCatalog,
+    @Inject(CACHE_MANAGER) private readonly cache: Cache,
+  ) {}
+
+  @Public()
+  @Get()
+  @ApiOperation({ summary: 'Lists the available models' })
+  @ApiOkResponse({ type: ModelList })
+  async list(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const { json, etag } = await this.cache.wrap(CACHE_KEY, () => render(this.catalog));
+    response.setHeader('Cache-Control', CACHE_CONTROL);
+    response.setHeader('ETag', etag);
+    if (request.fresh) {
+      response.statusCode = 304;
+      response.end();
+      return;
+    }
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Length', Buffer.byteLength(json));
+    response.end(json);
+  }
+}
+
+function render(catalog: ModelCatalog): RenderedList {
+  const list: ModelList = {
+    models: catalog.all().map(({ id, name, provider, contextLength }) => ({
+      id,
+      name,
+      provider,
+      context_length: contextLength,
+    })),
+  };
+  const json = JSON.stringify(list);
+  return { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"` };
+}

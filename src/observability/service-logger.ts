@@ -1,0 +1,60 @@
+import type { LoggerService } from '@nestjs/common';
+import { pino, type Logger } from 'pino';
+import pretty from 'pino-pretty';
+import type { LogLevel } from '../config/config.js';
+
+/** What Nest says about its own start; of interest when something is wrong with the modules only. */
+const FRAMEWORK_CONTEXTS = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
+/** Says again, at length, what is thrown at whoever starts the application, who tells it in a line. */
+const STARTUP_FAILURES = 'ExceptionHandler';
+
+/** Nest's logger on pino: a JSON line for each entry, or readable ones on a terminal. */
+export class ServiceLogger implements LoggerService {
+  private readonly pino: Logger;
+
+  constructor(level: LogLevel) {
+    const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+    this.pino = process.stdout.isTTY ? pino(options, pretty({ sync: true })) : pino(options);
+  }
+
+  setLevel(level: LogLevel): void {
+    this.pino.level = level;
+  }
+
+  log(message: unknown, ...context: unknown[]): void {
+    const name = contextOf(context);
+    this.write(name !== undefined && FRAMEWORK_CONTEXTS.has(name) ? 'debug' : 'info', message, name);
+  }
+
+  error(message: unknown, ...context: unknown[]): void {
+    const name = contextOf(context);
+    if (name === STARTUP_FAILURES) return;
+    const [stack] = context.length > 1 ? context : [];
+    this.write('error', message, name, typeof stack === 'string' ? stack : undefined);
+  }
+
+  warn(message: unknown, ...context: unknown[]): void {
+    this.write('warn', message, contextOf(context));
+  }
+
+  debug(message: unknown, ...context: unknown[]): void {
+    this.write('debug', message, contextOf(context));
+  }
+
+  verbose(message: unknown, ...context: unknown[]): void {
+    this.write('trace', message, contextOf(context));
+  }
+
+  private write(level: 'error' | 'warn' | 'info' | 'debug' | 'trace', message: unknown, context?: string, stack?: string): void {
+    const fields = { context, ...(stack === undefined ? {} : { stack }) };
+    if (message instanceof Error) this.pino[level]({ ...fields, err: message }, message.message);
+    else if (typeof message === 'object' && message !== null) this.pino[level]({ ...fields, ...message });
+    else this.pino[level](fields, String(message));
+  }
+}
+
+/** Nest passes the name of the logger last. */
+function contextOf(context: readonly unknown[]): string | undefined {
+  const last = context.at(-1);
+  return typeof last === 'string' ? last : undefined;
+}

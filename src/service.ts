@@ -1,0 +1,40 @@
+import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import helmet from 'helmet';
+import type { Server } from 'node:http';
+import { answerClientErrors } from './common/client-error.js';
+import { requestId } from './common/request-id.js';
+import { CONFIG, type Config } from './config/config.js';
+import { serveOpenApi } from './open-api.js';
+
+/** Longer than the 60 s after which most load balancers drop an idle connection: theirs must be the first to go. */
+const KEEP_ALIVE_MS = 75_000;
+
+/**
+ * Makes the application of a module that holds `AppModule.register(…)`, ready to listen.
+ *
+ * @throws {ConfigError} {DatabaseError} when it cannot be served.
+ */
+export async function createService(
+  module: Type | DynamicModule,
+  logger: LoggerService | false,
+): Promise<NestExpressApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(module, {
+    logger,
+    abortOnError: false,
+    // A guard reads the body, once the caller is known: see JsonBodyGuard.
+    bodyParser: false,
+  });
+  const config = app.get<Config>(CONFIG);
+  app.setGlobalPrefix('api/v1');
+  app.disable('x-powered-by').set('etag', false).set('query parser', 'simple').set('trust proxy', config.trustedProxies);
+  app.use(requestId);
+  app.use(helmet());
+  serveOpenApi(app);
+  const server = app.getHttpServer() as Server;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  answerClientErrors(server);
+  await app.init();
+  return app;
+}

@@ -1,0 +1,43 @@
+import { ServiceError } from '../common/service-error.js';
+import type { UpstreamConfig } from '../config/config.js';
+import type { Attempt } from './attempt.js';
+import type { CallTrace } from './call-trace.js';
+import type { ChatCall } from './chat-call.js';
+import { PartCollector } from './part-collector.js';
+import type { InProcessProtocol } from './protocol.js';
+import type { StreamPart } from './stream-part.js';
+
+/** An attempt that a protocol answers in this process. */
+export class InProcessAttempt implements Attempt {
+  private readonly aborter = new AbortController();
+  private readonly parts: AsyncIterator<StreamPart>;
+  private readonly collector: PartCollector;
+
+  constructor(protocol: InProcessProtocol, call: ChatCall, upstream: UpstreamConfig, trace: CallTrace) {
+    this.collector = new PartCollector(trace);
+    this.parts = protocol.stream(call, upstream, this.aborter.signal)[Symbol.asyncIterator]();
+  }
+
+  accepted(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async next(): Promise<string | undefined> {
+    const { collector } = this;
+    for (;;) {
+      const text = collector.takeText();
+      if (text !== '') return text;
+      if (collector.error !== undefined) throw collector.error;
+      if (collector.over) return undefined;
+      const part = await this.parts.next();
+      this.aborter.signal.throwIfAborted();
+      if (!part.done) collector.add(part.value);
+      else if (collector.complete) collector.over = true;
+      else collector.fail(new ServiceError('upstream_error', 'The answer broke off before it was complete.'));
+    }
+  }
+
+  close(reason: Error): void {
+    this.aborter.abort(reason);
+  }
+}

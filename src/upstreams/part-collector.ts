@@ -1,0 +1,64 @@
+import type { ServiceError } from '../common/service-error.js';
+import type { CallTrace } from './call-trace.js';
+import type { StreamPart } from './stream-part.js';
+
+/** Sums up the parts of one answer: the text to pass on, and how far the answer is. */
+export class PartCollector {
+  private text = '';
+  /** The vendor has said that the answer is whole. */
+  complete = false;
+  /** Nothing that follows counts. */
+  over = false;
+  /** What the vendor reported as its failure. */
+  error: ServiceError | undefined;
+  /** A part came that shows the vendor at work on the answer. The reader of the sign takes it down. */
+  signOfLife = false;
+
+  constructor(private readonly trace: CallTrace) {}
+
+  add(part: StreamPart): void {
+    if (this.over) return;
+    switch (part.type) {
+      case 'text':
+        this.text += part.text;
+        this.signOfLife = true;
+        break;
+      case 'progress':
+        this.signOfLife = true;
+        break;
+      case 'usage':
+        this.trace.usage = merged(this.trace.usage, part.usage);
+        break;
+      case 'finish':
+        this.trace.finish = { reason: part.reason, raw: part.raw };
+        break;
+      case 'complete':
+        this.complete = true;
+        this.over = part.last;
+        break;
+      case 'error':
+        this.fail(part.error);
+        break;
+    }
+  }
+
+  /** Ends the answer with a failure. Text that came before it can still be taken. */
+  fail(error: ServiceError): void {
+    this.error ??= error;
+    this.over = true;
+  }
+
+  /** The text since the last call. */
+  takeText(): string {
+    const { text } = this;
+    this.text = '';
+    return text;
+  }
+}
+
+function merged(before: CallTrace['usage'], now: CallTrace['usage']): CallTrace['usage'] {
+  return {
+    promptTokens: now.promptTokens ?? before.promptTokens,
+    completionTokens: now.completionTokens ?? before.completionTokens,
+  };
+}

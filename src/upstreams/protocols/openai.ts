@@ -1,0 +1,49 @@
+import type { UpstreamConfig } from '../../config/config.js';
+import type { ChatCall } from '../chat-call.js';
+import type { HttpProtocol, ServerSentEvent, UpstreamRequest } from '../protocol.js';
+import type { StreamPart } from '../stream-part.js';
+import { endpoint, streamHeaders } from './endpoint.js';
+import { errorEventParts, unreadableEventParts } from './event-failure.js';
+import { END, NOTHING } from './fixed-parts.js';
+import { parseJsonObject } from './json-object.js';
+import { openAiChunkParts } from './openai-chunk.js';
+
+const END_MARKER = '[DONE]';
+
+/**
+ * Chat completions as OpenAI defined them and most vendors and local servers speak them: OpenAI, Azure, OpenRouter, Groq,
+ * Mistral, DeepSeek, xAI, vLLM, llama.cpp, Ollama. Where they differ, each difference is told by the bytes, not by the
+ * vendor's name.
+ */
+export class OpenAiProtocol implements HttpProtocol {
+  readonly transport = 'http';
+  readonly name = 'openai';
+
+  request(call: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
+    const authorization = upstream.apiKey === undefined ? {} : { authorization: `Bearer ${upstream.apiKey}` };
+    return {
+      url: endpoint(upstream, '/chat/completions'),
+      headers: streamHeaders(authorization, upstream),
+      // What is undefined is left out.
+      body: JSON.stringify({
+        model: call.model,
+        messages: call.messages,
+        stream: true,
+        temperature: call.temperature,
+        [upstream.maxTokensField]: call.maxTokens,
+        stream_options: upstream.includeUsage ? { include_usage: true } : undefined,
+      }),
+    };
+  }
+
+  parts(event: ServerSentEvent): readonly StreamPart[] {
+    const { data } = event;
+    const chunk = parseJsonObject(data);
+    if (event.event === 'error') return errorEventParts(data, chunk);
+    if (chunk !== undefined) return openAiChunkParts(chunk);
+    const text = data.trim();
+    if (text.startsWith(END_MARKER)) return END;
+    // An event without anything in it keeps the connection alive.
+    return text === '' ? NOTHING : unreadableEventParts(data);
+  }
+}
