@@ -34,7 +34,7 @@ export function stopOnSignals(app: NestExpressApplication, config: Config, logge
 async function drain(app: NestExpressApplication, { shutdownGraceMs }: Config): Promise<void> {
   app.get(DrainState, { strict: false }).begin();
   await app.get(OpenStreams, { strict: false }).drain(shutdownGraceMs, FAREWELL_MS);
-  const server = app.getHttpServer() as Server;
+  const server: Server = app.getHttpServer();
   // Connections between two requests need not be waited for, and the last events of others may still be on their way.
   const idle = setInterval(() => {
     server.closeIdleConnections();

@@ -24,7 +24,9 @@ export class AuthenticationGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext) {
-    const isPublic = this.reflector.getAllAndOverride<boolean>(IS_PUBLIC, [context.getHandler(), context.getClass()]);
+    const isPublic =
+      this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, [context.getHandler(), context.getClass()]) ??
+      false;
     return isPublic || this.passport.canActivate(context);
   }
 }

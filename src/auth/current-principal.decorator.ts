@@ -10,6 +10,6 @@ export function principalOf(request: Request): Principal {
 }
 
 /** Parameter decorator: who makes the request. Not for routes that are `@Public()`. */
-export const CurrentPrincipal = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Principal => principalOf(context.switchToHttp().getRequest<Request>()),
+export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
+  principalOf(context.switchToHttp().getRequest<Request>()),
 );

@@ -1,12 +1,12 @@
 import type { OpenStream } from './open-streams.js';
 
 /** The texts of one answer, whose first is already asked for. Closes the stream that it belongs to however it ends. */
-export class AnswerStream implements AsyncIterableIterator<string> {
-  private first: Promise<IteratorResult<string>> | undefined;
+export class AnswerStream implements AsyncIterableIterator<string, undefined> {
+  private first: Promise<IteratorResult<string, undefined>> | undefined;
 
   constructor(
-    first: Promise<IteratorResult<string>>,
-    private readonly texts: AsyncIterableIterator<string>,
+    first: Promise<IteratorResult<string, undefined>>,
+    private readonly texts: AsyncIterableIterator<string, undefined>,
     private readonly stream: OpenStream,
   ) {
     this.first = first;
@@ -14,7 +14,7 @@ export class AnswerStream implements AsyncIterableIterator<string> {
     first.catch(() => undefined);
   }
 
-  async next(): Promise<IteratorResult<string>> {
+  async next(): Promise<IteratorResult<string, undefined>> {
     const next = this.first ?? this.texts.next();
     this.first = undefined;
     try {
@@ -27,7 +27,7 @@ export class AnswerStream implements AsyncIterableIterator<string> {
     }
   }
 
-  async return(): Promise<IteratorResult<string>> {
+  async return(): Promise<IteratorResult<string, undefined>> {
     this.stream.close();
     await this.texts.return?.();
     return { done: true, value: undefined };

@@ -43,7 +43,7 @@ export class ChatRequest {
   readonly model!: string;
 
   @ApiProperty({ type: [ChatRequestMessage], minItems: 1, maxItems: MOST_MESSAGES })
-  @ValidateNested({ each: true, message: 'must be an array of objects' })
+  @ValidateNested({ each: true, message: 'must be an object' })
   @ArrayMaxSize(MOST_MESSAGES, { message: `must hold at most ${MOST_MESSAGES} messages` })
   @ArrayMinSize(1, { message: 'must hold at least one message' })
   @IsArray({ message: 'must be an array' })

@@ -1,9 +1,20 @@
-import { Body, Controller, HttpCode, Inject, RequestMethod, Res, Sse, SseSignal, type MessageEvent } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  HttpCode,
+  Inject,
+  RequestMethod,
+  Res,
+  Sse,
+  SseSignal,
+  type MessageEvent,
+} from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Observable } from 'rxjs';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import type { Principal } from '../auth/principal.js';
+import { requestIdOf } from '../common/request-id.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
 import { ApiChatStream } from './api-chat-stream.decorator.js';
@@ -32,7 +43,7 @@ export class ChatController {
     @SseSignal() left: AbortSignal,
     @Res() response: Response,
   ): Promise<Observable<MessageEvent>> {
-    const texts = await this.chat.open(body, principal, left);
+    const texts = await this.chat.open(body, { principal, left, requestId: requestIdOf(response) });
     return chunkEvents(texts, new StreamSink(response, this.config.stalledReaderMs));
   }
 }

@@ -13,6 +13,14 @@ import { OpenStreams } from './open-streams.js';
 /** How long the client's headers wait for the first text of a vendor that has taken the request. */
 const HEADERS_WAIT_MS = 10_000;
 
+/** Who asks for an answer. */
+export interface ChatCaller {
+  readonly principal: Principal;
+  /** Aborts when the client has gone, which stops the vendor's work. */
+  readonly left: AbortSignal;
+  readonly requestId: string;
+}
+
 /** Gets answers to conversations. */
 @Injectable()
 export class ChatService {
@@ -25,10 +33,12 @@ export class ChatService {
   /**
    * Resolves once the answer can begin; what goes wrong until then rejects with a `ServiceError`.
    *
-   * @param left aborts when the client has gone, which stops the vendor's work.
    * @returns the text as it arrives. Ends only after the vendor has said that the answer is whole; rejects otherwise.
    */
-  async open(request: ChatRequest, principal: Principal, left: AbortSignal): Promise<AsyncIterableIterator<string>> {
+  async open(
+    request: ChatRequest,
+    { principal, left, requestId }: ChatCaller,
+  ): Promise<AsyncIterableIterator<string, undefined>> {
     const model = this.catalog.get(request.model);
     const completion = {
       messages: request.messages,
@@ -36,7 +46,7 @@ export class ChatService {
       maxTokens: maxTokensOf(request, model, principal.tier),
     };
     const stream = this.openStreams.open(principal, left);
-    const texts = this.router.stream(model, completion, stream.signal, newCallTrace());
+    const texts = this.router.stream(model, completion, stream.signal, newCallTrace(requestId));
     const first = texts.next();
     const answer = new AnswerStream(first, texts, stream);
     try {
@@ -67,7 +77,9 @@ function maxTokensOf(request: ChatRequest, model: ModelConfig, tier: TierConfig)
   for (const [limit, what] of limits) {
     if (limit === undefined || asked <= limit) continue;
     const message = `must not be above ${limit}, ${what}`;
-    throw new ServiceError('invalid_request', `max_tokens ${message}.`, { details: [{ field: 'max_tokens', message }] });
+    throw new ServiceError('invalid_request', `max_tokens ${message}.`, {
+      details: [{ field: 'max_tokens', message }],
+    });
   }
   return asked;
 }

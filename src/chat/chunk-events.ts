@@ -14,7 +14,10 @@ const logger = new Logger('ChatStream');
  * The texts of an answer as the events of the stream. The next text is asked for only when the last one has gone to a
  * socket that takes more, so what the client does not read, the vendor does not send.
  */
-export function chunkEvents(texts: AsyncIterableIterator<string>, sink: StreamSink): Observable<MessageEvent> {
+export function chunkEvents(
+  texts: AsyncIterableIterator<string, undefined>,
+  sink: StreamSink,
+): Observable<MessageEvent> {
   return new Observable((subscriber) => {
     const send: Send = (event) => {
       sink.sending();
@@ -38,7 +41,7 @@ export function chunkEvents(texts: AsyncIterableIterator<string>, sink: StreamSi
 type Send = (event: MessageEvent) => void;
 
 async function pump(
-  texts: AsyncIterator<string>,
+  texts: AsyncIterator<string, undefined>,
   send: Send,
   sink: StreamSink,
   subscriber: Subscriber<MessageEvent>,
@@ -46,10 +49,10 @@ async function pump(
 ): Promise<void> {
   try {
     for (;;) {
-      const { done, value } = await texts.next();
+      const next = await texts.next();
       if (subscriber.closed) return;
-      if (done === true) break;
-      send({ data: { content: value, done: false } satisfies Chunk });
+      if (next.done === true) break;
+      send({ data: { content: next.value, done: false } satisfies Chunk });
       silence.allow(KEEP_ALIVE_MS);
       if (!sink.isReady) await sink.ready();
     }

@@ -75,5 +75,7 @@ export class OpenStreams {
 }
 
 function shuttingDown(): ServiceError {
-  return new ServiceError('shutting_down', 'This process is stopping. Try again.', { headers: { Connection: 'close' } });
+  return new ServiceError('shutting_down', 'This process is stopping. Try again.', {
+    headers: { Connection: 'close' },
+  });
 }

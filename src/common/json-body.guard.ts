@@ -1,6 +1,7 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import express, { type Request, type Response } from 'express';
 import { ServiceError } from './service-error.js';
+import { toServiceError } from './to-service-error.js';
 
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
@@ -34,7 +35,7 @@ export class JsonBodyGuard implements CanActivate {
   }
 }
 
-function refusalOf(error: unknown): unknown {
+function refusalOf(error: unknown): Error {
   switch ((error as { readonly type?: string }).type) {
     case 'entity.parse.failed':
       return new ServiceError('invalid_request', 'The body is not valid JSON.');
@@ -44,6 +45,6 @@ function refusalOf(error: unknown): unknown {
     case 'encoding.unsupported':
       return new ServiceError('unsupported_media_type', 'The body must be application/json in UTF-8.');
     default:
-      return error;
+      return toServiceError(error);
   }
 }

@@ -12,7 +12,8 @@ export function requestValidationPipe(): ValidationPipe {
     exceptionFactory: (errors) => {
       const details = detailsOf(errors);
       const fields = details.map(({ field }) => field);
-      const named = fields.length > 3 ? `${fields.slice(0, 3).join(', ')} and ${fields.length - 3} more` : fields.join(', ');
+      const named =
+        fields.length > 3 ? `${fields.slice(0, 3).join(', ')} and ${fields.length - 3} more` : fields.join(', ');
       return new ServiceError('invalid_request', `The request is not valid: see ${named}.`, { details });
     },
   });

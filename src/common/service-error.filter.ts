@@ -1,4 +1,4 @@
-import { Catch, HttpStatus, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { allowedMethods } from './allowed-methods.js';
 import { errorBody } from './error-body.js';
@@ -17,7 +17,8 @@ export class ServiceErrorFilter implements ExceptionFilter {
     const response = http.getResponse<Response>();
     const error = orMethodNotAllowed(toServiceError(thrown), request);
     const requestId = requestIdOf(response);
-    if (error.status >= HttpStatus.INTERNAL_SERVER_ERROR) this.log(error, requestId);
+    // What went wrong at a vendor is logged where it was asked.
+    if (error.status >= 500 && !error.code.startsWith('upstream_')) this.log(error, requestId);
 
     if (response.headersSent) {
       // Too late to tell: cut the connection, so that nothing half-sent looks whole.
@@ -32,7 +33,7 @@ export class ServiceErrorFilter implements ExceptionFilter {
   private log(error: ServiceError, requestId: string): void {
     const { cause } = error;
     const reason = cause instanceof Error ? cause.message : undefined;
-    const entry = { requestId, code: error.code, message: error.message, ...(reason === undefined ? {} : { reason }) };
+    const entry = { msg: error.message, requestId, code: error.code, reason };
     if (error.code === 'internal_error') this.logger.error(entry, cause instanceof Error ? cause.stack : undefined);
     else this.logger.warn(entry);
   }

@@ -90,20 +90,22 @@ function configureUpstream(
   entry: UpstreamEntry,
   variables: Variables,
 ): UpstreamConfig | string | undefined {
-  let configured = true;
+  const unset: string[] = [];
   const fill = (template: string) => {
     const { text, missing } = interpolate(template, variables);
-    if (missing.length > 0) configured = false;
+    unset.push(...missing);
     return text;
   };
   const baseUrl = entry.base_url === undefined ? undefined : fill(entry.base_url);
   const apiKey = entry.api_key === undefined ? undefined : fill(entry.api_key);
   const headers = Object.fromEntries(Object.entries(entry.headers).map(([header, value]) => [header, fill(value)]));
-  if (!configured) return undefined;
+  if (unset.length > 0) return undefined;
 
   if (baseUrl !== undefined && !/^https?:\/\//.test(baseUrl)) return 'base_url: must begin with http:// or https://';
   if (baseUrl !== undefined && !URL.canParse(baseUrl)) return 'base_url: is not a URL';
-  const unfit = Object.entries({ api_key: apiKey ?? '', ...headers }).find(([, value]) => !/^[\t\x20-\x7e]*$/.test(value));
+  const unfit = Object.entries({ api_key: apiKey ?? '', ...headers }).find(
+    ([, value]) => !/^[\t\x20-\x7e]*$/.test(value),
+  );
   if (unfit !== undefined) return `${unfit[0]}: holds a character that no header may hold`;
   return {
     name,

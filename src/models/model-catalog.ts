@@ -20,9 +20,13 @@ export class ModelCatalog {
   get(id: string): ModelConfig {
     const model = this.byId.get(id);
     if (model === undefined) {
-      throw new ServiceError('model_not_found', 'There is no such model. GET /api/v1/chat/models lists those there are.', {
-        details: [{ field: 'model', message: 'is not the id of a model' }],
-      });
+      throw new ServiceError(
+        'model_not_found',
+        'There is no such model. GET /api/v1/chat/models lists those there are.',
+        {
+          details: [{ field: 'model', message: 'is not the id of a model' }],
+        },
+      );
     }
     return model;
   }

@@ -4,7 +4,13 @@ import pretty from 'pino-pretty';
 import type { LogLevel } from '../config/config.js';
 
 /** What Nest says about its own start; of interest when something is wrong with the modules only. */
-const FRAMEWORK_CONTEXTS = new Set(['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication']);
+const FRAMEWORK_CONTEXTS = new Set([
+  'NestFactory',
+  'InstanceLoader',
+  'RoutesResolver',
+  'RouterExplorer',
+  'NestApplication',
+]);
 /** Says again, at length, what is thrown at whoever starts the application, who tells it in a line. */
 const STARTUP_FAILURES = 'ExceptionHandler';
 
@@ -45,7 +51,12 @@ export class ServiceLogger implements LoggerService {
     this.write('trace', message, contextOf(context));
   }
 
-  private write(level: 'error' | 'warn' | 'info' | 'debug' | 'trace', message: unknown, context?: string, stack?: string): void {
+  private write(
+    level: 'error' | 'warn' | 'info' | 'debug' | 'trace',
+    message: unknown,
+    context?: string,
+    stack?: string,
+  ): void {
     const fields = { context, ...(stack === undefined ? {} : { stack }) };
     if (message instanceof Error) this.pino[level]({ ...fields, err: message }, message.message);
     else if (typeof message === 'object' && message !== null) this.pino[level]({ ...fields, ...message });

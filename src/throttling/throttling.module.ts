@@ -1,5 +1,5 @@
 import { Module, type ExecutionContext } from '@nestjs/common';
-import { ThrottlerModule, ThrottlerStorage } from '@nestjs/throttler';
+import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { principalOf } from '../auth/current-principal.decorator.js';
 import { InProcessStreamSlots } from './in-process-stream-slots.js';

@@ -32,7 +32,8 @@ export class TierThrottlerGuard extends ThrottlerGuard {
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
     const targets = [context.getHandler(), context.getClass()];
-    return Promise.resolve(this.reflector.getAllAndOverride<boolean>(LIMITED_BY_TIER, targets) !== true);
+    const isLimited = this.reflector.getAllAndOverride<boolean | undefined>(LIMITED_BY_TIER, targets) ?? false;
+    return Promise.resolve(!isLimited);
   }
 
   protected override async handleRequest({ context, limit, ttl, throttler }: ThrottlerRequest): Promise<boolean> {
@@ -43,7 +44,13 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     // The slot first: a refusal for concurrency must not use up a request of the minute.
     await this.takeSlot(principal, response);
     if (limit === Infinity) return true;
-    const count = await this.storageService.increment(principal.accountId, ttl, limit, ttl, throttler.name ?? 'default');
+    const count = await this.storageService.increment(
+      principal.accountId,
+      ttl,
+      limit,
+      ttl,
+      throttler.name ?? 'default',
+    );
     response.setHeader(`${this.headerPrefix}-Limit`, limit);
     response.setHeader(`${this.headerPrefix}-Remaining`, Math.max(0, limit - count.totalHits));
     response.setHeader(`${this.headerPrefix}-Reset`, count.timeToExpire);
@@ -60,9 +67,13 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     if (tier.concurrentStreams === undefined) return;
     const slot = await this.slots.acquire(accountId, tier.concurrentStreams);
     if (slot === undefined) {
-      throw new ServiceError('concurrency_limit_exceeded', `The tier allows ${tier.concurrentStreams} streams at once.`, {
-        retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
-      });
+      throw new ServiceError(
+        'concurrency_limit_exceeded',
+        `The tier allows ${tier.concurrentStreams} streams at once.`,
+        {
+          retryAfterSeconds: CONCURRENCY_RETRY_SECONDS,
+        },
+      );
     }
     if (response.closed) slot.release();
     else response.once('close', slot.release);

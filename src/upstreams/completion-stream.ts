@@ -1,24 +1,29 @@
-import type { RouteConfig } from '../config/config.js';
 import { ServiceError } from '../common/service-error.js';
+import type { RouteConfig } from '../config/config.js';
 import type { Attempt } from './attempt.js';
+import type { AttemptOutcome } from './circuit-breaker.js';
 
-/** Opens the attempt at one route. */
-export type OpenAttempt = (route: RouteConfig) => Attempt;
+/** An attempt with whom to tell how it went. */
+export interface TrackedAttempt {
+  readonly attempt: Attempt;
+  /** Called once. `error` where it failed. */
+  readonly settle: (outcome: AttemptOutcome, error?: unknown) => void;
+}
 
 /**
  * One completion: the text as it arrives, from the first route that gives any. Until then a failed attempt is followed
  * by one at the next route; afterwards a failure is thrown, as nothing may be said twice.
  */
-export class CompletionStream implements AsyncIterableIterator<string> {
-  private attempt: Attempt | undefined;
+export class CompletionStream implements AsyncIterableIterator<string, undefined> {
+  private current: TrackedAttempt | undefined;
   private closed: Error | undefined;
   /** Resolves once a vendor has taken the request. Never rejects: what fails is told by {@link next}. */
   readonly accepted: Promise<void>;
   private accept!: () => void;
 
   constructor(
-    private readonly routes: readonly RouteConfig[],
-    private readonly open: OpenAttempt,
+    private readonly routes: Iterable<RouteConfig>,
+    private readonly begin: (route: RouteConfig) => TrackedAttempt,
     private readonly signal: AbortSignal,
   ) {
     this.accepted = new Promise((resolve) => {
@@ -30,7 +35,7 @@ export class CompletionStream implements AsyncIterableIterator<string> {
 
   async next(): Promise<IteratorResult<string, undefined>> {
     try {
-      const text = this.attempt === undefined ? await this.first() : await this.attempt.next();
+      const text = this.current === undefined ? await this.first() : await this.nextOf(this.current);
       if (text !== undefined) return { done: false, value: text };
     } catch (error) {
       this.end();
@@ -38,23 +43,6 @@ export class CompletionStream implements AsyncIterableIterator<string> {
     }
     this.end();
     return { done: true, value: undefined };
-  }
-
-  /** The first text that any route gives. */
-  private async first(): Promise<string | undefined> {
-    let failure: unknown;
-    for (const route of this.routes) {
-      if (this.closed !== undefined) throw this.closed;
-      this.attempt = this.open(route);
-      this.attempt.accepted().then(this.accept, () => undefined);
-      try {
-        return await this.attempt.next();
-      } catch (error) {
-        failure = error;
-        if (this.closed !== undefined || !mayGoBetterElsewhere(error)) break;
-      }
-    }
-    throw failure;
   }
 
   /** Stops the vendor's work. */
@@ -67,13 +55,41 @@ export class CompletionStream implements AsyncIterableIterator<string> {
     return this;
   }
 
+  /** The first text that any route gives. */
+  private async first(): Promise<string | undefined> {
+    let failure: unknown;
+    for (const route of this.routes) {
+      if (this.closed !== undefined) throw this.closed;
+      this.current = this.begin(route);
+      this.current.attempt.accepted().then(this.accept, () => undefined);
+      try {
+        const text = await this.nextOf(this.current);
+        this.current.settle('succeeded');
+        return text;
+      } catch (error) {
+        failure = error;
+        if (!mayGoBetterElsewhere(error)) break;
+      }
+    }
+    throw failure;
+  }
+
+  private async nextOf({ attempt, settle }: TrackedAttempt): Promise<string | undefined> {
+    try {
+      return await attempt.next();
+    } catch (error) {
+      settle(this.closed === undefined ? outcomeOf(error) : 'abandoned', error);
+      throw error;
+    }
+  }
+
   private readonly abort = (): void => {
     this.stop(this.signal.reason as Error);
   };
 
   private stop(reason: Error): void {
     this.closed ??= reason;
-    this.attempt?.close(reason);
+    this.current?.attempt.close(reason);
     this.end();
   }
 
@@ -82,7 +98,14 @@ export class CompletionStream implements AsyncIterableIterator<string> {
   }
 }
 
-/** A request that one vendor refuses as such would be refused, or answered otherwise than meant, by the next. */
+/** What one vendor refuses as wrong would be refused, or answered otherwise than it was meant, by the next. */
 function mayGoBetterElsewhere(error: unknown): boolean {
   return error instanceof ServiceError && error.code.startsWith('upstream_') && error.code !== 'upstream_rejected';
+}
+
+/** A vendor that limits us, or refuses a request, is alive. */
+function outcomeOf(error: unknown): AttemptOutcome {
+  const code = error instanceof ServiceError ? error.code : undefined;
+  if (code === 'upstream_timeout') return 'slow';
+  return code === 'upstream_error' ? 'failed' : 'abandoned';
 }

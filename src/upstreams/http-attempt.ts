@@ -4,11 +4,11 @@ import type { Attempt } from './attempt.js';
 import type { CallTrace } from './call-trace.js';
 import type { ChatCall } from './chat-call.js';
 import { PartCollector } from './part-collector.js';
-import type { HttpProtocol } from './protocol.js';
+import type { HttpProtocol, UpstreamRequest } from './protocol.js';
 import { SilenceTimer } from '../common/silence-timer.js';
 import { SseDecoder } from './sse-decoder.js';
 import type { UpstreamConnections } from './upstream-connections.js';
-import { UpstreamExchange } from './upstream-exchange.js';
+import type { ResponseHead, UpstreamExchange } from './upstream-exchange.js';
 import { failureOfConnection, failureOfStatus } from './upstream-failure.js';
 
 /** How long to wait for what may follow the end of the answer (token counts, the end of the body). */
@@ -18,7 +18,8 @@ const ERROR_TEXT_LENGTH = 4_096;
 
 /** An attempt over HTTP: sends the request of a protocol and reads the event stream that answers it. */
 export class HttpAttempt implements Attempt {
-  private readonly exchange: UpstreamExchange;
+  private readonly request: UpstreamRequest;
+  private exchange: UpstreamExchange;
   private readonly collector: PartCollector;
   private readonly decoder: SseDecoder;
   private readonly silence: SilenceTimer;
@@ -29,15 +30,15 @@ export class HttpAttempt implements Attempt {
     private readonly protocol: HttpProtocol,
     call: ChatCall,
     private readonly upstream: UpstreamConfig,
-    connections: UpstreamConnections,
+    private readonly connections: UpstreamConnections,
     trace: CallTrace,
   ) {
     this.collector = new PartCollector(trace);
     this.decoder = new SseDecoder((event) => {
       for (const part of protocol.parts(event)) this.collector.add(part);
     });
-    const request = protocol.request(call, upstream);
-    this.exchange = new UpstreamExchange(connections.of(upstream, request.url.origin), request);
+    this.request = protocol.request(call, upstream);
+    this.exchange = connections.send(upstream, this.request);
     this.silence = new SilenceTimer(
       upstream.timeouts.firstTokenMs,
       () => this.reading,
@@ -118,9 +119,20 @@ export class HttpAttempt implements Attempt {
     collector.signOfLife = false;
   }
 
+  /** Asks once more where the vendor had closed a kept connection by the time the request reached it. */
+  private async head(): Promise<ResponseHead> {
+    try {
+      return await this.exchange.response();
+    } catch (error) {
+      if (!this.exchange.wasSentTooLate) throw error;
+      this.exchange = this.connections.send(this.upstream, this.request, true);
+      return this.exchange.response();
+    }
+  }
+
   private async checkHead(): Promise<void> {
-    const { status, headers } = await this.exchange.response();
-    const type = String(headers['content-type'] ?? '').toLowerCase();
+    const { status, headers } = await this.head();
+    const type = headers['content-type']?.toLowerCase() ?? '';
     if (status === 200 && !type.startsWith('application/json')) return;
 
     this.silence.allow(AFTER_COMPLETE_MS);

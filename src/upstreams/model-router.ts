@@ -1,12 +1,15 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import { ServiceError } from '../common/service-error.js';
 import type { ModelConfig, RouteConfig } from '../config/config.js';
 import type { Attempt } from './attempt.js';
 import type { CallTrace } from './call-trace.js';
 import type { ChatCall } from './chat-call.js';
-import { CompletionStream } from './completion-stream.js';
+import { CircuitBreakers } from './circuit-breakers.js';
+import { CompletionStream, type TrackedAttempt } from './completion-stream.js';
 import { HttpAttempt } from './http-attempt.js';
 import { InProcessAttempt } from './in-process-attempt.js';
 import { ProtocolRegistry } from './protocol-registry.js';
+import { routesToTry } from './route-choice.js';
 import { UpstreamConnections } from './upstream-connections.js';
 
 /** A validated request, before a route is chosen. */
@@ -15,9 +18,12 @@ export type CompletionRequest = Pick<ChatCall, 'messages' | 'maxTokens'> & { rea
 /** Asks the vendors of a model, in the order of its routes. */
 @Injectable()
 export class ModelRouter {
+  private readonly logger = new Logger(ModelRouter.name);
+
   constructor(
     private readonly protocols: ProtocolRegistry,
     private readonly connections: UpstreamConnections,
+    private readonly breakers: CircuitBreakers,
   ) {}
 
   /**
@@ -25,11 +31,30 @@ export class ModelRouter {
    * @param trace is filled while the stream runs.
    */
   stream(model: ModelConfig, request: CompletionRequest, signal: AbortSignal, trace: CallTrace): CompletionStream {
-    const open = (route: RouteConfig): Attempt => {
-      trace.attempts.push(route.upstream.name);
-      return this.attempt(route, callOf(model, route, request), trace);
+    const begin = (route: RouteConfig): TrackedAttempt => {
+      const { name } = route.upstream;
+      trace.attempts.push(name);
+      const attempt = this.attempt(route, callOf(model, route, request), trace);
+      const settled = this.breakers.of(route.upstream).begin();
+      return {
+        attempt,
+        settle: (outcome, error) => {
+          settled(outcome);
+          if (error instanceof ServiceError && error.code.startsWith('upstream_')) {
+            const reason = error.cause instanceof Error ? error.cause.message : error.message;
+            this.logger.warn({
+              msg: 'An upstream failed',
+              requestId: trace.requestId,
+              model: model.id,
+              upstream: name,
+              code: error.code,
+              reason,
+            });
+          }
+        },
+      };
     };
-    return new CompletionStream(model.routes, open, signal);
+    return new CompletionStream(routesToTry(model.routes, this.breakers), begin, signal);
   }
 
   private attempt({ upstream }: RouteConfig, call: ChatCall, trace: CallTrace): Attempt {

@@ -25,7 +25,8 @@ const SPACE = 0x20;
  *
  * Framing is ASCII, and no byte of a longer UTF-8 sequence looks like ASCII. So lines are found in the bytes as they are
  * (Latin-1, one character a byte), and only what holds more than ASCII is decoded, a whole line at a time: a sequence
- * that is split between two reads needs no care. That is 3 to 10 times as fast as a streaming `TextDecoder`.
+ * that is split between two reads needs no care. With a streaming `TextDecoder` before it, an event of ASCII costs four
+ * times as much, and one of CJK text the same.
  */
 export class SseDecoder {
   private readonly maxEventLength: number;

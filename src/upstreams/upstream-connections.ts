@@ -1,37 +1,30 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Pool, type Dispatcher } from 'undici';
 import type { UpstreamConfig } from '../config/config.js';
+import { ConnectionPool } from './connection-pool.js';
+import type { UpstreamRequest } from './protocol.js';
+import { UpstreamExchange } from './upstream-exchange.js';
 
-/** How long an idle connection to a vendor is kept, unless the vendor says otherwise. */
-const KEEP_ALIVE_MS = 15_000;
-
-/** The connections to the vendors: one pool for each upstream, made when it is first used. */
+/** Sends requests to vendors, over connections that are kept for the next one. */
 @Injectable()
 export class UpstreamConnections implements OnApplicationShutdown {
-  private readonly pools = new Map<string, Pool>();
+  private readonly pools = new Map<string, ConnectionPool>();
 
-  /** @param origin scheme, host and port of the request, which an upstream's protocol decides. */
-  of(upstream: UpstreamConfig, origin: string): Dispatcher {
-    const key = `${upstream.name} ${origin}`;
-    let pool = this.pools.get(key);
-    if (pool === undefined) {
-      pool = new Pool(origin, {
-        // One stream takes a connection for as long as it lasts, so the tiers' limits are the only ones.
-        connections: null,
-        pipelining: 1,
-        connect: { timeout: upstream.timeouts.connectMs },
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        // An attempt has its own timers, which know what is a sign of life and what is not.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      this.pools.set(key, pool);
-    }
-    return pool;
+  /** @param fresh over a new connection. */
+  send(upstream: UpstreamConfig, request: UpstreamRequest, fresh = false): UpstreamExchange {
+    return new UpstreamExchange(this.pool(upstream, request.url.origin).acquire(fresh), request);
   }
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
-    this.pools.clear();
+  }
+
+  private pool(upstream: UpstreamConfig, origin: string): ConnectionPool {
+    const key = `${upstream.name} ${origin}`;
+    let pool = this.pools.get(key);
+    if (pool === undefined) {
+      pool = new ConnectionPool(origin, upstream.timeouts.connectMs);
+      this.pools.set(key, pool);
+    }
+    return pool;
   }
 }

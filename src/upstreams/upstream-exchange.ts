@@ -1,9 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { Connection } from './connection-pool.js';
 import type { UpstreamRequest } from './protocol.js';
 
 /** Bytes of an answer that may wait here for a slow reader; past it the vendor is held back through TCP. */
 const HIGH_WATER_BYTES = 64 * 1024;
+
+/** What undici and Node call a connection that the other side has closed. */
+const LOST_CONNECTION = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 export interface ResponseHead {
   readonly status: number;
@@ -26,8 +30,11 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   /** Wakes whoever waits for the head or for bytes. */
   private wake: (() => void) | undefined;
 
-  constructor(dispatcher: Dispatcher, request: UpstreamRequest) {
-    dispatcher.dispatch(
+  constructor(
+    private readonly connection: Connection,
+    request: UpstreamRequest,
+  ) {
+    connection.client.dispatch(
       {
         origin: request.url.origin,
         path: request.url.pathname + request.url.search,
@@ -37,6 +44,12 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
       },
       this,
     );
+  }
+
+  /** The connection broke before any answer, and may have been closed by the vendor before the request was sent. */
+  get wasSentTooLate(): boolean {
+    const code = (this.failure?.error as { readonly code?: string } | undefined)?.code ?? '';
+    return this.connection.reused && this.head === undefined && LOST_CONNECTION.has(code);
   }
 
   /** Waits for status and headers. Rejects when the connection fails, or with what {@link close} was given. */
@@ -111,6 +124,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.ended = true;
+    this.connection.release();
     this.changed();
   }
 

@@ -1,26 +1,15 @@
-import { ServiceError, type ServiceErrorOptions } from '../common/service-error.js';
+import { ServiceError } from '../common/service-error.js';
+import { parseJsonObject } from './protocols/json-object.js';
+import { codeOfStatus, labelsOf, vendorFailure } from './protocols/vendor-failure.js';
 
-const REJECTED = new Set([400, 413, 422]);
-const OVERLOADED = new Set([429, 503, 529]);
-const TIMED_OUT = new Set([408, 504]);
-
-/** What a vendor's refusal means for the caller. `vendorText` goes to the log only: it may hold secrets. */
-export function failureOfStatus(status: number, retryAfter: string | undefined, vendorText: string): ServiceError {
-  const cause = new Error(`The vendor answered ${status}: ${vendorText}`);
-  if (REJECTED.has(status)) {
-    return new ServiceError(
-      'upstream_rejected',
-      'The vendor refused the request: it may be too long for the model, or against the content policy of the vendor.',
-      { cause },
-    );
-  }
-  if (OVERLOADED.has(status)) {
-    const retryAfterSeconds = secondsOf(retryAfter);
-    const options: ServiceErrorOptions = retryAfterSeconds === undefined ? { cause } : { cause, retryAfterSeconds };
-    return new ServiceError('upstream_unavailable', 'The vendor is overloaded or limits our requests.', options);
-  }
-  if (TIMED_OUT.has(status)) return new ServiceError('upstream_timeout', 'The vendor gave no answer in time.', { cause });
-  return new ServiceError('upstream_error', 'The vendor failed.', { cause });
+/** What a vendor's refusal means for the caller. */
+export function failureOfStatus(status: number, retryAfter: string | undefined, body: string): ServiceError {
+  const report = parseJsonObject(body);
+  const labels = labelsOf(report?.error ?? report, report);
+  const code = codeOfStatus(status);
+  const retryAfterSeconds = code === 'upstream_unavailable' ? secondsOf(retryAfter) : undefined;
+  const options = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return vendorFailure(code, ['HTTP', status, ...labels].join(' '), options);
 }
 
 /** What a broken or impossible connection means for the caller. */

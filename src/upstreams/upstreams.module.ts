@@ -1,4 +1,5 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { CircuitBreakers } from './circuit-breakers.js';
 import { ModelRouter } from './model-router.js';
 import type { Protocol } from './protocol.js';
 import { ProtocolRegistry, REGISTERED_PROTOCOLS } from './protocol-registry.js';
@@ -21,6 +22,7 @@ export class UpstreamsModule {
         { provide: REGISTERED_PROTOCOLS, useValue: [...PROTOCOLS, ...protocols] },
         ProtocolRegistry,
         UpstreamConnections,
+        CircuitBreakers,
         ModelRouter,
       ],
       exports: [ModelRouter],

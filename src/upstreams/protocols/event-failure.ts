@@ -2,9 +2,10 @@ import type { StreamPart } from '../stream-part.js';
 import type { JsonObject } from './json-object.js';
 import { reportedFailure, vendorFailure } from './vendor-failure.js';
 
-/** The parts of an event named `error`. `body` is its data where that is an object; other data is the vendor's text. */
+/** The parts of an event named `error`. `body` is its data where that is an object. */
 export function errorEventParts(data: string, body: JsonObject | undefined): readonly StreamPart[] {
-  if (body === undefined) return [{ type: 'error', error: vendorFailure('upstream_error', data) }];
+  if (body === undefined)
+    return [{ type: 'error', error: vendorFailure('upstream_error', `A text of ${data.length} characters.`) }];
   return [{ type: 'error', error: reportedFailure(body.error ?? body, body) }];
 }
 

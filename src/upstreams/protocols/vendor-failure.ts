@@ -1,27 +1,31 @@
-import { ServiceError } from '../../common/service-error.js';
-import { isJsonObject, isText, type JsonObject } from './json-object.js';
+import { ServiceError, type ServiceErrorOptions } from '../../common/service-error.js';
+import { isJsonObject, type JsonObject } from './json-object.js';
 
-export type VendorFailureCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_rejected';
+export type VendorFailureCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_rejected' | 'upstream_timeout';
 
 /** For the caller. Ours, never the vendor's: its text can hold account names and keys. */
 const MESSAGES: Readonly<Record<VendorFailureCode, string>> = {
   upstream_error: 'The vendor failed.',
+  upstream_timeout: 'The vendor gave no answer in time.',
   upstream_unavailable: 'The vendor is overloaded or limits our requests.',
   upstream_rejected:
     'The vendor refused the request: it may be too long for the model, or against the content policy of the vendor.',
 };
 
-const MAX_CAUSE_LENGTH = 500;
-
-/** Numbers that vendors put in place of the status that they can no longer send. */
+/** Statuses, also as numbers in an error that came too late for a status. Every other one is `upstream_error`. */
 const CODE_BY_STATUS: ReadonlyMap<number, VendorFailureCode> = new Map([
   [400, 'upstream_rejected'],
+  [408, 'upstream_timeout'],
   [413, 'upstream_rejected'],
   [422, 'upstream_rejected'],
   [429, 'upstream_unavailable'],
   [503, 'upstream_unavailable'],
+  [504, 'upstream_timeout'],
   [529, 'upstream_unavailable'],
 ]);
+
+/** What is short and plain enough to be a label, and no sentence of a conversation. */
+const LABEL = /^[\w .:-]{1,64}$/;
 
 /** Our account or configuration is wrong. OpenAI calls that an `invalid_request_error` too, but no caller can mend it. */
 const OUR_FAULT = /api_?key|auth|permission|billing|deactivated|not_?found/;
@@ -29,9 +33,13 @@ const OVERLOADED = /rate_?limit|too_?many|overload|unavailable|capacity|quota|ex
 const REFUSED =
   /invalid.?(request|argument|prompt)|bad_?request|validation|context|too_(large|long)|content|policy|moderation/;
 
-/** `detail` is the vendor's own text: for the log only, and cut. */
-export function vendorFailure(code: VendorFailureCode, detail: string): ServiceError {
-  return new ServiceError(code, MESSAGES[code], { cause: new Error(detail.slice(0, MAX_CAUSE_LENGTH)) });
+/** @param reason For the log: in our words, or the vendor's labels. */
+export function vendorFailure(
+  code: VendorFailureCode,
+  reason: string,
+  options: ServiceErrorOptions = {},
+): ServiceError {
+  return new ServiceError(code, MESSAGES[code], { ...options, cause: new Error(reason) });
 }
 
 /**
@@ -42,16 +50,28 @@ export function vendorFailure(code: VendorFailureCode, detail: string): ServiceE
  * @param envelope The object that `error` is a member of: some vendors put the code there.
  */
 export function reportedFailure(error: unknown, envelope: JsonObject = {}): ServiceError {
-  const report = isJsonObject(error) ? error : { ...envelope, message: error };
-  const metadata = isJsonObject(report.metadata) ? report.metadata : {};
-  const labels = [report.type, report.code, report.status, report.error_type, metadata.error_type].filter(isLabel);
+  const labels = labelsOf(error, envelope);
   const words = labels.join(' ');
-  const detail = [words, report.message].filter(isText).join(': ');
-  return vendorFailure(codeOf(labels, words.toLowerCase()), detail === '' ? 'The vendor gave no reason.' : detail);
+  return vendorFailure(codeOf(labels, words.toLowerCase()), words === '' ? 'The vendor gave no reason.' : words);
+}
+
+/**
+ * The words and numbers by which a vendor classes its failure. Not its `message`, which can repeat the prompt or name a
+ * key, and so may not be logged.
+ */
+export function labelsOf(error: unknown, envelope: JsonObject = {}): readonly (string | number)[] {
+  const report = isJsonObject(error) ? error : envelope;
+  const metadata = isJsonObject(report.metadata) ? report.metadata : {};
+  return [report.type, report.code, report.status, report.error_type, metadata.error_type].filter(isLabel);
 }
 
 function isLabel(value: unknown): value is string | number {
-  return typeof value === 'number' || isText(value);
+  return typeof value === 'number' || (typeof value === 'string' && LABEL.test(value));
+}
+
+/** What a vendor's status means for the caller. */
+export function codeOfStatus(status: number): VendorFailureCode {
+  return CODE_BY_STATUS.get(status) ?? 'upstream_error';
 }
 
 function codeOf(labels: readonly (string | number)[], words: string): VendorFailureCode {

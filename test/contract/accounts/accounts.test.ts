@@ -1,0 +1,141 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccountsService } from '../../../src/accounts/accounts.service.js';
+import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
+import { FirstRun } from '../../../src/accounts/first-run.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { openAccountsApp, PASSWORD, PRO } from './accounts-app.js';
+
+describe.each(await testEngines())('accounts on $name', (engine) => {
+  let database: TestDatabase;
+  let app: INestApplicationContext;
+  let accounts: AccountsService;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    app = await openAccountsApp(database.config);
+    accounts = app.get(AccountsService);
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  it('are found by email, whatever its case', async () => {
+    const created = await accounts.create({ email: ' Ada@Example.com ', password: PASSWORD });
+    const found = await accounts.findByEmail('ADA@example.COM');
+    expect(found).toEqual(created);
+    expect(found).toMatchObject({ email: 'ada@example.com', tier: 'free', createdAt: expect.any(Date) as Date });
+    await expect(accounts.findById(created.id)).resolves.toEqual(created);
+  });
+
+  it('keep the password as an Argon2id hash with the parameters of OWASP', async () => {
+    const { passwordHash } = await accounts.create({ email: 'hash@example.com', password: PASSWORD });
+    expect(passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  });
+
+  it('are refused when the email is taken, also in another case', async () => {
+    await accounts.create({ email: 'twice@example.com', password: PASSWORD });
+    await expect(accounts.create({ email: 'Twice@example.com', password: PASSWORD })).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: [{ field: 'email', message: 'An account with this email exists already.' }],
+    });
+  });
+
+  it('are made once when two ask at the same time', async () => {
+    const both = [1, 2].map(() => accounts.create({ email: 'race@example.com', password: PASSWORD }));
+    const outcomes = await Promise.allSettled(both);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('are refused with every wrong field named', async () => {
+    await expect(accounts.create({ email: 'nobody', password: 'short', tier: 'gold' })).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: [{ field: 'email' }, { field: 'password' }, { field: 'tier' }],
+    });
+  });
+
+  it.each(['', 'a@', '@b.c', 'a b@c.d', 'a@b..c', 'a@b.c\nd', `${'a'.repeat(250)}@b.c`])(
+    'are refused the email %j',
+    async (email) => {
+      await expect(accounts.create({ email, password: PASSWORD })).rejects.toMatchObject({
+        details: [{ field: 'email' }],
+      });
+    },
+  );
+
+  it.each([7, 1025])('are refused a password of %d characters', async (length) => {
+    const wrong = accounts.create({ email: 'length@example.com', password: 'x'.repeat(length) });
+    await expect(wrong).rejects.toMatchObject({ details: [{ field: 'password' }] });
+  });
+
+  it('take another tier', async () => {
+    await accounts.create({ email: 'tier@example.com', password: PASSWORD });
+    await expect(accounts.setTier('Tier@example.com', 'pro')).resolves.toMatchObject({ tier: 'pro' });
+    await expect(accounts.setTier('tier@example.com', 'gold')).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(accounts.setTier('unknown@example.com', 'pro')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('are signed in with their password only', async () => {
+    const { id } = await accounts.create({ email: 'sign-in@example.com', password: PASSWORD });
+    await expect(accounts.verifyPassword('Sign-In@example.com', PASSWORD)).resolves.toMatchObject({ id });
+    await expect(accounts.verifyPassword('sign-in@example.com', `${PASSWORD}!`)).resolves.toBeUndefined();
+    await expect(accounts.verifyPassword('unknown@example.com', PASSWORD)).resolves.toBeUndefined();
+  });
+
+  it('take as long to refuse for an unknown address as for a wrong password', async () => {
+    await accounts.create({ email: 'time@example.com', password: PASSWORD });
+    const known = await medianMs(() => accounts.verifyPassword('time@example.com', 'wrong password'));
+    const unknown = await medianMs(() => accounts.verifyPassword('nobody@example.com', 'wrong password'));
+    // Without the work for a hash the ratio is below 0.1.
+    expect(unknown / known).toBeGreaterThan(0.5);
+  });
+
+  it('tell a database that is away from a wrong password', async () => {
+    const other = await openAccountsApp(database.config);
+    await other.get(DataSource).destroy();
+    const failing = other.get(AccountsService).verifyPassword('sign-in@example.com', PASSWORD);
+    await expect(failing).rejects.toMatchObject({ code: 'unavailable' });
+    await other.close();
+  });
+});
+
+describe.each(await testEngines())('the first run on $name', (engine) => {
+  let database: TestDatabase;
+  let apps: INestApplicationContext[];
+
+  beforeAll(async () => {
+    database = await engine.create();
+    apps = await Promise.all([1, 2].map(() => openAccountsApp(database.config, { tiers: [PRO] })));
+  });
+  afterAll(async () => {
+    await Promise.all(apps.map((app) => app.close()));
+    await database.drop();
+  });
+
+  it('makes one account that can sign in and one key, also when two processes start at once', async () => {
+    const [app] = apps as [INestApplicationContext];
+    const made = await Promise.all(apps.map((each) => each.get(FirstRun).ensureDevelopmentAccount()));
+    const [account, ...more] = made.filter((each) => each !== undefined);
+    expect(more).toEqual([]);
+    const { email, password, key } = account ?? { email: '', password: '', key: '' };
+    await expect(app.get(AccountsService).verifyPassword(email, password)).resolves.toMatchObject({ email });
+    await expect(app.get(ApiKeyVerifier).verify(key)).resolves.toMatchObject({ name: 'first start' });
+  });
+
+  it('does nothing when there is an account', async () => {
+    const [app] = apps as [INestApplicationContext];
+    await expect(app.get(FirstRun).ensureDevelopmentAccount()).resolves.toBeUndefined();
+  });
+});
+
+async function medianMs(work: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const start = performance.now();
+    await work();
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b)[2] ?? 0;
+}

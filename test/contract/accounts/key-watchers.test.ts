@@ -1,0 +1,194 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ApiKey } from '../../../src/accounts/api-key.entity.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys.service.js';
+import { LastUsedRecorder } from '../../../src/accounts/last-used-recorder.js';
+import { RevocationWatch } from '../../../src/accounts/revocation-watch.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { createKey, openAccountsApp } from './accounts-app.js';
+
+describe.each(await testEngines())('on $name', (engine) => {
+  let database: TestDatabase;
+  let app: INestApplicationContext;
+  let other: INestApplicationContext;
+  let repository: Repository<ApiKey>;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    app = await openAccountsApp(database.config);
+    other = await openAccountsApp(database.config);
+    repository = app.get(getRepositoryToken(ApiKey));
+  });
+  afterAll(async () => {
+    await Promise.all([app.close(), other.close()]);
+    await database.drop();
+  });
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  describe('the revocation watch', () => {
+    it('tells at once of a revocation in this process, once', async () => {
+      const { id } = await createKey(app, 'here@example.com');
+      const onRevoked = vi.fn();
+      app.get(RevocationWatch).watch(id, onRevoked);
+      await app.get(ApiKeysService).revoke(id);
+      expect(onRevoked).toHaveBeenCalledTimes(1);
+      await app.get(ApiKeysService).revoke(id);
+      expect(onRevoked).toHaveBeenCalledTimes(1);
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    it('tells all watchers of a revocation in another process at the next poll, and of no other key', async () => {
+      const revoked = await createKey(app, 'there@example.com');
+      const valid = await createKey(app, 'valid@example.com');
+      const [first, second, ofValid] = [vi.fn(), vi.fn(), vi.fn()];
+      const watch = app.get(RevocationWatch);
+      watch.watch(revoked.id, first);
+      watch.watch(revoked.id, second);
+      const unwatch = watch.watch(valid.id, ofValid);
+      await other.get(ApiKeysService).revoke(revoked.id);
+      expect(first).not.toHaveBeenCalled();
+      vi.advanceTimersByTime(1000);
+      await vi.waitFor(() => {
+        expect([first, second].map((each) => each.mock.calls.length)).toEqual([1, 1]);
+      });
+      expect(ofValid).not.toHaveBeenCalled();
+      unwatch();
+    });
+
+    it('tells of a key that expires or is deleted', async () => {
+      const expiring = await createKey(app, 'expiring@example.com', new Date(Date.now() + 500));
+      const deleted = await createKey(app, 'deleted@example.com');
+      const [onExpired, onDeleted] = [vi.fn(), vi.fn()];
+      app.get(RevocationWatch).watch(expiring.id, onExpired);
+      app.get(RevocationWatch).watch(deleted.id, onDeleted);
+      await repository.delete({ id: deleted.id });
+      vi.advanceTimersByTime(1000);
+      await vi.waitFor(() => {
+        expect([onExpired, onDeleted].map((each) => each.mock.calls.length)).toEqual([1, 1]);
+      });
+    });
+
+    it('asks nothing while nothing is watched', async () => {
+      const { id } = await createKey(app, 'idle@example.com');
+      const watch = app.get(RevocationWatch);
+      expect(vi.getTimerCount()).toBe(0);
+      const unwatch = [watch.watch(id, vi.fn()), watch.watch(id, vi.fn())];
+      expect(vi.getTimerCount()).toBe(1);
+      for (const each of unwatch) each();
+      for (const each of unwatch) each();
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    it('asks once for a thousand watchers of some keys', async () => {
+      const { id } = await createKey(app, 'many@example.com');
+      const find = vi.spyOn(repository, 'find');
+      const unwatch = Array.from({ length: 1000 }, () => app.get(RevocationWatch).watch(id, vi.fn()));
+      vi.advanceTimersByTime(1000);
+      await find.mock.results[0]?.value;
+      expect(find).toHaveBeenCalledTimes(1);
+      for (const each of unwatch) each();
+    });
+
+    it('ends no stream because a query fails, and asks again', async () => {
+      const { id } = await createKey(app, 'failing@example.com');
+      const onRevoked = vi.fn();
+      app.get(RevocationWatch).watch(id, onRevoked);
+      const find = vi.spyOn(repository, 'find').mockRejectedValueOnce(new Error('The database is away.'));
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(find).toHaveBeenCalledTimes(1);
+      expect(onRevoked).not.toHaveBeenCalled();
+      await other.get(ApiKeysService).revoke(id);
+      vi.advanceTimersByTime(1000);
+      await vi.waitFor(() => {
+        expect(onRevoked).toHaveBeenCalledTimes(1);
+      });
+    });
+  });
+
+  describe('the moment of last use', () => {
+    const lastUsedAt = async (id: string) => (await repository.findOneByOrFail({ id })).lastUsedAt;
+    const writtenAs = (id: string, moment: number | Date) =>
+      vi.waitFor(async () => {
+        expect(await lastUsedAt(id)).toEqual(new Date(moment));
+      });
+
+    it('is written within a second of the first use', async () => {
+      const { id } = await createKey(app, 'used@example.com');
+      const usedAt = Date.now();
+      app.get(LastUsedRecorder).touch(id);
+      expect(await lastUsedAt(id)).toBeNull();
+      vi.advanceTimersByTime(1000);
+      await writtenAs(id, usedAt);
+      await app.get(LastUsedRecorder).flush();
+    });
+
+    it('is written once a minute however many requests there are, and for many keys in one statement', async () => {
+      const recorder = app.get(LastUsedRecorder);
+      const ids: string[] = [];
+      for (const n of [1, 2, 3]) ids.push((await createKey(app, `busy-${n}@example.com`)).id);
+      const statements = vi.spyOn(repository, 'createQueryBuilder');
+      for (let second = 0; second < 59; second++) {
+        for (let request = 0; request < 100; request++) for (const id of ids) recorder.touch(id);
+        await vi.advanceTimersByTimeAsync(1000);
+        await statements.mock.results[0]?.value;
+      }
+      await recorder.flush();
+      // One for the first use, one for the flush.
+      expect(statements).toHaveBeenCalledTimes(2);
+    });
+
+    it('is written again a minute later', async () => {
+      const { id } = await createKey(app, 'later@example.com');
+      const recorder = app.get(LastUsedRecorder);
+      recorder.touch(id);
+      await recorder.flush();
+      vi.advanceTimersByTime(1000);
+      const usedAt = Date.now();
+      recorder.touch(id);
+      vi.advanceTimersByTime(58_000);
+      expect(await lastUsedAt(id)).not.toEqual(new Date(usedAt));
+      vi.advanceTimersByTime(2000);
+      await writtenAs(id, usedAt);
+    });
+
+    it('does not go back when another replica has written a later one', async () => {
+      const { id } = await createKey(app, 'replica@example.com');
+      app.get(LastUsedRecorder).touch(id);
+      vi.advanceTimersByTime(100);
+      const later = Date.now();
+      other.get(LastUsedRecorder).touch(id);
+      await other.get(LastUsedRecorder).flush();
+      await app.get(LastUsedRecorder).flush();
+      expect(await lastUsedAt(id)).toEqual(new Date(later));
+    });
+
+    it('is tried again after a failed write', async () => {
+      const { id } = await createKey(app, 'retry@example.com');
+      const usedAt = Date.now();
+      app.get(LastUsedRecorder).touch(id);
+      vi.spyOn(repository, 'createQueryBuilder').mockImplementationOnce(() => {
+        throw new Error('The database is away.');
+      });
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(await lastUsedAt(id)).toBeNull();
+      vi.advanceTimersByTime(1000);
+      await writtenAs(id, usedAt);
+    });
+
+    it('is written when the process stops', async () => {
+      const { id } = await createKey(app, 'stop@example.com');
+      const stopping = await openAccountsApp(database.config);
+      stopping.get(LastUsedRecorder).touch(id);
+      await stopping.close();
+      expect(await lastUsedAt(id)).toEqual(new Date());
+    });
+  });
+});

@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { UpstreamConfig } from '../../../src/config/config.js';
+import type { ChatCall, ChatMessage } from '../../../src/upstreams/chat-call.js';
+import { BuiltinProtocol } from '../../../src/upstreams/protocols/builtin/builtin.js';
+import type { StreamPart } from '../../../src/upstreams/stream-part.js';
+
+const upstream: UpstreamConfig = {
+  name: 'builtin',
+  protocol: 'builtin',
+  baseUrl: undefined,
+  apiKey: undefined,
+  headers: {},
+  timeouts: { connectMs: 1, firstTokenMs: 1, idleMs: 1 },
+  maxTokensField: 'max_tokens',
+  includeUsage: true,
+};
+
+const call = (message: string | readonly ChatMessage[], changes: Partial<ChatCall> = {}): ChatCall => ({
+  model: 'eliza',
+  messages: typeof message === 'string' ? [{ role: 'user', content: message }] : message,
+  temperature: 0,
+  maxTokens: undefined,
+  modelMaxOutputTokens: undefined,
+  ...changes,
+});
+
+async function partsOf(asked: ChatCall): Promise<StreamPart[]> {
+  const parts: StreamPart[] = [];
+  const protocol = new BuiltinProtocol({ wordDelayMs: 0 });
+  for await (const part of protocol.stream(asked, upstream, new AbortController().signal)) parts.push(part);
+  return parts;
+}
+
+const textsIn = (parts: readonly StreamPart[]) => parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+
+async function answerTo(message: string | readonly ChatMessage[], changes: Partial<ChatCall> = {}): Promise<string> {
+  return textsIn(await partsOf(call(message, changes))).join('');
+}
+
+const conversation = (...said: string[]): ChatMessage[] =>
+  said.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
+
+describe('the stream of the built-in protocol', () => {
+  it('brings a word at a time, then usage, finish and complete', async () => {
+    expect(await partsOf(call('echo one two  three'))).toEqual([
+      { type: 'text', text: 'one ' },
+      { type: 'text', text: 'two  ' },
+      { type: 'text', text: 'three' },
+      { type: 'usage', usage: { promptTokens: 4, completionTokens: 3 } },
+      { type: 'finish', reason: 'stop', raw: 'stop' },
+      { type: 'complete', last: true },
+    ]);
+  });
+
+  it('stops after max_tokens words with finish reason length', async () => {
+    const parts = await partsOf(call('count to 100', { maxTokens: 3 }));
+    expect(textsIn(parts).join('').trim()).toBe('1 2 3');
+    expect(parts.slice(-3)).toEqual([
+      { type: 'usage', usage: { promptTokens: 3, completionTokens: 3 } },
+      { type: 'finish', reason: 'length', raw: 'length' },
+      { type: 'complete', last: true },
+    ]);
+  });
+
+  it('finishes with stop when max_tokens is just enough', async () => {
+    expect(await partsOf(call('count to 3', { maxTokens: 3 }))).toContainEqual({
+      type: 'finish',
+      reason: 'stop',
+      raw: 'stop',
+    });
+  });
+
+  it('counts the words of the whole prompt', async () => {
+    const messages: ChatMessage[] = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: ' echo a ' },
+    ];
+    expect(await partsOf(call(messages))).toContainEqual({
+      type: 'usage',
+      usage: { promptTokens: 4, completionTokens: 1 },
+    });
+  });
+
+  it('ends at once and says nothing more when the signal aborts while it waits for the next word', async () => {
+    const abort = new AbortController();
+    const stream = new BuiltinProtocol({ wordDelayMs: 3_600_000 }).stream(call('count to 5'), upstream, abort.signal);
+    expect(await stream.next()).toEqual({ done: false, value: { type: 'text', text: '1 ' } });
+    const next = stream.next();
+    abort.abort();
+    expect(await next).toEqual({ done: true, value: undefined });
+  });
+
+  it('says nothing at all when the signal aborted before', async () => {
+    const stream = new BuiltinProtocol().stream(call('hello'), upstream, AbortSignal.abort());
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('waits between words by default', async () => {
+    const stream = new BuiltinProtocol().stream(call('count to 3'), upstream, new AbortController().signal);
+    const startedAt = performance.now();
+    while (!(await stream.next()).done);
+    expect(performance.now() - startedAt).toBeGreaterThan(40);
+  });
+});
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+describe('texts on request', () => {
+  it('repeats any text exactly, white space and all, and never splits a code point', async () => {
+    const text = fc.string({
+      unit: fc.constantFrom('a', ' ', '  ', '\n', '\t', '\u00a0', '😀', 'é', '漢', '👩‍👩‍👧'),
+      minLength: 1,
+    });
+    await fc.assert(
+      fc.asyncProperty(text, async (wanted) => {
+        const pieces = textsIn(await partsOf(call(`echo ${wanted}`)));
+        expect(pieces.join('')).toBe(wanted);
+        for (const piece of pieces) {
+          expect(piece).not.toBe('');
+          expect(piece).not.toMatch(LONE_SURROGATE);
+        }
+      }),
+    );
+  });
+
+  it('repeats after the user', async () => {
+    expect(await answerTo('Repeat after me: I am  a parrot.\n')).toBe('I am  a parrot.\n');
+  });
+
+  it('counts', async () => {
+    expect(await answerTo('Please count to 12')).toBe('1 2 3 4 5 6 7 8 9 10 11 12');
+  });
+
+  it.each(['count to 1001', 'count to 0'])('tells how far it counts when asked to %s', async (request) => {
+    expect(await answerTo(request)).toBe('I can count to anything from 1 to 1000.');
+  });
+
+  it.each([1, 1_000, 10_000])('writes exactly %d words', async (count) => {
+    const parts = await partsOf(call(`write ${count} words`));
+    expect(textsIn(parts)).toHaveLength(count);
+    expect(parts).toContainEqual({ type: 'usage', usage: { promptTokens: 3, completionTokens: count } });
+  });
+
+  it('takes a number with a thousands separator', async () => {
+    expect((await answerTo('write 1,000 words')).split(' ')).toHaveLength(1_000);
+  });
+
+  it('tells how much it writes when asked for more', async () => {
+    expect(await answerTo('write 10001 words')).toBe('I can write anything from 1 to 10000 words.');
+  });
+});
+
+describe('small talk', () => {
+  it.each(['Who are you?', 'are you ChatGPT?', 'What model is this?', 'are you a human'])(
+    'says plainly what it is when asked "%s"',
+    async (question) => {
+      const answer = await answerTo(question);
+      expect(answer).toContain('not a language model');
+      expect(answer).toContain('OPENAI_API_KEY');
+    },
+  );
+
+  it('tells how to configure a vendor', async () => {
+    expect(await answerTo('How do I configure a real vendor?')).toContain('ANTHROPIC_API_KEY');
+  });
+
+  it.each([
+    ['hello', 'Hello!'],
+    ['Thank you so much', 'You are welcome!'],
+    ["I'm sad", 'I am sorry to hear it.'],
+    ['What is the capital of France?', 'I have rules but no knowledge'],
+  ])('answers "%s" with "%s …"', async (said, answer) => {
+    expect(await answerTo(said)).toMatch(new RegExp(`^${answer}`));
+  });
+
+  it('turns the words of the user around', async () => {
+    expect(await answerTo('I think you like my cat more than me.')).toBe(
+      'What makes you think I like your cat more than you?',
+    );
+  });
+
+  it('knows short forms and typographic apostrophes', async () => {
+    expect(await answerTo('I can’t find my keys')).toBe('What have you tried so far, to find your keys?');
+  });
+
+  it('prefers the rule of the higher rank, in whichever clause it stands', async () => {
+    expect(await answerTo('Hello, I feel lost')).toBe('What makes you feel lost?');
+  });
+
+  it('comes back to what was said before when nothing matches', async () => {
+    const answer = await answerTo(conversation('my garden is dry', 'Tell me more.', 'Tomatoes mostly'));
+    expect(answer).toBe('Earlier you spoke of your garden. Has that to do with this?');
+  });
+
+  it('asks for more when nothing matches and nothing was said before', async () => {
+    expect(await answerTo('Tomatoes')).toBe('Please tell me more.');
+  });
+
+  it('greets when no user has spoken', async () => {
+    expect(await answerTo([{ role: 'system', content: 'Be brief.' }])).toMatch(/^Hello!/);
+  });
+
+  it('answers anything with something', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ unit: 'binary' }),
+        fc.double({ min: 0, max: 2, noNaN: true }),
+        async (said, temperature) => {
+          expect(await answerTo(said, { temperature })).not.toBe('');
+        },
+      ),
+    );
+  });
+
+  it('reads a message of megabytes in no time', async () => {
+    const startedAt = performance.now();
+    await answerTo('i feel '.repeat(500_000), { temperature: 1 });
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+});
+
+describe('the choice of words', () => {
+  it('is the same for the same conversation', async () => {
+    const messages = conversation('hello', 'Hi!', 'I feel fine');
+    expect(await answerTo(messages, { temperature: 1 })).toBe(await answerTo(messages, { temperature: 1 }));
+  });
+
+  it('varies from conversation to conversation', async () => {
+    const greetings = Array.from({ length: 20 }, (_, index) =>
+      answerTo(conversation('x', String(index), 'hello'), { temperature: 1 }),
+    );
+    expect(new Set(await Promise.all(greetings)).size).toBeGreaterThan(1);
+  });
+
+  it('is always the first wording at temperature 0', async () => {
+    const greetings = Array.from({ length: 20 }, (_, index) => answerTo(conversation('x', String(index), 'hello')));
+    expect(new Set(await Promise.all(greetings)).size).toBe(1);
+  });
+});

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import type { ChatMessage } from '../../../src/upstreams/chat-call.js';
+import { AnthropicProtocol } from '../../../src/upstreams/protocols/anthropic.js';
+import { ACME, describeProtocol, HELLO } from './describe-protocol.js';
+import { fixturesOf } from './fixtures.js';
+
+const protocol = new AnthropicProtocol();
+
+const VOCABULARY = [
+  ...['type', 'message_start', 'message_delta', 'message_stop', 'content_block_start', 'content_block_delta', 'ping'],
+  ...['message', 'usage', 'input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'],
+  ...['delta', 'content_block', 'text', 'text_delta', 'thinking_delta', 'stop_reason', 'end_turn', 'error', 'code'],
+  ...['toString', 'valueOf', '__proto__'],
+];
+
+describeProtocol({ protocol, fixtures: fixturesOf('anthropic'), vocabulary: VOCABULARY });
+
+function bodyOf(call: Partial<typeof HELLO>): unknown {
+  return JSON.parse(protocol.request({ ...HELLO, ...call }, ACME).body);
+}
+
+function asking(...messages: readonly ChatMessage[]) {
+  return () => protocol.request({ ...HELLO, messages }, ACME);
+}
+
+describe('AnthropicProtocol.request', () => {
+  it('sends the key and the version in headers of their own', () => {
+    const { headers } = protocol.request(HELLO, ACME);
+    expect(headers).toMatchObject({ 'x-api-key': 'secret-key', 'anthropic-version': '2023-06-01' });
+    expect(headers).not.toHaveProperty('authorization');
+  });
+
+  it.each([
+    ['https://api.anthropic.com', 'https://api.anthropic.com/v1/messages'],
+    ['https://api.anthropic.com/', 'https://api.anthropic.com/v1/messages'],
+    ['https://api.anthropic.com/v1', 'https://api.anthropic.com/v1/messages'],
+    ['https://api.anthropic.com/v1/', 'https://api.anthropic.com/v1/messages'],
+    ['https://gateway.example.com/anthropic?team=a', 'https://gateway.example.com/anthropic/v1/messages?team=a'],
+  ])('at the base URL %s posts to %s', (baseUrl, url) => {
+    expect(protocol.request(HELLO, { ...ACME, baseUrl: new URL(baseUrl) }).url.href).toBe(url);
+  });
+
+  it('joins the system messages, and keeps all others in order', () => {
+    const body = bodyOf({
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'One' },
+        { role: 'user', content: 'Two' },
+        { role: 'assistant', content: 'Yes' },
+        { role: 'system', content: 'Be kind.' },
+        { role: 'user', content: 'Three' },
+      ],
+    });
+    expect(body).toMatchObject({
+      system: 'Be brief.\n\nBe kind.',
+      messages: [
+        { role: 'user', content: 'One' },
+        { role: 'user', content: 'Two' },
+        { role: 'assistant', content: 'Yes' },
+        { role: 'user', content: 'Three' },
+      ],
+    });
+  });
+
+  it('sends no system member without a system message', () => {
+    expect(bodyOf({})).not.toHaveProperty('system');
+  });
+
+  it.each([
+    ['only system messages', asking({ role: 'system', content: 'a' })],
+    ['only an assistant message', asking({ role: 'assistant', content: 'a' })],
+    [
+      'an assistant message first',
+      asking({ role: 'system', content: 'a' }, { role: 'assistant', content: 'b' }, { role: 'user', content: 'c' }),
+    ],
+  ])('refuses %s by name of the field', (_, ask) => {
+    expect(ask).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        details: [{ field: 'messages', message: expect.any(String) as string }],
+      }),
+    );
+  });
+
+  it.each([
+    [{ maxTokens: 10, modelMaxOutputTokens: 64_000 }, 10],
+    [{ maxTokens: undefined, modelMaxOutputTokens: 64_000 }, 64_000],
+    [{ maxTokens: undefined, modelMaxOutputTokens: undefined }, 4_096],
+  ])('always sends a limit: for %j it is %i', (limits, expected) => {
+    expect(bodyOf(limits)).toMatchObject({ max_tokens: expected });
+  });
+
+  it('carries the limit in its own member, whatever the upstream is configured for', () => {
+    const request = protocol.request(HELLO, { ...ACME, maxTokensField: 'max_completion_tokens' });
+    expect(JSON.parse(request.body)).toMatchObject({ max_tokens: 4_096 });
+    expect(JSON.parse(request.body)).not.toHaveProperty('max_completion_tokens');
+  });
+
+  it.each([
+    [0, 0],
+    [0.7, 0.7],
+    [1, 1],
+    [1.3, 1],
+    [2, 1],
+  ])('sends the temperature %d as %d', (temperature, sent) => {
+    expect(bodyOf({ temperature })).toMatchObject({ temperature: sent });
+  });
+});
+
+describe('AnthropicProtocol.parts', () => {
+  function partsOf(body: unknown, event = 'message') {
+    return protocol.parts({ event, data: JSON.stringify(body) });
+  }
+
+  it('counts the prompt at the start, but not yet the answer', () => {
+    const usage = { input_tokens: 5, cache_read_input_tokens: 20, cache_creation_input_tokens: null, output_tokens: 1 };
+    expect(partsOf({ type: 'message_start', message: { usage } })).toStrictEqual([
+      { type: 'usage', usage: { promptTokens: 25 } },
+    ]);
+  });
+
+  it('does not count a prompt of which it knows only what was cached', () => {
+    const usage = { cache_read_input_tokens: 20, output_tokens: 7 };
+    expect(partsOf({ type: 'message_delta', delta: {}, usage })).toStrictEqual([
+      { type: 'usage', usage: { completionTokens: 7 } },
+    ]);
+  });
+
+  it('is finished, but not complete, before the message stops', () => {
+    const body = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } };
+    expect(partsOf(body)).toEqual([
+      { type: 'usage', usage: { completionTokens: 7 } },
+      { type: 'finish', reason: 'stop', raw: 'end_turn' },
+    ]);
+    expect(partsOf({ type: 'message_stop' })).toEqual([{ type: 'complete', last: true }]);
+  });
+
+  it.each([
+    ['end_turn', 'stop'],
+    ['stop_sequence', 'stop'],
+    ['max_tokens', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['refusal', 'content_filter'],
+    ['tool_use', 'tool_calls'],
+    ['pause_turn', 'other'],
+    ['brand_new', 'other'],
+  ])('takes the stop reason %s for %s', (raw, reason) => {
+    expect(partsOf({ type: 'message_delta', delta: { stop_reason: raw } })).toEqual([{ type: 'finish', reason, raw }]);
+  });
+
+  it.each([
+    { type: 'thinking_delta', thinking: 'so' },
+    { type: 'signature_delta', signature: 'x' },
+    { type: 'input_json_delta', partial_json: '{' },
+    { type: 'citations_delta', citation: {} },
+    { type: 'brand_new_delta', text: 'not the answer' },
+  ])('takes the delta %j for progress', (delta) => {
+    expect(partsOf({ type: 'content_block_delta', index: 0, delta })).toEqual([{ type: 'progress' }]);
+  });
+
+  it.each([
+    { type: 'thinking', thinking: '' },
+    { type: 'redacted_thinking', data: 'x' },
+    { type: 'tool_use', name: 'f', input: {} },
+    { type: 'server_tool_use', name: 'web_search', input: {} },
+  ])('takes the start of the block %j for progress', (block) => {
+    expect(partsOf({ type: 'content_block_start', index: 0, content_block: block })).toEqual([{ type: 'progress' }]);
+  });
+
+  it.each([
+    { type: 'ping' },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'content_block_start', content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', delta: { type: 'text_delta', text: '' } },
+    { type: 'message_delta', delta: { stop_reason: null } },
+    { type: 'brand_new' },
+  ])('says nothing of %j', (body) => {
+    expect(partsOf(body)).toEqual([]);
+  });
+
+  it.each([
+    ['overloaded_error', 'upstream_unavailable'],
+    ['rate_limit_error', 'upstream_unavailable'],
+    ['invalid_request_error', 'upstream_rejected'],
+    ['request_too_large', 'upstream_rejected'],
+    ['authentication_error', 'upstream_error'],
+    ['permission_error', 'upstream_error'],
+    ['not_found_error', 'upstream_error'],
+    ['api_error', 'upstream_error'],
+    ['brand_new_error', 'upstream_error'],
+  ])('takes the error %s for %s', (type, code) => {
+    const body = { type: 'error', error: { type, message: 'x' } };
+    expect(partsOf(body)).toMatchObject([{ type: 'error', error: { code } }]);
+    expect(partsOf(body, 'error')).toMatchObject([{ type: 'error', error: { code } }]);
+  });
+});

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { UpstreamConfig } from '../../../src/config/config.js';
+import type { ChatCall } from '../../../src/upstreams/chat-call.js';
+import type { HttpProtocol, ServerSentEvent } from '../../../src/upstreams/protocol.js';
+import type { StreamPart } from '../../../src/upstreams/stream-part.js';
+import type { Fixture } from './fixtures.js';
+import { byteByByte, cutAt, replay } from './replay.js';
+
+export interface ProtocolContract {
+  readonly protocol: HttpProtocol;
+  /** Recorded streams of vendors that speak it. */
+  readonly fixtures: readonly Fixture[];
+  /** Words of its JSON: what arbitrary events are made of, so that they reach more than the first check. */
+  readonly vocabulary: readonly string[];
+}
+
+/** Streams up to this length are cut at every position, longer ones at as many random ones. */
+const EVERY_POSITION_UP_TO = 1_500;
+const RANDOM_CUTS = 300;
+
+const ORDER: readonly StreamPart['type'][] = ['text', 'progress', 'usage', 'finish', 'complete', 'error'];
+
+export const ACME: UpstreamConfig = {
+  name: 'acme',
+  protocol: 'acme',
+  baseUrl: new URL('https://api.example.com'),
+  apiKey: 'secret-key',
+  headers: {},
+  timeouts: { connectMs: 1_000, firstTokenMs: 1_000, idleMs: 1_000 },
+  maxTokensField: 'max_tokens',
+  includeUsage: true,
+};
+
+export const HELLO: ChatCall = {
+  model: 'fast-1',
+  messages: [{ role: 'user', content: 'Hello' }],
+  temperature: 0.7,
+  maxTokens: undefined,
+  modelMaxOutputTokens: undefined,
+};
+
+/** What every protocol over HTTP must do, whichever vendor it speaks to. */
+export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolContract): void {
+  describe(`protocol ${protocol.name}`, () => {
+    describe.each(fixtures)('reading $name', ({ bytes, expected }) => {
+      it('gives the answer when it arrives in one read', () => {
+        expect(replay(protocol, [bytes])).toEqual(expected);
+      });
+
+      it('gives the same answer byte by byte', () => {
+        expect(replay(protocol, byteByByte(bytes))).toEqual(expected);
+      });
+
+      it('gives the same answer wherever it is split', () => {
+        if (bytes.length <= EVERY_POSITION_UP_TO) {
+          for (let position = 0; position <= bytes.length; position++) {
+            expect(replay(protocol, cutAt(bytes, position)), `split at ${position}`).toEqual(expected);
+          }
+          return;
+        }
+        const positions = fc.array(fc.nat(bytes.length), { minLength: 1, maxLength: 6 });
+        fc.assert(
+          fc.property(positions, (cuts) => {
+            expect(replay(protocol, cutAt(bytes, ...cuts))).toEqual(expected);
+          }),
+          { numRuns: RANDOM_CUTS },
+        );
+      });
+    });
+
+    describe('with events that make no sense', () => {
+      const names = fc.oneof(fc.constantFrom('message', 'error', 'ping'), fc.string());
+
+      it('never throws, and keeps the order of parts, for any text', () => {
+        fc.assert(fc.property(names, fc.string({ unit: 'binary' }), checkParts), { numRuns: 1_000 });
+      });
+
+      it('never throws, and keeps the order of parts, for any JSON', () => {
+        const event = fc.property(names, fc.oneof(fc.json(), fromVocabulary(vocabulary)), checkParts);
+        fc.assert(event, { numRuns: 3_000 });
+      });
+
+      it('tells text that is not JSON as a failure of the vendor', () => {
+        expect(protocol.parts({ event: 'message', data: '<html>' })).toMatchObject([
+          { type: 'error', error: { code: 'upstream_error' } },
+        ]);
+      });
+
+      it.each(['null', '7', '"text"', 'true', '[]', '[{}]'])('tells %s as a failure of the vendor', (data) => {
+        expect(protocol.parts({ event: 'message', data })).toMatchObject([
+          { type: 'error', error: { code: 'upstream_error' } },
+        ]);
+      });
+
+      it.each(['', ' ', '\n'])('takes an event of white space (%j) for a sign that the connection lives', (data) => {
+        expect(protocol.parts({ event: 'message', data })).toEqual([]);
+      });
+
+      it('says nothing of an object that it does not know', () => {
+        expect(protocol.parts({ event: 'message', data: '{"brand":"new"}' })).toEqual([]);
+      });
+    });
+
+    describe('with a failure that the vendor tells', () => {
+      const text = `the key sk-secret is blocked ${'x'.repeat(1_000)}`;
+      const events: readonly ServerSentEvent[] = [
+        { event: 'error', data: text },
+        { event: 'error', data: JSON.stringify({ type: 'error', error: { type: 'server_error', message: text } }) },
+        { event: 'error', data: JSON.stringify({ message: text, code: 429 }) },
+      ];
+
+      it.each(events)('keeps the text of the vendor from the caller and from the log: %o', (event) => {
+        const [part] = protocol.parts(event);
+        if (part?.type !== 'error') throw new Error('There is no error part.');
+        expect(part.error.message).not.toContain('secret');
+        expect(String(part.error.cause)).not.toContain('secret');
+      });
+
+      it('does not log what may be a piece of an answer', () => {
+        const [part] = protocol.parts({ event: 'message', data: '{"text":"a private answer' });
+        if (part?.type !== 'error') throw new Error('There is no error part.');
+        expect(String(part.error.cause)).not.toContain('private');
+      });
+    });
+
+    describe('asking', () => {
+      it('posts JSON and asks for a stream of events', () => {
+        const request = protocol.request(HELLO, ACME);
+        expect(request.headers).toMatchObject({ 'content-type': 'application/json', accept: 'text/event-stream' });
+        expect(JSON.parse(request.body)).toMatchObject({
+          model: 'fast-1',
+          stream: true,
+          messages: [{ role: 'user', content: 'Hello' }],
+        });
+      });
+
+      it('keeps the path and the query of the base URL', () => {
+        const baseUrl = new URL('https://gateway.example.com/team%20a/llm/?api-version=2024-10-21&x=1#top');
+        const { url } = protocol.request(HELLO, { ...ACME, baseUrl });
+        expect(url.origin).toBe('https://gateway.example.com');
+        expect(url.pathname).toMatch(/^\/team%20a\/llm\/[^/]/);
+        expect(url.search).toBe('?api-version=2024-10-21&x=1');
+        expect(url.hash).toBe('');
+        expect(baseUrl.pathname, 'the configured URL stays as it is').toBe('/team%20a/llm/');
+      });
+
+      it('lets configured headers win, in whatever case they are written', () => {
+        const headers = { Accept: 'text/plain', 'X-Team': 'blue' };
+        const request = protocol.request(HELLO, { ...ACME, headers });
+        expect(request.headers).toMatchObject({ accept: 'text/plain', 'x-team': 'blue' });
+        expect(Object.keys(request.headers)).not.toContain('Accept');
+      });
+
+      it('sends no credential where none is configured', () => {
+        const request = protocol.request(HELLO, { ...ACME, apiKey: undefined });
+        expect(JSON.stringify(request.headers)).not.toMatch(/secret|undefined|bearer/i);
+      });
+
+      it('leaves out a temperature that is not to be sent', () => {
+        const call = { ...HELLO, temperature: undefined };
+        expect(JSON.parse(protocol.request(call, ACME).body)).not.toHaveProperty('temperature');
+      });
+
+      it('refuses an upstream without an address', () => {
+        expect(() => protocol.request(HELLO, { ...ACME, baseUrl: undefined })).toThrow(
+          expect.objectContaining({ code: 'internal_error' }),
+        );
+      });
+    });
+
+    function checkParts(name: string, data: string): void {
+      const parts = protocol.parts({ event: name, data });
+      const ranks = parts.map(({ type }) => ORDER.indexOf(type));
+      expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
+      for (const part of parts) {
+        if (part.type === 'text') expect(part.text).not.toBe('');
+        if (part.type === 'usage') expect(Object.values(part.usage).filter((count) => count >= 0)).not.toHaveLength(0);
+      }
+      const types = parts.map(({ type }) => type);
+      expect(types.includes('error') && types.includes('complete'), 'failed and complete').toBe(false);
+    }
+  });
+}
+
+/** JSON whose members and texts are mostly words of the protocol. */
+function fromVocabulary(words: readonly string[]): fc.Arbitrary<string> {
+  const word = fc.constantFrom(...words);
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5, withCrossShrink: true },
+      word,
+      fc.constantFrom(null, 0, 1, -1, 1.5, 400, 429, '', true, [], {}),
+      fc.dictionary(word, tie('value'), { maxKeys: 6 }),
+      fc.array(tie('value'), { maxLength: 3 }),
+    ),
+  }));
+  return fc.dictionary(word, value, { minKeys: 1, maxKeys: 6 }).map((object) => JSON.stringify(object));
+}
