@@ -6,6 +6,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { answerClientErrors } from './common/client-error.js';
 import { requestId } from './common/request-id.js';
 import { CONFIG, type Config } from './config/config.js';
+import { LeanExpressAdapter } from './lean-express-adapter.js';
 import { serveOpenApi } from './open-api.js';
 
 /** Longer than the 60 s after which most load balancers drop an idle connection: theirs must be the first to go. */
@@ -20,7 +21,7 @@ export async function createService(
   module: Type | DynamicModule,
   logger: LoggerService | false,
 ): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(module, {
+  const app = await NestFactory.create<NestExpressApplication>(module, new LeanExpressAdapter(), {
     logger,
     abortOnError: false,
     // A guard reads the body, once the caller is known: see JsonBodyGuard.

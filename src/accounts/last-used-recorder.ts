@@ -17,10 +17,10 @@ const MAX_KEYS = 100_000;
 export class LastUsedRecorder implements BeforeApplicationShutdown {
   /** Uses that are not written yet: key id to its last use. */
   private readonly unwritten = new Map<string, number>();
-  /** When a key was written, oldest first. */
+  /** When a key was written, for those within the last minute. */
   private readonly writtenAt = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
-  private writing: Promise<void> = Promise.resolve();
+  private writing: Promise<void> | undefined;
 
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
@@ -36,19 +36,19 @@ export class LastUsedRecorder implements BeforeApplicationShutdown {
 
   /** Writes whatever is not written yet. */
   async flush(): Promise<void> {
+    await this.writing;
     await this.write([...this.unwritten.keys()]);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.stop();
     await this.flush();
+    this.stop();
   }
 
   private async tick(): Promise<void> {
+    if (this.writing !== undefined) return;
     this.forgetOldWrites();
-    const due = [...this.unwritten.keys()].filter((keyId) => !this.writtenAt.has(keyId));
-    await this.write(due);
-    if (this.unwritten.size === 0) this.stop();
+    await this.write([...this.unwritten.keys()].filter((keyId) => !this.writtenAt.has(keyId)));
   }
 
   private stop(): void {
@@ -59,18 +59,19 @@ export class LastUsedRecorder implements BeforeApplicationShutdown {
   private forgetOldWrites(): void {
     const before = this.now() - REWRITE_AFTER_MS;
     for (const [keyId, writtenAt] of this.writtenAt) {
-      if (writtenAt > before) return;
-      this.writtenAt.delete(keyId);
+      if (writtenAt <= before) this.writtenAt.delete(keyId);
     }
   }
 
-  /** One after the other, so that an earlier use never overwrites a later one. */
   private async write(keyIds: readonly string[]): Promise<void> {
-    const before = this.writing;
-    this.writing = before.then(async () => {
-      for (const chunk of inChunks(keyIds, KEYS_PER_STATEMENT)) await this.writeChunk(chunk);
-    });
+    this.writing = this.writeChunks(keyIds);
     await this.writing;
+    this.writing = undefined;
+    if (this.unwritten.size === 0) this.stop();
+  }
+
+  private async writeChunks(keyIds: readonly string[]): Promise<void> {
+    for (const chunk of inChunks(keyIds, KEYS_PER_STATEMENT)) await this.writeChunk(chunk);
   }
 
   private async writeChunk(keyIds: readonly string[]): Promise<void> {
@@ -86,7 +87,6 @@ export class LastUsedRecorder implements BeforeApplicationShutdown {
       return;
     }
     for (const [keyId, usedAt] of uses) {
-      this.writtenAt.delete(keyId);
       this.writtenAt.set(keyId, this.now());
       if (this.unwritten.get(keyId) === usedAt) this.unwritten.delete(keyId);
     }

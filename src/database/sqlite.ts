@@ -89,10 +89,17 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown, path: string): string {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return 'it is a folder';
   const code = codeOf(error) ?? '';
+  if (code.startsWith('SQLITE_CANTOPEN') && isFolder(path)) return 'it is a folder';
   // Extended codes refine the basic one: SQLITE_READONLY_DIRECTORY.
-  const basic = Object.keys(REASONS).find((known) => code === known || code.startsWith(`${known}_`));
-  if (basic !== undefined) return REASONS[basic] as string;
-  return error instanceof Error ? error.message : String(error);
+  const basic = Object.keys(REASONS).find((known) => code === known || code.startsWith(`${known}_`)) ?? '';
+  return REASONS[basic] ?? (error instanceof Error ? error.message : String(error));
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
