@@ -7,6 +7,8 @@ import type { Response } from 'express';
 export class StreamSink {
   /** Events on their way through Nest to the response. */
   private pending = 0;
+  /** The socket holds back what is written until the turn is over. */
+  private corked = false;
   private onProgress: (() => void) | undefined;
 
   /** @param stallMs how long the client may read nothing at all before the connection is cut. */
@@ -15,14 +17,35 @@ export class StreamSink {
     private readonly stallMs: number,
   ) {
     const write = response.write.bind(response) as (chunk: string) => boolean;
+    const flushHeaders = response.flushHeaders.bind(response);
+    response.flushHeaders = (): void => {
+      this.cork();
+      flushHeaders();
+    };
     response.write = (chunk: string): boolean => {
       const event = withoutFraming(chunk);
       if (event === '') return !response.writableNeedDrain;
       this.pending--;
+      this.cork();
       const hasRoom = write(event);
       this.onProgress?.();
       return hasRoom;
     };
+  }
+
+  /**
+   * One system call for what is written in one turn: the headers, a text and the last chunk of a short answer. Nest, which
+   * flushes the headers by themselves and lets a tick pass between two events, would make four of them.
+   */
+  private cork(): void {
+    const { socket } = this.response;
+    if (this.corked || socket === null) return;
+    this.corked = true;
+    socket.cork();
+    setImmediate(() => {
+      this.corked = false;
+      socket.uncork();
+    });
   }
 
   /** To be called for each event before it is emitted. */

@@ -3,6 +3,8 @@ import type { RouteConfig } from '../config/config.js';
 import type { Attempt } from './attempt.js';
 import type { AttemptOutcome } from './circuit-breaker.js';
 
+const UNREAD = new Error('Nobody reads the completion any more.');
+
 /** An attempt with whom to tell how it went. */
 export interface TrackedAttempt {
   readonly attempt: Attempt;
@@ -47,7 +49,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
 
   /** Stops the vendor's work. */
   return(): Promise<IteratorResult<string, undefined>> {
-    this.stop(new Error('Nobody reads the completion any more.'));
+    this.stop(UNREAD);
     return Promise.resolve({ done: true, value: undefined });
   }
 
