@@ -3,6 +3,7 @@ import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy } from 'passport-http-bearer';
 import { ApiKeyVerifier } from '../accounts/api-key-verifier.js';
+import { LastUsedRecorder } from '../accounts/last-used-recorder.js';
 import type { Principal } from './principal.js';
 
 /** Authenticates by `Authorization: Bearer <API key>` (RFC 6750, section 2.1 only). */
@@ -10,7 +11,10 @@ import type { Principal } from './principal.js';
 export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
   static readonly strategyName = 'bearer';
 
-  constructor(private readonly keys: ApiKeyVerifier) {
+  constructor(
+    private readonly keys: ApiKeyVerifier,
+    private readonly lastUsed: LastUsedRecorder,
+  ) {
     super({ realm: 'chat' });
   }
 
@@ -23,6 +27,7 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
     const verified = await this.keys.verify(key);
     if (verified === undefined) return false;
     const { account, keyId, prefix } = verified;
+    this.lastUsed.touch(keyId);
     return { accountId: account.id, tier: account.tier, credential: { kind: 'api_key', keyId, prefix } };
   }
 }

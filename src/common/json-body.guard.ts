@@ -1,10 +1,12 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import express, { type Request, type Response } from 'express';
+import type { Request } from 'express';
+import { readBody } from './read-body.js';
 import { ServiceError } from './service-error.js';
-import { toServiceError } from './to-service-error.js';
 
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
+/** The parameters of the media type that are allowed: JSON is UTF-8, said or not. */
+const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
 /**
  * Reads the JSON body for `@Body()`. A guard and the last of the global ones, not a middleware, so that a stranger or a
@@ -12,39 +14,29 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
  */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {
-  private readonly parse = express.json({ limit: BODY_LIMIT_BYTES, type: 'application/json' });
-
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
+    const request = context.switchToHttp().getRequest<Request>();
     if (!METHODS_WITH_BODY.has(request.method)) return true;
-    if (request.is('application/json') === false) {
-      throw new ServiceError('unsupported_media_type', 'The body must be application/json.');
+    const { headers } = request;
+    if (!JSON_IN_UTF8.test(headers['content-type'] ?? '')) {
+      throw new ServiceError('unsupported_media_type', 'The body must be application/json in UTF-8.');
     }
-    await new Promise<void>((resolve, reject) => {
-      this.parse(request, http.getResponse<Response>(), (error?: unknown) => {
-        if (error === undefined) resolve();
-        else reject(refusalOf(error));
-      });
-    });
-    const body: unknown = request.body;
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+      throw new ServiceError('unsupported_media_type', 'The body must not be compressed.');
+    }
+    const body = parse(await readBody(request, BODY_LIMIT_BYTES));
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ServiceError('invalid_request', 'The body must be a JSON object.');
     }
+    request.body = body;
     return true;
   }
 }
 
-function refusalOf(error: unknown): Error {
-  switch ((error as { readonly type?: string }).type) {
-    case 'entity.parse.failed':
-      return new ServiceError('invalid_request', 'The body is not valid JSON.');
-    case 'entity.too.large':
-      return new ServiceError('payload_too_large', `The body is larger than ${BODY_LIMIT_BYTES} bytes.`);
-    case 'charset.unsupported':
-    case 'encoding.unsupported':
-      return new ServiceError('unsupported_media_type', 'The body must be application/json in UTF-8.');
-    default:
-      return toServiceError(error);
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw new ServiceError('invalid_request', 'The body is not valid JSON in UTF-8.');
   }
 }

@@ -1,12 +1,21 @@
 import { ServiceError } from '../../common/service-error.js';
 import type { UpstreamConfig } from '../../config/config.js';
 
+/** Parsed once for each upstream, not for each request. */
+const known = new WeakMap<UpstreamConfig, Map<string, URL>>();
+
 /** The address of `path` under the upstream's base URL, whose own path and query (`?api-version=…`) stay. */
 export function endpoint(upstream: UpstreamConfig, path: string): URL {
-  if (upstream.baseUrl === undefined) {
-    throw new ServiceError('internal_error', 'The upstream of this model has no address.');
-  }
-  const url = new URL(upstream.baseUrl);
+  const addresses = known.get(upstream) ?? new Map<string, URL>();
+  known.set(upstream, addresses);
+  const address = addresses.get(path) ?? addressOf(upstream, path);
+  addresses.set(path, address);
+  return address;
+}
+
+function addressOf({ baseUrl }: UpstreamConfig, path: string): URL {
+  if (baseUrl === undefined) throw new ServiceError('internal_error', 'The upstream of this model has no address.');
+  const url = new URL(baseUrl);
   url.pathname = trimmedPath(url) + path;
   url.hash = '';
   return url;
