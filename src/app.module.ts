@@ -5,7 +5,7 @@ import { AuthenticationGuard } from './auth/authentication.guard.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './common/common.module.js';
 import { JsonBodyGuard } from './common/json-body.guard.js';
-import { requestValidationPipe } from './common/request-validation.pipe.js';
+import { RequestValidationPipe } from './common/request-validation.pipe.js';
 import { ServiceErrorFilter } from './common/service-error.filter.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Config } from './config/config.js';
@@ -52,7 +52,7 @@ export class AppModule {
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useExisting: TierThrottlerGuard },
         { provide: APP_GUARD, useClass: JsonBodyGuard },
-        { provide: APP_PIPE, useFactory: requestValidationPipe },
+        { provide: APP_PIPE, useClass: RequestValidationPipe },
       ],
     };
   }

@@ -18,6 +18,8 @@ import {
 import type { ChatMessage, Role } from '../upstreams/chat-call.js';
 
 const ROLES: readonly Role[] = ['system', 'user', 'assistant'];
+const MODEL_ID = /^[^/\s]+\/\S+$/;
+const MEMBERS = new Set(['model', 'messages', 'temperature', 'max_tokens']);
 const MOST_MESSAGES = 1000;
 export const DEFAULT_TEMPERATURE = 0.7;
 
@@ -38,7 +40,7 @@ export class ChatRequestMessage implements ChatMessage {
 /** The body of `POST /chat/stream`. JSON types are not converted: `"1"` is not a number. */
 export class ChatRequest {
   @ApiProperty({ description: 'One of the ids that `GET /chat/models` lists.', example: 'builtin/eliza' })
-  @Matches(/^[^/\s]+\/\S+$/, { message: 'must have the form <vendor>/<model_name>' })
+  @Matches(MODEL_ID, { message: 'must have the form <vendor>/<model_name>' })
   @IsString({ message: 'must be a string' })
   readonly model!: string;
 
@@ -66,4 +68,28 @@ export class ChatRequest {
   @IsInt({ message: 'must be an integer' })
   @Optional()
   readonly max_tokens?: number;
+
+  /** The rules above in one pass, see `QuickCheck`. A test holds the two together. */
+  static accepts(body: unknown): boolean {
+    const { model, messages, temperature, max_tokens: maxTokens } = body as Readonly<Record<string, unknown>>;
+    return (
+      Object.keys(body as object).every((member) => MEMBERS.has(member)) &&
+      typeof model === 'string' &&
+      MODEL_ID.test(model) &&
+      Array.isArray(messages) &&
+      messages.length >= 1 &&
+      messages.length <= MOST_MESSAGES &&
+      messages.every(isMessage) &&
+      (temperature === undefined || (typeof temperature === 'number' && temperature >= 0 && temperature <= 2)) &&
+      (maxTokens === undefined || (Number.isInteger(maxTokens) && (maxTokens as number) >= 1))
+    );
+  }
+}
+
+function isMessage(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { role, content } = value as Readonly<Record<string, unknown>>;
+  return (
+    Object.keys(value).length === 2 && ROLES.includes(role as Role) && typeof content === 'string' && content !== ''
+  );
 }

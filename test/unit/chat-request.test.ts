@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import { describe, expect, it } from 'vitest';
+import { ChatRequest } from '../../src/chat/chat-request.dto.js';
+
+const anything = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<unknown>;
+const mostly = (usual: fc.Arbitrary<unknown>) =>
+  fc.oneof({ weight: 6, arbitrary: usual }, { weight: 1, arbitrary: anything });
+
+const message = mostly(
+  fc.record({
+    role: mostly(fc.constantFrom('system', 'user', 'assistant')),
+    content: mostly(fc.string({ minLength: 1 })),
+  }),
+);
+const body = fc
+  .record(
+    {
+      model: mostly(fc.constantFrom('a/b', 'a/b/c', 'ab', '/b', 'a/', 'a b/c', '')),
+      messages: mostly(fc.array(message, { maxLength: 4 })),
+      temperature: mostly(fc.double({ min: -1, max: 3, noNaN: true })),
+      max_tokens: mostly(fc.oneof(fc.integer({ min: -1, max: 5 }), fc.double({ min: 0, max: 3, noNaN: true }))),
+      unknown: anything,
+    },
+    { requiredKeys: [] },
+  )
+  .map((value) => JSON.parse(JSON.stringify(value)) as object);
+
+function keepsTheRulesOfTheDecorators(value: object): boolean {
+  const options = { whitelist: true, forbidNonWhitelisted: true };
+  return validateSync(plainToInstance(ChatRequest, value), options).length === 0;
+}
+
+describe('the quick check of a chat request', () => {
+  it('accepts exactly what the decorators accept', () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(body, (value) => {
+        const verdict = ChatRequest.accepts(value);
+        if (verdict) accepted++;
+        expect(verdict).toBe(keepsTheRulesOfTheDecorators(value));
+      }),
+      { numRuns: 3000 },
+    );
+    expect(accepted).toBeGreaterThan(0);
+  });
+
+  it.each([1000, 1001])('agrees with the decorators about %i messages', (count) => {
+    const value = { model: 'a/b', messages: Array.from({ length: count }, () => ({ role: 'user', content: 'x' })) };
+    expect(ChatRequest.accepts(value)).toBe(count === 1000);
+    expect(keepsTheRulesOfTheDecorators(value)).toBe(count === 1000);
+  });
+});
