@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
 import { openAccountsApp, PASSWORD } from './accounts-app.js';
 
 const ADMIN = fileURLToPath(new URL('../../../dist/admin.js', import.meta.url));
@@ -15,27 +15,29 @@ interface Outcome {
   readonly stderr: string;
 }
 
-describe.each(await testEngines())('the admin command on $name', (engine) => {
+const engines = await testEngines();
+const ada = ['--email', 'Ada@example.com'];
+
+function admin(database: TestDatabase, ...words: string[]): Promise<Outcome> {
+  const { config } = database;
+  const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
+  return new Promise((resolve) => {
+    execFile(process.execPath, [ADMIN, ...words], { env: { DATABASE_URL: url } }, (error, stdout, stderr) => {
+      resolve({ exitCode: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+describe.each(engines)('the admin command on $name', (engine) => {
   let database: TestDatabase;
-  const ada = ['--email', 'Ada@example.com'];
 
   beforeAll(async () => {
     database = await engine.create();
   });
   afterAll(() => database.drop());
 
-  function admin(...words: string[]): Promise<Outcome> {
-    const { config } = database;
-    const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
-    return new Promise((resolve) => {
-      execFile(process.execPath, [ADMIN, ...words], { env: { DATABASE_URL: url } }, (error, stdout, stderr) => {
-        resolve({ exitCode: error === null ? 0 : Number(error.code), stdout, stderr });
-      });
-    });
-  }
-
   async function result(...words: string[]): Promise<unknown> {
-    const { exitCode, stdout, stderr } = await admin(...words);
+    const { exitCode, stdout, stderr } = await admin(database, ...words);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout).toMatch(/^[^\n]+\n$/);
     return JSON.parse(stdout);
@@ -80,8 +82,19 @@ describe.each(await testEngines())('the admin command on $name', (engine) => {
     const days = (Date.parse(key.expires_at) - Date.parse(key.created_at)) / 86_400_000;
     expect(days).toBeCloseTo(30, 3);
   });
+});
 
+describe('the admin command', () => {
+  let database: TestDatabase;
   const someone = ['--email', 'someone@example.com'];
+
+  beforeAll(async () => {
+    const [sqlite] = engines as [TestEngine];
+    database = await sqlite.create();
+    await admin(database, 'account', 'create', ...ada, '--password', PASSWORD);
+  });
+  afterAll(() => database.drop());
+
   it.each([
     ['no command', [], 'Usage'],
     ['an unknown command', ['account', 'delete'], 'There is no command "account delete"'],
@@ -95,14 +108,21 @@ describe.each(await testEngines())('the admin command on $name', (engine) => {
     ['an unknown key', ['key', 'revoke', '--id', 'nothing'], 'There is no such key'],
     ['a wrong number of days', ['key', 'create', ...ada, '--name', 'x', '--expires-in-days', '1.5'], 'whole number'],
   ])('refuses %s with a message and exit code 1', async (_, words, message) => {
-    const { exitCode, stdout, stderr } = await admin(...words);
+    const { exitCode, stdout, stderr } = await admin(database, ...words);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
+  it('tells of a database that it cannot open in one line', async () => {
+    const config = { type: 'sqlite', path: '/dev/null/chat.sqlite' } as const;
+    const { exitCode, stderr } = await admin({ ...database, config }, 'key', 'list', ...ada);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^The database file \/dev\/null\/chat.sqlite cannot be opened: [^\n]+\.\n$/);
+  });
+
   it('explains itself', async () => {
-    const { exitCode, stdout } = await admin('--help');
+    const { exitCode, stdout } = await admin(database, '--help');
     expect(exitCode).toBe(0);
     expect(stdout).toContain('key revoke --id ID');
   });

@@ -14,7 +14,7 @@ describe('API keys', () => {
   it('end with the CRC-32 of what stands before, in base 62', () => {
     const key = generateApiKey();
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-    const checksum = [...key.slice(-6)].reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0);
+    const checksum = Array.from(key.slice(-6)).reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0);
     expect(checksum).toBe(crc32(key.slice(0, -6)));
   });
 
@@ -24,7 +24,7 @@ describe('API keys', () => {
 
   it('are not well formed with any one character changed', () => {
     const key = generateApiKey();
-    const changed = [...key].map((c, at) => key.slice(0, at) + (c === 'x' ? 'y' : 'x') + key.slice(at + 1));
+    const changed = Array.from(key).map((c, at) => key.slice(0, at) + (c === 'x' ? 'y' : 'x') + key.slice(at + 1));
     expect(changed.filter(isWellFormedApiKey)).toEqual([]);
   });
 

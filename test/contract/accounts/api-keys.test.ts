@@ -93,7 +93,10 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
     const elsewhere = other.get(ApiKeyVerifier);
     await expect(elsewhere.verify(key)).resolves.toBeDefined();
     await keys.revoke(id);
-    await vi.waitFor(async () => expect(await elsewhere.verify(key)).toBeUndefined(), { timeout: 1000, interval: 20 });
+    const refused = async (): Promise<void> => {
+      expect(await elsewhere.verify(key)).toBeUndefined();
+    };
+    await vi.waitFor(refused, { timeout: 1000, interval: 20 });
   });
 
   it('are not remembered from a lookup that a revocation overtook', async () => {
@@ -155,7 +158,7 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
       { name: 'first', revokedAt, expiresAt: null, lastUsedAt: null, prefix: first.key.slice(0, 12) },
       { name: 'second', revokedAt: null, expiresAt, createdAt: new Date(now) },
     ]);
-    expect(list[0]).not.toHaveProperty('hashedKey');
+    expect(JSON.stringify(list)).not.toContain('hashedKey');
   });
 
   it.each(['', '   ', 'x'.repeat(101)])('are refused the name %j', async (name) => {
