@@ -1,0 +1,138 @@
+// The load client: sends requests and checks all that comes back, to the character.
+import { Connection } from './connection.mjs';
+import { scriptNamed, sharedNow, textOf } from './scripts.mjs';
+import { StreamCheck } from './stream-check.mjs';
+
+/**
+ * @typedef {object} StreamResult
+ * @property {number} status 0 when there was no answer
+ * @property {boolean} complete everything arrived, in order, with one true end and nothing after it
+ * @property {string | undefined} wrong what did not arrive as the contract says
+ * @property {string | undefined} errorCode of an `event: error` or of a JSON error
+ * @property {number} chunks of the server, which may join several of the vendor
+ * @property {number} firstChunkMs
+ */
+
+/** @typedef {import('./connection.mjs').Target} Target */
+
+const MESSAGES = [
+  {
+    role: 'system',
+    content: 'You are a careful assistant. Answer in short sentences, and say so when you do not know. '.repeat(2),
+  },
+  {
+    role: 'user',
+    content: 'How does a relay keep the order of what it hands on, and what happens when its reader is slow?',
+  },
+];
+
+/** @param {Target} target */
+const authorization = ({ key }) => (key === undefined ? '' : `Authorization: Bearer ${key}\r\n`);
+
+/**
+ * @param {Target} target
+ * @param {string} scriptName
+ */
+export function streamRequest(target, scriptName) {
+  const body = JSON.stringify({ model: `bench/${scriptName}`, messages: MESSAGES, temperature: 0.7 });
+  return (
+    `POST /api/v1/chat/stream HTTP/1.1\r\nHost: 127.0.0.1:${target.port}\r\n${authorization(target)}` +
+    `Accept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
+}
+
+/**
+ * @param {Target} target
+ * @param {string} path
+ */
+export const getRequest = (target, path) =>
+  `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${target.port}\r\nAccept: */*\r\n\r\n`;
+
+/** @type {Map<string, { script: import('./scripts.mjs').Script, text: string }>} */
+const expectations = new Map();
+
+/** @param {string} scriptName */
+function expectationOf(scriptName) {
+  let expectation = expectations.get(scriptName);
+  if (expectation === undefined) {
+    const script = scriptNamed(scriptName);
+    if (script === undefined) throw new Error(`No script is named ${scriptName}.`);
+    expectations.set(scriptName, (expectation = { script, text: script.cycle.length > 0 ? textOf(script) : '' }));
+  }
+  return expectation;
+}
+
+/**
+ * Sends one chat request on a connection and reads its stream.
+ *
+ * @param {Connection} connection
+ * @param {Target} target
+ * @param {string} scriptName
+ * @param {{ onStamp?: (latencyMs: number, sentAt: number) => void, onChunk?: () => void }} on
+ * @returns {Promise<StreamResult>}
+ */
+export async function readStream(connection, target, scriptName, { onStamp, onChunk } = {}) {
+  const { script, text } = expectationOf(scriptName);
+  const check = new StreamCheck(text, script, onStamp);
+  let status = 0;
+  let errorBody = '';
+  const sentAt = sharedNow();
+  const whole = await connection.exchange(streamRequest(target, scriptName), {
+    onHead: (value) => (status = value),
+    onBody: (bytes) => {
+      if (status !== 200) {
+        errorBody += bytes;
+        return;
+      }
+      check.feed(bytes);
+      onChunk?.();
+    },
+  });
+  const errorCode = errorBody === '' ? check.errorCode : (/"code":"(\w+)"/.exec(errorBody)?.[1] ?? 'no code');
+  return {
+    status,
+    complete: whole && status === 200 && check.complete,
+    wrong: check.wrong,
+    errorCode,
+    chunks: check.chunks,
+    firstChunkMs: check.firstChunkAt === undefined ? NaN : check.firstChunkAt - sentAt,
+  };
+}
+
+/**
+ * Runs `count` jobs, `width` at a time, each line of jobs on a connection of its own that is kept between them.
+ *
+ * @template Result
+ * @param {Target} target
+ * @param {{ count: number, width: number }} size
+ * @param {(connection: Connection) => Promise<Result>} job
+ * @returns {Promise<Result[]>}
+ */
+export async function load(target, { count, width }, job) {
+  const results = [];
+  let started = 0;
+  const line = async () => {
+    let connection = await Connection.open(target);
+    while (started < count) {
+      started += 1;
+      if (connection.closed) connection = await Connection.open(target);
+      results.push(await job(connection));
+    }
+    connection.close();
+  };
+  await Promise.all(Array.from({ length: Math.min(width, count) }, line));
+  return results;
+}
+
+/**
+ * @param {readonly StreamResult[]} results
+ * @throws {Error} when a stream did not arrive whole
+ */
+export function assertComplete(results) {
+  const broken = results.filter(({ complete }) => !complete);
+  if (broken.length > 0) {
+    throw new Error(
+      `${broken.length} of ${results.length} streams are not complete; the first: ${JSON.stringify(broken[0])}`,
+    );
+  }
+}

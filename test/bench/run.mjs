@@ -1,0 +1,112 @@
+// Measures the service against a bare node:http relay, both in front of the same scripted vendor.
+//
+//   npm run build && node test/bench/run.mjs            all scenarios, 5 rounds, about 5 minutes
+//   node test/bench/run.mjs --only full,short           some of: full, paced, short, idle, stalled, models
+//   node test/bench/run.mjs --rounds 9 --json out.json  more rounds; all numbers of all rounds into a file
+//   node test/bench/run.mjs --smoke                     tiny sizes, one round: does everything run, is every answer whole?
+//   node test/bench/run.mjs --only full --profile DIR   the gateway writes its CPU profile into DIR when it ends
+//   node test/bench/run.mjs --gateway-cmd 'node --max-semi-space-size=32 dist/main.js'
+//   node test/bench/run.mjs --gateway-cmd 'node test/bench/relay.mjs' --key none     the relay against itself: the noise
+//
+// Every answer is checked to the character; one that is not whole fails the run (exit code 1). Missed targets do not: the
+// numbers depend on the machine, and the ratios somewhat. CPU is user and system time of the server's process, all its
+// threads. Each round measures both servers, one right after the other, who is first alternates. Everything listens on
+// 127.0.0.1, on free ports, with a database of its own in a temporary folder, and is gone when this process is. The last column says how
+// many cores other processes kept busy meanwhile: above some 0.2, measure again, lateness above all.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { watchForeignLoad } from './foreign-load.mjs';
+import { findings, machine, markdown } from './report.mjs';
+import { SCENARIOS } from './scenarios.mjs';
+import { prepare } from './servers.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string', default: SCENARIOS.map(({ name }) => name).join() },
+    smoke: { type: 'boolean', default: false },
+    json: { type: 'string' },
+    profile: { type: 'string' },
+    key: { type: 'string' },
+    'gateway-cmd': { type: 'string', default: 'node dist/main.js' },
+  },
+});
+
+const roundCount = options.smoke ? 1 : Number(options.rounds);
+if (!Number.isInteger(roundCount) || roundCount < 1) throw new Error('--rounds takes a number from 1 on.');
+const scenarios = options.only.split(',').map((name) => {
+  const scenario = SCENARIOS.find((candidate) => candidate.name === name);
+  if (scenario === undefined) throw new Error(`No scenario is named ${name}.`);
+  return scenario;
+});
+if (options.profile !== undefined) mkdirSync(options.profile, { recursive: true });
+
+const on = { ...machine(), gateway: options['gateway-cmd'] };
+const stand = await prepare({
+  scripts: [...new Set(SCENARIOS.flatMap(({ scripts }) => scripts))],
+  gatewayCommand: options['gateway-cmd'],
+  key: options.key,
+  profileFolder: options.profile === undefined ? undefined : resolve(options.profile),
+});
+const start = { relay: stand.startRelay, gateway: stand.startGateway };
+const SIDES = /** @type {const} */ (['relay', 'gateway']);
+
+/** @type {Partial<Record<'relay' | 'gateway', import('./servers.mjs').Server>>} */
+const kept = {};
+const progress = (text) => process.stderr.write(text);
+
+/** @param {import('./scenarios/scenario.mjs').Scenario} scenario */
+async function roundsOf(scenario) {
+  const size = options.smoke ? scenario.smokeSize : scenario.size;
+  if (!scenario.fresh) {
+    for (const side of SIDES) {
+      kept[side] ??= await start[side]();
+      await scenario.warmUp(stand, kept[side], size);
+    }
+  }
+  const rounds = [];
+  for (let number = 0; number < roundCount; number += 1) {
+    const round = {};
+    for (const side of number % 2 === 0 ? SIDES : SIDES.toReversed()) {
+      round[side] = scenario.fresh
+        ? await measureFresh(scenario, side, size)
+        : await scenario.measure(stand, kept[side], size);
+    }
+    rounds.push(round);
+    progress('.');
+  }
+  return rounds;
+}
+
+/**
+ * @param {import('./scenarios/scenario.mjs').Scenario} scenario
+ * @param {'relay' | 'gateway'} side
+ */
+async function measureFresh(scenario, side, size) {
+  const server = await start[side]();
+  await scenario.warmUp(stand, server, size);
+  const measurement = await scenario.measure(stand, server, size);
+  await server.process.stop();
+  return measurement;
+}
+
+const all = [];
+const raw = {};
+// Those with processes of their own come first, so that nothing else runs beside them.
+for (const scenario of scenarios.toSorted((one, other) => Number(other.fresh) - Number(one.fresh))) {
+  const startedAt = performance.now();
+  progress(`${scenario.name} `);
+  const foreignLoad = await watchForeignLoad();
+  const rounds = await roundsOf(scenario);
+  const foreignCores = await foreignLoad();
+  raw[scenario.name] = { foreignCores, rounds };
+  all.push(...findings(scenario, rounds, foreignCores));
+  progress(` ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
+}
+for (const server of Object.values(kept)) await server.process.stop();
+
+console.log(markdown(on, roundCount, all));
+if (options.json !== undefined)
+  writeFileSync(options.json, JSON.stringify({ machine: on, findings: all, scenarios: raw }, undefined, 2));
+process.exit(0);

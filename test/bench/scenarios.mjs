@@ -1,0 +1,10 @@
+// What is measured, each a load that is run against either server. A new scenario is a file and an entry here.
+import { full } from './scenarios/full.mjs';
+import { idle } from './scenarios/idle.mjs';
+import { models } from './scenarios/models.mjs';
+import { paced } from './scenarios/paced.mjs';
+import { short } from './scenarios/short.mjs';
+import { stalled } from './scenarios/stalled.mjs';
+
+/** @type {readonly import('./scenarios/scenario.mjs').Scenario[]} */
+export const SCENARIOS = [full, paced, short, idle, stalled, models];

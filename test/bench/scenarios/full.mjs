@@ -1,0 +1,30 @@
+import { completeStreams, cpuMicrosOf } from './scenario.mjs';
+
+/** @type {import('./scenario.mjs').Scenario} */
+export const full = {
+  name: 'full',
+  fresh: false,
+  rows: [
+    { id: 'cpu', label: 'full speed: CPU µs per vendor chunk', target: 1 },
+    { id: 'rate', label: 'full speed: vendor chunks per s' },
+    { id: 'joined', label: 'full speed: vendor chunks per chunk sent' },
+  ],
+  scripts: ['full-20000', 'full-2000'],
+  size: { script: 'full-20000', events: 20_000, count: 24, width: 4 },
+  smokeSize: { script: 'full-2000', events: 2000, count: 4, width: 2 },
+  warmUp: async (_stand, server, size) => {
+    await completeStreams(server, size.script, { ...size, count: Math.ceil(size.count / 2) });
+  },
+  measure: async (_stand, server, { script, events, ...size }) => {
+    let results = [];
+    let elapsedMs = 0;
+    const cpu = await cpuMicrosOf(server, async () => {
+      const startedAt = performance.now();
+      results = await completeStreams(server, script, size);
+      elapsedMs = performance.now() - startedAt;
+    });
+    const sent = results.reduce((sum, { chunks }) => sum + chunks, 0);
+    const received = size.count * events;
+    return { cpu: cpu / received, rate: (received / elapsedMs) * 1000, joined: received / sent };
+  },
+};

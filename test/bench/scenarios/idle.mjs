@@ -1,0 +1,56 @@
+import { load, readStream } from '../client.mjs';
+import { Connection } from '../connection.mjs';
+import { sleep } from '../processes.mjs';
+import { firstRequests, vendorIsIdle } from './scenario.mjs';
+
+/** @type {import('./scenario.mjs').Scenario} */
+export const idle = {
+  name: 'idle',
+  fresh: true,
+  rows: [
+    { id: 'rss', label: 'idle streams: RSS KB per stream', target: 1.4 },
+    { id: 'collected', label: 'idle streams: the same after a forced collection' },
+    { id: 'before', label: 'idle streams: RSS MB before' },
+  ],
+  scripts: ['idle', 'short-20'],
+  size: { count: 2000, settleMs: 3000, warmUps: 500 },
+  smokeSize: { count: 50, settleMs: 300, warmUps: 20 },
+  warmUp: firstRequests,
+  measure: async (stand, server, { count, settleMs }) => {
+    const before = await server.process.usage('collect');
+    const ended = [];
+    const connections = await load(server, { count, width: 32 }, () => idleStream(server, ended));
+    await sleep(settleMs);
+    const open = await server.process.usage();
+    const collected = await server.process.usage('collect');
+    const { streams } = await stand.vendor.counters();
+    if (ended.length > 0 || streams !== count) {
+      throw new Error(`${streams} of ${count} idle streams are open; ended: ${JSON.stringify(ended[0])}`);
+    }
+    for (const connection of connections) connection.close();
+    await vendorIsIdle(stand);
+    return {
+      rss: (open.rssKb - before.rssKb) / count,
+      collected: (collected.rssKb - before.rssKb) / count,
+      before: before.rssKb / 1024,
+    };
+  },
+};
+
+/** Opens a stream and waits for its only chunk; what ends too early goes to `ended`. */
+async function idleStream(server, ended) {
+  const connection = await Connection.open(server);
+  let left = false;
+  await new Promise((resolve) => {
+    void readStream(connection, server, 'idle', { onChunk: resolve }).then((result) => {
+      if (!left) ended.push(result);
+      resolve();
+    });
+  });
+  return {
+    close: () => {
+      left = true;
+      connection.close();
+    },
+  };
+}

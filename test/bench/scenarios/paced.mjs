@@ -1,0 +1,78 @@
+import { assertComplete, readStream } from '../client.mjs';
+import { Connection } from '../connection.mjs';
+import { sleep } from '../processes.mjs';
+import { sharedNow } from '../scripts.mjs';
+import { median, quantile } from '../statistics.mjs';
+import { completeStreams } from './scenario.mjs';
+
+/** @type {import('./scenario.mjs').Scenario} */
+export const paced = {
+  name: 'paced',
+  fresh: false,
+  rows: [
+    { id: 'cpu', label: '500 paced streams: CPU µs per vendor chunk', target: 1.4 },
+    { id: 'p50', label: '500 paced streams: p50 lateness, ms' },
+    { id: 'p99', label: '500 paced streams: p99 lateness, ms', target: 1.3 },
+  ],
+  scripts: ['paced-140x50', 'paced-20x50'],
+  size: { script: 'paced-140x50', count: 500, openingMs: 1000, windowMs: 3500 },
+  smokeSize: { script: 'paced-20x50', count: 20, openingMs: 100, windowMs: 500 },
+  warmUp: async (_stand, server, { script, count }) => {
+    await completeStreams(server, script, { count, width: count });
+  },
+  measure: async (stand, server, size) => {
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      const measurement = await measureOnce(stand, server, size);
+      if (measurement !== undefined) return measurement;
+    }
+    throw new Error('Too busy a machine: the first paced streams ended before the last were open long enough.');
+  },
+};
+
+/**
+ * All streams are opened over a while. What is measured is a time when all are open and none has ended, so that it is
+ * the cost of a chunk and not that of a request, which the short streams tell.
+ *
+ * @returns {Promise<Record<string, number> | undefined>} undefined when there was no such time
+ */
+async function measureOnce(stand, server, { script, count, openingMs, windowMs }) {
+  const latencies = [];
+  let from = Infinity;
+  let to = Infinity;
+  const onStamp = (latencyMs, sentAt) => {
+    if (sentAt >= from && sentAt < to) latencies.push(latencyMs);
+  };
+  let open = 0;
+  let onAllOpen;
+  const allOpen = new Promise((resolve) => (onAllOpen = resolve));
+  const streams = Array.from({ length: count }, async (_, index) => {
+    await sleep((index / count) * openingMs);
+    const connection = await Connection.open(server);
+    let isOpen = false;
+    const onChunk = () => {
+      if (isOpen) return;
+      isOpen = true;
+      open += 1;
+      if (open === count) onAllOpen();
+    };
+    const result = await readStream(connection, server, script, { onStamp, onChunk });
+    connection.close();
+    return result;
+  });
+  const streamsEnd = Promise.all(streams);
+  const reading = async () => ({ ...(await server.process.usage()), ...(await stand.vendor.counters()) });
+  // A stream that broke off is never counted: then the end of all of them says what is wrong.
+  await Promise.race([allOpen, streamsEnd.then(assertComplete)]);
+  const before = await reading();
+  from = sharedNow();
+  await sleep(windowMs);
+  to = sharedNow();
+  const after = await reading();
+  assertComplete(await streamsEnd);
+  if (after.streams !== count) return undefined;
+  return {
+    cpu: (after.cpuMicros - before.cpuMicros) / (after.events - before.events),
+    p50: median(latencies),
+    p99: quantile(latencies, 0.99),
+  };
+}

@@ -1,0 +1,73 @@
+// What the scripted vendor can play. The vendor plays a script by the model name of the request; the load client reads
+// the same table, and so knows what must arrive, to the character.
+
+/**
+ * @typedef {object} Script
+ * @property {'burst' | 'paced' | 'idle' | 'cut' | 'refuse'} kind
+ *   burst: as fast as the socket takes it; paced: on a clock, each text a stamp; idle: one event, then silence;
+ *   cut: the connection breaks off; refuse: an HTTP error instead of a stream.
+ * @property {number} events how many pieces of text
+ * @property {number} everyMs paced: the distance of two events
+ * @property {number} status the status of the answer
+ * @property {readonly string[]} cycle the texts, repeated until `events` are sent; empty when each text is a stamp
+ */
+
+// Token-sized pieces as vendors send them: words with their leading space, and now and then what JSON has to escape or
+// UTF-8 takes several bytes for.
+const PROSE =
+  ' The| relay| hands| each| piece| of| text| on| as| soon| as| it| arrives|,| and| it| keeps| the| order|.|\n\n|-| First|,| a| vendor|' +
+  ' sends| a| few| letters|;| then| the| next| few|.| "|Quick|"| is| what| a| reader| calls| it|,| “|prompt|”| the| engineer| –| naïve|' +
+  ' perhaps| 🙂|,| but| true|.| What| matters| is| that| nothing| waits|:| neither| the| buffer| nor| the| writer|.';
+const PROSE_CYCLE = PROSE.split('|');
+
+const KILOBYTE_CYCLE = Array.from({ length: 16 }, (_, index) =>
+  `${String(index).padStart(2, '0')} `.padEnd(1024, 'abcdefg '),
+);
+
+/** @type {readonly { pattern: RegExp, make: (numbers: number[]) => Partial<Script> }[]} */
+const FAMILIES = [
+  { pattern: /^(?:full|short)-(\d+)$/, make: ([events]) => ({ kind: 'burst', events, cycle: PROSE_CYCLE }) },
+  { pattern: /^flood-(\d+)$/, make: ([events]) => ({ kind: 'burst', events, cycle: KILOBYTE_CYCLE }) },
+  { pattern: /^paced-(\d+)x(\d+)$/, make: ([events, everyMs]) => ({ kind: 'paced', events, everyMs }) },
+  { pattern: /^idle$/, make: () => ({ kind: 'idle', events: 1, cycle: PROSE_CYCLE }) },
+  { pattern: /^cut-(\d+)$/, make: ([events]) => ({ kind: 'cut', events, cycle: PROSE_CYCLE }) },
+  { pattern: /^refuse-(\d+)$/, make: ([status]) => ({ kind: 'refuse', status }) },
+];
+
+/**
+ * @param {string} name
+ * @returns {Script | undefined} undefined when no script has this name
+ */
+export function scriptNamed(name) {
+  for (const { pattern, make } of FAMILIES) {
+    const match = pattern.exec(name);
+    if (match !== null) {
+      return { kind: 'burst', events: 0, everyMs: 0, status: 200, cycle: [], ...make(match.slice(1).map(Number)) };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The whole text of a script that is not paced.
+ *
+ * @param {Script} script
+ */
+export function textOf({ cycle, events }) {
+  const whole = Math.floor(events / cycle.length);
+  return cycle.join('').repeat(whole) + cycle.slice(0, events % cycle.length).join('');
+}
+
+// Performance clocks start with their process; the offset to the system's monotonic clock makes them comparable. The two
+// cannot be read at once: the try with the least between them is the closest.
+const clockOffsetMs = Math.max(
+  ...Array.from({ length: 100 }, () => Number(process.hrtime.bigint()) / 1e6 - performance.now()),
+);
+
+/** Milliseconds on a clock that all processes of this machine share. */
+export const sharedNow = () => clockOffsetMs + performance.now();
+
+/** A stamp is the text of a paced event: its number in the stream and when the vendor wrote it. Its length is fixed. */
+export const stamp = (number) => `~${String(number).padStart(6, '0')}@${sharedNow().toFixed(3).padStart(16, '0')};`;
+export const STAMP_LENGTH = stamp(0).length;
+export const STAMPS = /~(\d{6})@(\d{12}\.\d{3});/g;
