@@ -13,7 +13,9 @@ export class LeanExpressAdapter extends ExpressAdapter {
     this.httpServer = createServer(
       {
         IncomingMessage: withPrototype(IncomingMessage, app.request),
-        ServerResponse: withPrototype(ServerResponse, app.response) as typeof ServerResponse<IncomingMessage>,
+        ServerResponse: withPrototype<typeof ServerResponse<IncomingMessage>>(ServerResponse, app.response),
+        // See `requireHost`, which says what is wrong.
+        requireHostHeader: false,
       },
       app,
     );

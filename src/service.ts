@@ -5,6 +5,7 @@ import helmet from 'helmet';
 import type { Server, ServerResponse } from 'node:http';
 import { answerClientErrors } from './common/client-error.js';
 import { requestId } from './common/request-id.js';
+import { answerExpectations, notFound, requireHost } from './common/unroutable-requests.js';
 import { CONFIG, type Config } from './config/config.js';
 import { LeanExpressAdapter } from './lean-express-adapter.js';
 import { serveOpenApi } from './open-api.js';
@@ -35,13 +36,16 @@ export async function createService(
     .set('query parser', 'simple')
     .set('trust proxy', config.trustedProxies);
   app.use(requestId);
+  app.use(requireHost);
   app.use(noSniffing);
   app.use('/api/docs', helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } }));
   serveOpenApi(app);
   const server: Server = app.getHttpServer();
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   answerClientErrors(server);
+  answerExpectations(server);
   await app.init();
+  app.use(notFound);
   return app;
 }
 

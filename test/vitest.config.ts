@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ['**/*.test.ts'],
+    globalSetup: ['support/global-setup.ts'],
     setupFiles: ['support/setup.ts'],
     testTimeout: 20_000,
     hookTimeout: 30_000,

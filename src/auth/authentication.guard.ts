@@ -3,13 +3,11 @@ import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { ServiceError } from '../common/service-error.js';
 import { IS_PUBLIC } from '../common/public.decorator.js';
+import { CHALLENGE } from './challenge.js';
 import type { Principal } from './principal.js';
 
 /** Injection token of the names of all strategies, in the order in which they are asked. */
 export const STRATEGY_NAMES = Symbol('STRATEGY_NAMES');
-
-/** Sent where no strategy says how to authenticate. */
-const CHALLENGE = 'Bearer realm="chat"';
 
 /** Global: lets in who shows a valid credential; everybody only where a route says `@Public()`. */
 @Injectable()

@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { Strategy } from 'passport-http-bearer';
 import { ApiKeyVerifier } from '../accounts/api-key-verifier.js';
 import { LastUsedRecorder } from '../accounts/last-used-recorder.js';
+import { REALM } from './challenge.js';
 import type { Principal } from './principal.js';
 
 /** Authenticates by `Authorization: Bearer <API key>` (RFC 6750, section 2.1 only). */
@@ -15,7 +16,7 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
     private readonly keys: ApiKeyVerifier,
     private readonly lastUsed: LastUsedRecorder,
   ) {
-    super({ realm: 'chat' });
+    super({ realm: REALM });
   }
 
   /** The library would take keys from the query and the body, too, where they end up in logs: it sees the header only. */

@@ -7,6 +7,7 @@ import {
   IsIn,
   IsInt,
   IsNumber,
+  IsObject,
   IsString,
   Matches,
   Max,
@@ -46,6 +47,7 @@ export class ChatRequest {
 
   @ApiProperty({ type: [ChatRequestMessage], minItems: 1, maxItems: MOST_MESSAGES })
   @ValidateNested({ each: true, message: 'must be an object' })
+  @IsObject({ each: true, message: 'must hold objects only' })
   @ArrayMaxSize(MOST_MESSAGES, { message: `must hold at most ${MOST_MESSAGES} messages` })
   @ArrayMinSize(1, { message: 'must hold at least one message' })
   @IsArray({ message: 'must be an array' })

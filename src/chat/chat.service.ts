@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { INVALID_TOKEN_CHALLENGE } from '../auth/challenge.js';
 import type { Principal } from '../auth/principal.js';
 import { ServiceError } from '../common/service-error.js';
 import type { ModelConfig, TierConfig } from '../config/config.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { newCallTrace } from '../upstreams/call-trace.js';
+import type { CompletionStream } from '../upstreams/completion-stream.js';
 import { ModelRouter } from '../upstreams/model-router.js';
-import { AnswerStream } from './answer-stream.js';
 import { DEFAULT_TEMPERATURE, type ChatRequest } from './chat-request.dto.js';
 import { headersDue } from './header-wait.js';
 import { OpenStreams } from './open-streams.js';
@@ -35,32 +36,40 @@ export class ChatService {
    *
    * @returns the text as it arrives. Ends only after the vendor has said that the answer is whole; rejects otherwise.
    */
-  async open(
-    request: ChatRequest,
-    { principal, left, requestId }: ChatCaller,
-  ): Promise<AsyncIterableIterator<string, undefined>> {
+  async open(request: ChatRequest, { principal, left, requestId }: ChatCaller): Promise<CompletionStream> {
     const model = this.catalog.get(request.model);
     const completion = {
       messages: request.messages,
       temperature: request.temperature ?? DEFAULT_TEMPERATURE,
       maxTokens: maxTokensOf(request, model, principal.tier),
     };
-    const stream = this.openStreams.open(principal, left);
-    const texts = this.router.stream(model, completion, stream.signal, newCallTrace(requestId));
-    const first = texts.next();
-    const answer = new AnswerStream(first, texts, stream);
+    left.throwIfAborted();
+    const leave = (): void => {
+      stream.stop(LEFT);
+    };
+    const remove = this.openStreams.add(principal, (reason) => {
+      stream.stop(reason);
+    });
+    const stream = this.router.stream(model, completion, newCallTrace(requestId), () => {
+      remove();
+      left.removeEventListener('abort', leave);
+    });
+    left.addEventListener('abort', leave);
     try {
-      await headersDue(first, texts.accepted, HEADERS_WAIT_MS);
+      await headersDue(stream.begun, stream.accepted, HEADERS_WAIT_MS);
+      return stream;
     } catch (error) {
-      await answer.return();
-      // Before any headers a revoked key is one that is refused.
-      if (error instanceof ServiceError && error.code === 'key_revoked') {
-        throw new ServiceError('unauthenticated', error.message, { cause: error });
-      }
-      throw error;
+      stream.stop(LEFT);
+      throw error instanceof ServiceError && error.code === 'key_revoked' ? refusedKey(error) : error;
     }
-    return answer;
   }
+}
+
+const LEFT = new Error('The client has left.');
+
+/** Before any headers, a key that is revoked is one that is refused. */
+function refusedKey({ message }: ServiceError): ServiceError {
+  return new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': INVALID_TOKEN_CHALLENGE } });
 }
 
 /** The limit to send to the vendor: what was asked for, if that is allowed, or else the tier's cap. */

@@ -2,6 +2,7 @@ import { Logger, type MessageEvent } from '@nestjs/common';
 import { Observable, type Subscriber } from 'rxjs';
 import { SilenceTimer } from '../common/silence-timer.js';
 import { toServiceError } from '../common/to-service-error.js';
+import type { CompletionStream } from '../upstreams/completion-stream.js';
 import type { Chunk } from './chunk.dto.js';
 import type { StreamSink } from './stream-sink.js';
 
@@ -14,10 +15,7 @@ const logger = new Logger('ChatStream');
  * The texts of an answer as the events of the stream. The next text is asked for only when the last one has gone to a
  * socket that takes more, so what the client does not read, the vendor does not send.
  */
-export function chunkEvents(
-  texts: AsyncIterableIterator<string, undefined>,
-  sink: StreamSink,
-): Observable<MessageEvent> {
+export function chunkEvents(texts: CompletionStream, sink: StreamSink): Observable<MessageEvent> {
   return new Observable((subscriber) => {
     const send: Send = (event) => {
       sink.sending();
@@ -33,7 +31,7 @@ export function chunkEvents(
     void pump(texts, send, sink, subscriber, silence);
     return () => {
       silence.stop();
-      void texts.return?.();
+      void texts.return();
     };
   });
 }
@@ -41,7 +39,7 @@ export function chunkEvents(
 type Send = (event: MessageEvent) => void;
 
 async function pump(
-  texts: AsyncIterator<string, undefined>,
+  texts: CompletionStream,
   send: Send,
   sink: StreamSink,
   subscriber: Subscriber<MessageEvent>,
@@ -52,6 +50,7 @@ async function pump(
       const next = await texts.next();
       if (subscriber.closed) return;
       if (next.done === true) break;
+      if (texts.isWhole) sink.cork();
       send({ data: { content: next.value, done: false } satisfies Chunk });
       silence.allow(KEEP_ALIVE_MS);
       if (!sink.isReady) await sink.ready();
@@ -61,6 +60,7 @@ async function pump(
     if (subscriber.closed) return;
     send({ type: 'error', data: failedChunk(error) });
   }
+  sink.ending();
   subscriber.complete();
 }
 

@@ -4,18 +4,13 @@ import type { Principal } from '../auth/principal.js';
 import { DrainState } from '../common/drain-state.js';
 import { ServiceError } from '../common/service-error.js';
 
-/** A stream that runs, as seen by what may end it from outside. */
-export interface OpenStream {
-  /** Aborts when the client has left, its key is revoked or the process stops; the reason says which. */
-  readonly signal: AbortSignal;
-  /** To be called however the stream ended. */
-  close(): void;
-}
+/** Ends a stream with what its client is to be told. */
+export type EndStream = (reason: ServiceError) => void;
 
 /** All streams of this process. Ends them when their key is revoked, and lets them finish when the process stops. */
 @Injectable()
 export class OpenStreams {
-  private readonly running = new Set<AbortController>();
+  private readonly running = new Set<EndStream>();
   private onIdle: (() => void) | undefined;
 
   constructor(
@@ -24,27 +19,20 @@ export class OpenStreams {
   ) {}
 
   /**
-   * @param left aborts when the client has gone.
+   * @param end is called at most once, and not after the stream is over.
+   * @returns to be called when the stream is over, however it ended.
    * @throws {ServiceError} `shutting_down`
    */
-  open({ credential }: Principal, left: AbortSignal): OpenStream {
+  add({ credential }: Principal, end: EndStream): () => void {
     if (this.drainState.isDraining) throw shuttingDown();
-    const ending = new AbortController();
-    const leave = (): void => {
-      ending.abort(left.reason);
-    };
-    if (left.aborted) leave();
-    else left.addEventListener('abort', leave, { once: true });
     const unwatch = this.revocations.watch(credential.keyId, () => {
-      ending.abort(new ServiceError('key_revoked', 'The API key was revoked or has expired.'));
+      end(new ServiceError('key_revoked', 'The API key was revoked or has expired.'));
     });
-    this.running.add(ending);
-    const close = (): void => {
+    this.running.add(end);
+    return () => {
       unwatch();
-      left.removeEventListener('abort', leave);
-      if (this.running.delete(ending) && this.running.size === 0) this.onIdle?.();
+      if (this.running.delete(end) && this.running.size === 0) this.onIdle?.();
     };
-    return { signal: ending.signal, close };
   }
 
   /**
@@ -53,7 +41,7 @@ export class OpenStreams {
    */
   async drain(graceMs: number, farewellMs: number): Promise<void> {
     if (await this.idleWithin(graceMs)) return;
-    for (const ending of this.running) ending.abort(shuttingDown());
+    for (const end of this.running) end(shuttingDown());
     await this.idleWithin(farewellMs);
   }
 

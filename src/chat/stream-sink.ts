@@ -26,7 +26,6 @@ export class StreamSink {
       const event = withoutFraming(chunk);
       if (event === '') return !response.writableNeedDrain;
       this.pending--;
-      this.cork();
       const hasRoom = write(event);
       this.onProgress?.();
       return hasRoom;
@@ -34,10 +33,10 @@ export class StreamSink {
   }
 
   /**
-   * One system call for what is written in one turn: the headers, a text and the last chunk of a short answer. Nest, which
-   * flushes the headers by themselves and lets a tick pass between two events, would make four of them.
+   * What is written in this turn goes out in one system call: the headers with the first text, the last text with the end.
+   * Nest flushes the headers by themselves, and lets a tick pass between two events.
    */
-  private cork(): void {
+  cork(): void {
     const { socket } = this.response;
     if (this.corked || socket === null) return;
     this.corked = true;
@@ -51,6 +50,11 @@ export class StreamSink {
   /** To be called for each event before it is emitted. */
   sending(): void {
     this.pending++;
+  }
+
+  /** Nothing more will be sent. What the client has not read yet waits for it no longer than anything else. */
+  ending(): void {
+    this.response.socket?.setTimeout(this.stallMs);
   }
 
   /** Every event has reached the response, and the socket takes more. */

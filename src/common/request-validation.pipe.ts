@@ -27,9 +27,14 @@ export class RequestValidationPipe extends ValidationPipe {
     const quick = metadata.metatype as Partial<QuickCheck> | undefined;
     if (quick?.accepts === undefined) return super.transform(value, metadata);
     if (quick.accepts(value)) return value;
-    await super.transform(value, metadata);
-    // The library drops members such as `__proto__` before it looks for unknown ones.
-    throw refusal([{ field: 'body', message: 'has a member that is not known' }]);
+    try {
+      const dropped = droppedMembers(value);
+      if (dropped.length > 0) throw refusal(dropped);
+      return await super.transform(value, metadata);
+    } catch (error) {
+      // The stack is too small for what the parser could still read.
+      throw error instanceof RangeError ? refusal([{ field: 'body', message: 'is nested too deeply' }]) : error;
+    }
   }
 }
 
@@ -40,6 +45,18 @@ function refusal(details: ErrorDetail[]): ServiceError {
   return new ServiceError('invalid_request', `The request is not valid: see ${named}.`, { details });
 }
 
+/** The library drops members with the names of what every object has, such as `__proto__`, before it looks for unknown ones. */
+function droppedMembers(value: unknown, parent = ''): ErrorDetail[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([member, inner]) => {
+    const field = `${parent}${member}`;
+    const own = member in Object.prototype ? [{ field, message: UNKNOWN_MEMBER }] : [];
+    return [...own, ...droppedMembers(inner, `${field}.`)];
+  });
+}
+
+const UNKNOWN_MEMBER = 'is not a known member';
+
 function detailsOf(errors: readonly ValidationError[], parent = ''): ErrorDetail[] {
   return errors.flatMap(({ property, constraints = {}, children = [] }) => {
     const field = `${parent}${property}`;
@@ -47,7 +64,7 @@ function detailsOf(errors: readonly ValidationError[], parent = ''): ErrorDetail
       .slice(0, 1)
       .map(([constraint, message]) => ({
         field,
-        message: constraint === 'whitelistValidation' ? 'is not a known member' : message,
+        message: constraint === 'whitelistValidation' ? UNKNOWN_MEMBER : message,
       }));
     return [...own, ...detailsOf(children, `${field}.`)];
   });

@@ -1,8 +1,8 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { allowedMethods } from './allowed-methods.js';
-import { errorBody } from './error-body.js';
 import { requestIdOf } from './request-id.js';
+import { sendError } from './send-error.js';
 import { ServiceError } from './service-error.js';
 import { toServiceError } from './to-service-error.js';
 
@@ -25,9 +25,7 @@ export class ServiceErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    response.status(error.status).set(error.headers).set('Cache-Control', 'no-store');
-    if (error.retryAfterSeconds !== undefined) response.set('Retry-After', String(error.retryAfterSeconds));
-    response.json(errorBody(error, requestId));
+    sendError(error, response);
   }
 
   private log(error: ServiceError, requestId: string): void {

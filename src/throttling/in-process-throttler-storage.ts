@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { ThrottlerStorage } from '@nestjs/throttler';
+import type { Count, RequestCounts } from './request-counts.js';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-
-type Count = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
 /** Counts requests of fixed windows in this process. */
 @Injectable()
-export class InProcessThrottlerStorage implements ThrottlerStorage {
+export class InProcessThrottlerStorage implements RequestCounts {
   /** By length of the window; the limit itself differs from key to key and is compared here. */
   private readonly windows = new Map<number, RateLimiterMemory>();
 
@@ -15,6 +13,12 @@ export class InProcessThrottlerStorage implements ThrottlerStorage {
     const timeToExpire = Math.max(1, Math.ceil(msBeforeNext / 1000));
     const isBlocked = consumedPoints > limit;
     return { totalHits: consumedPoints, timeToExpire, isBlocked, timeToBlockExpire: isBlocked ? timeToExpire : 0 };
+  }
+
+  async peek(key: string, ttlMs: number): Promise<Pick<Count, 'totalHits' | 'timeToExpire'>> {
+    const window = await this.window(ttlMs).get(key);
+    if (window === null || window.msBeforeNext <= 0) return { totalHits: 0, timeToExpire: Math.ceil(ttlMs / 1000) };
+    return { totalHits: window.consumedPoints, timeToExpire: Math.max(1, Math.ceil(window.msBeforeNext / 1000)) };
   }
 
   private window(ttlMs: number): RateLimiterMemory {

@@ -7,6 +7,8 @@ export interface Attempt {
    * answer is whole. Rejects when it can never be.
    */
   next(): Promise<string | undefined>;
+  /** The text that {@link next} gave is all of it: nothing but the end can follow. */
+  readonly isWhole: boolean;
   /** Stops the vendor's work and wakes whoever waits with `reason`. Harmless when nothing runs any more. */
   close(reason: Error): void;
 }

@@ -39,12 +39,13 @@ export class CircuitBreaker {
     return !this.isUsable && this.wasSlow;
   }
 
-  /** @returns to be called once, with how the attempt went. */
+  /** @returns to be called with how the attempt went: when it gave its first text, and if it failed later. */
   begin(): (outcome: AttemptOutcome) => void {
-    const isProbe = this.state === 'half_open' && !this.probing;
+    let isProbe = this.state === 'half_open' && !this.probing;
     if (isProbe) this.probing = true;
     return (outcome) => {
       if (isProbe) this.probing = false;
+      isProbe = false;
       this.note(outcome);
     };
   }

@@ -3,51 +3,70 @@ import type { RouteConfig } from '../config/config.js';
 import type { Attempt } from './attempt.js';
 import type { AttemptOutcome } from './circuit-breaker.js';
 
-const UNREAD = new Error('Nobody reads the completion any more.');
-
 /** An attempt with whom to tell how it went. */
 export interface TrackedAttempt {
   readonly attempt: Attempt;
-  /** Called once. `error` where it failed. */
+  /** `error` where it failed. */
   readonly settle: (outcome: AttemptOutcome, error?: unknown) => void;
 }
 
 /**
  * One completion: the text as it arrives, from the first route that gives any. Until then a failed attempt is followed
  * by one at the next route; afterwards a failure is thrown, as nothing may be said twice.
+ *
+ * Iterating ends only after the vendor has said that the answer is whole.
  */
 export class CompletionStream implements AsyncIterableIterator<string, undefined> {
-  private current: TrackedAttempt | undefined;
-  private closed: Error | undefined;
-  /** Resolves once a vendor has taken the request. Never rejects: what fails is told by {@link next}. */
+  /** Resolves once a vendor has taken the request. Never rejects: what fails is told by {@link begun} and {@link next}. */
   readonly accepted: Promise<void>;
+  /** Resolves when the first text is there, or the answer is whole without any; rejects when no route gives one. */
+  readonly begun: Promise<void>;
   private accept!: () => void;
+  private current: TrackedAttempt | undefined;
+  private first: { readonly text: string | undefined } | undefined;
+  private stopped: Error | undefined;
+  private over = false;
 
+  /** @param onOver called once, however the completion ends. */
   constructor(
     private readonly routes: Iterable<RouteConfig>,
     private readonly begin: (route: RouteConfig) => TrackedAttempt,
-    private readonly signal: AbortSignal,
+    private readonly onOver: () => void,
   ) {
     this.accepted = new Promise((resolve) => {
       this.accept = resolve;
     });
-    if (signal.aborted) this.abort();
-    else signal.addEventListener('abort', this.abort, { once: true });
+    this.begun = this.findRoute();
+    // Whoever reads is told; until then a failure must not count as one that nobody handles.
+    this.begun.catch(() => undefined);
+  }
+
+  /** The text that {@link next} gave is all of it: nothing but the end can follow. */
+  get isWhole(): boolean {
+    return this.current?.attempt.isWhole ?? false;
   }
 
   async next(): Promise<IteratorResult<string, undefined>> {
     try {
-      const text = this.current === undefined ? await this.first() : await this.nextOf(this.current);
+      const text = await this.read();
       if (text !== undefined) return { done: false, value: text };
     } catch (error) {
+      this.settleFailure(error);
       this.end();
-      throw this.closed ?? error;
+      throw this.stopped ?? error;
     }
     this.end();
     return { done: true, value: undefined };
   }
 
-  /** Stops the vendor's work. */
+  /** Ends the vendor's work; whoever waits gets `reason`. Harmless when the completion is over. */
+  stop(reason: Error): void {
+    if (this.over) return;
+    this.stopped ??= reason;
+    this.current?.attempt.close(reason);
+    this.end();
+  }
+
   return(): Promise<IteratorResult<string, undefined>> {
     this.stop(UNREAD);
     return Promise.resolve({ done: true, value: undefined });
@@ -57,18 +76,28 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     return this;
   }
 
-  /** The first text that any route gives. */
-  private async first(): Promise<string | undefined> {
+  private async read(): Promise<string | undefined> {
+    if (this.first === undefined) await this.begun;
+    const { first } = this;
+    if (first !== undefined && first !== TAKEN) {
+      this.first = TAKEN;
+      return first.text;
+    }
+    return this.current?.attempt.next();
+  }
+
+  private async findRoute(): Promise<void> {
     let failure: unknown;
     for (const route of this.routes) {
-      if (this.closed !== undefined) throw this.closed;
+      if (this.stopped !== undefined) throw this.stopped;
       this.current = this.begin(route);
       this.current.attempt.accepted().then(this.accept, () => undefined);
       try {
-        const text = await this.nextOf(this.current);
+        this.first = { text: await this.current.attempt.next() };
         this.current.settle('succeeded');
-        return text;
+        return;
       } catch (error) {
+        this.settleFailure(error);
         failure = error;
         if (!mayGoBetterElsewhere(error)) break;
       }
@@ -76,29 +105,20 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     throw failure;
   }
 
-  private async nextOf({ attempt, settle }: TrackedAttempt): Promise<string | undefined> {
-    try {
-      return await attempt.next();
-    } catch (error) {
-      settle(this.closed === undefined ? outcomeOf(error) : 'abandoned', error);
-      throw error;
-    }
-  }
-
-  private readonly abort = (): void => {
-    this.stop(this.signal.reason as Error);
-  };
-
-  private stop(reason: Error): void {
-    this.closed ??= reason;
-    this.current?.attempt.close(reason);
-    this.end();
+  private settleFailure(error: unknown): void {
+    this.current?.settle(this.stopped === undefined ? outcomeOf(error) : 'abandoned', error);
   }
 
   private end(): void {
-    this.signal.removeEventListener('abort', this.abort);
+    if (this.over) return;
+    this.over = true;
+    this.onOver();
   }
 }
+
+const UNREAD = new Error('Nobody reads the completion any more.');
+/** In place of the first text, once it has been read. */
+const TAKEN = { text: undefined };
 
 /** What one vendor refuses as wrong would be refused, or answered otherwise than it was meant, by the next. */
 function mayGoBetterElsewhere(error: unknown): boolean {

@@ -28,7 +28,7 @@ export class ConnectionPool {
 
   /** @param fresh never one that was used before. */
   acquire(fresh = false): Connection {
-    const used = fresh ? undefined : this.idle.pop();
+    const used = fresh ? undefined : this.takeIdle();
     const client = used ?? this.open();
     return {
       client,
@@ -38,6 +38,13 @@ export class ConnectionPool {
         if (this.all.has(client)) this.idle.push(client);
       },
     };
+  }
+
+  /** One that is connected still: between the end of a socket and the news of it, a client looks idle. */
+  private takeIdle(): Client | undefined {
+    let client = this.idle.pop();
+    while (client !== undefined && !client.stats.connected) client = this.idle.pop();
+    return client;
   }
 
   async destroy(): Promise<void> {

@@ -1,11 +1,11 @@
 import { ServiceError } from '../common/service-error.js';
+import { SilenceTimer } from '../common/silence-timer.js';
 import type { UpstreamConfig } from '../config/config.js';
 import type { Attempt } from './attempt.js';
 import type { CallTrace } from './call-trace.js';
 import type { ChatCall } from './chat-call.js';
 import { PartCollector } from './part-collector.js';
 import type { HttpProtocol, UpstreamRequest } from './protocol.js';
-import { SilenceTimer } from '../common/silence-timer.js';
 import { SseDecoder } from './sse-decoder.js';
 import type { UpstreamConnections } from './upstream-connections.js';
 import type { ResponseHead, UpstreamExchange } from './upstream-exchange.js';
@@ -24,6 +24,7 @@ export class HttpAttempt implements Attempt {
   private readonly decoder: SseDecoder;
   private readonly silence: SilenceTimer;
   private accept: Promise<void> | undefined;
+  private isAccepted = false;
   private reading = true;
 
   constructor(
@@ -52,11 +53,25 @@ export class HttpAttempt implements Attempt {
     return (this.accept ??= this.checkHead());
   }
 
+  get isWhole(): boolean {
+    return this.collector.isWhole;
+  }
+
   async next(): Promise<string | undefined> {
+    const { collector } = this;
     this.reading = true;
     try {
-      await this.accepted();
-      return await this.read();
+      if (!this.isAccepted) await this.accepted();
+      for (;;) {
+        const text = collector.takeText();
+        if (text !== '') return text;
+        if (collector.error !== undefined) throw collector.error;
+        if (collector.over) {
+          this.finish();
+          return undefined;
+        }
+        if (!this.read()) await this.exchange.change();
+      }
     } catch (error) {
       const failure = failureOfConnection(error);
       this.close(failure);
@@ -71,52 +86,47 @@ export class HttpAttempt implements Attempt {
     this.exchange.close(reason);
   }
 
-  private async read(): Promise<string | undefined> {
-    const { collector } = this;
-    for (;;) {
-      const text = collector.takeText();
-      if (text !== '') return text;
-      if (collector.error !== undefined) throw collector.error;
-      if (collector.over) {
-        this.silence.stop();
-        this.exchange.finish(AFTER_COMPLETE_MS);
-        return undefined;
-      }
-      this.take(await this.bytes());
-      this.watchSilence();
-    }
+  private finish(): void {
+    this.silence.stop();
+    this.exchange.finish(AFTER_COMPLETE_MS);
   }
 
-  /** The next bytes; `undefined` at the end of the body, also of one that breaks off after the answer was whole. */
-  private async bytes(): Promise<Buffer | undefined> {
+  /** Takes in what has come; false when nothing has. */
+  private read(): boolean {
+    const { collector, exchange } = this;
     try {
-      return await this.exchange.read();
+      const bytes = exchange.take();
+      if (bytes !== undefined) this.decode(bytes);
+      else if (exchange.isOver) this.endOfBody();
+      else return false;
     } catch (error) {
-      if (this.collector.complete) return undefined;
-      throw error;
+      // What breaks off after the answer was whole takes nothing from it.
+      if (!collector.complete) throw error;
+      collector.over = true;
     }
+    return true;
   }
 
-  private take(bytes: Buffer | undefined): void {
-    const { collector, decoder } = this;
+  private decode(bytes: Buffer): void {
+    const { collector } = this;
     try {
-      if (bytes !== undefined) {
-        decoder.write(bytes);
-        return;
-      }
-      decoder.end();
+      this.decoder.write(bytes);
     } catch (error) {
       collector.fail(failureOfConnection(error));
     }
-    if (collector.complete) collector.over = true;
-    else collector.fail(new ServiceError('upstream_error', 'The vendor broke off before the answer was complete.'));
-  }
-
-  private watchSilence(): void {
-    const { collector } = this;
     if (collector.complete) this.silence.allow(AFTER_COMPLETE_MS);
     else if (collector.signOfLife) this.silence.allow(this.upstream.timeouts.idleMs);
     collector.signOfLife = false;
+  }
+
+  /** An event that the vendor left open counts, but not its being cut short: the end mark decides. */
+  private endOfBody(): void {
+    const { collector } = this;
+    const wasComplete = collector.complete;
+    this.decoder.end();
+    if (wasComplete) collector.error = undefined;
+    if (collector.complete) collector.over = true;
+    else collector.fail(new ServiceError('upstream_error', 'The vendor broke off before the answer was complete.'));
   }
 
   /** Asks once more where the vendor had closed a kept connection by the time the request reached it. */
@@ -133,7 +143,10 @@ export class HttpAttempt implements Attempt {
   private async checkHead(): Promise<void> {
     const { status, headers } = await this.head();
     const type = headers['content-type']?.toLowerCase() ?? '';
-    if (status === 200 && !type.startsWith('application/json')) return;
+    if (status === 200 && !type.startsWith('application/json')) {
+      this.isAccepted = true;
+      return;
+    }
 
     this.silence.allow(AFTER_COMPLETE_MS);
     const text = await this.errorText();
@@ -141,15 +154,19 @@ export class HttpAttempt implements Attempt {
     for (const part of this.protocol.parts({ event: 'error', data: text })) {
       if (part.type === 'error') throw part.error;
     }
-    throw new ServiceError('upstream_error', 'The vendor did not answer with a stream.', { cause: new Error(text) });
+    throw new ServiceError('upstream_error', 'The vendor did not answer with a stream.');
   }
 
   private async errorText(): Promise<string> {
     let text = '';
-    while (text.length < ERROR_TEXT_LENGTH) {
-      const bytes = await this.exchange.read().catch(() => undefined);
-      if (bytes === undefined) break;
-      text += bytes.toString('latin1');
+    try {
+      while (text.length < ERROR_TEXT_LENGTH && !this.exchange.isOver) {
+        const bytes = this.exchange.take();
+        if (bytes === undefined) await this.exchange.change();
+        else text += bytes.toString('latin1');
+      }
+    } catch {
+      // The status tells enough.
     }
     return text.slice(0, ERROR_TEXT_LENGTH);
   }

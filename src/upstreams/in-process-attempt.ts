@@ -22,6 +22,10 @@ export class InProcessAttempt implements Attempt {
     return Promise.resolve();
   }
 
+  get isWhole(): boolean {
+    return this.collector.isWhole;
+  }
+
   async next(): Promise<string | undefined> {
     const { collector } = this;
     for (;;) {

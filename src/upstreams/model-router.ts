@@ -27,10 +27,10 @@ export class ModelRouter {
   ) {}
 
   /**
-   * @param signal when it aborts, the vendor's work stops and the stream rejects with its reason.
-   * @param trace is filled while the stream runs.
+   * @param trace is filled while the completion runs.
+   * @param onOver called once, however it ends.
    */
-  stream(model: ModelConfig, request: CompletionRequest, signal: AbortSignal, trace: CallTrace): CompletionStream {
+  stream(model: ModelConfig, request: CompletionRequest, trace: CallTrace, onOver: () => void): CompletionStream {
     const begin = (route: RouteConfig): TrackedAttempt => {
       const { name } = route.upstream;
       trace.attempts.push(name);
@@ -54,7 +54,7 @@ export class ModelRouter {
         },
       };
     };
-    return new CompletionStream(routesToTry(model.routes, this.breakers), begin, signal);
+    return new CompletionStream(routesToTry(model.routes, this.breakers), begin, onOver);
   }
 
   private attempt({ upstream }: RouteConfig, call: ChatCall, trace: CallTrace): Attempt {

@@ -14,6 +14,11 @@ export class PartCollector {
   /** A part came that shows the vendor at work on the answer. The reader of the sign takes it down. */
   signOfLife = false;
 
+  /** Nothing is missing, and nothing but the text that was not taken yet can follow. */
+  get isWhole(): boolean {
+    return this.over && this.error === undefined;
+  }
+
   constructor(private readonly trace: CallTrace) {}
 
   add(part: StreamPart): void {
@@ -48,11 +53,13 @@ export class PartCollector {
     this.over = true;
   }
 
-  /** The text since the last call. */
+  /** The text since the last call. Half a character at its end waits for the other half, which may be in the next event. */
   takeText(): string {
     const { text } = this;
-    this.text = '';
-    return text;
+    if (text === '') return text;
+    const keep = !this.over && isHighSurrogate(text.charCodeAt(text.length - 1)) ? 1 : 0;
+    this.text = text.slice(text.length - keep);
+    return wellFormed(keep === 0 ? text : text.slice(0, -keep));
   }
 }
 
@@ -62,3 +69,15 @@ function merged(before: CallTrace['usage'], now: CallTrace['usage']): CallTrace[
     completionTokens: now.completionTokens ?? before.completionTokens,
   };
 }
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+/** A half that stays alone is no character: the client could not decode it. */
+function wellFormed(text: string): string {
+  return LONE_SURROGATE.test(text) ? text.replace(LONE_SURROGATES, '\ufffd') : text;
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const LONE_SURROGATES = /\p{Surrogate}/gu;

@@ -7,7 +7,7 @@ import type { UpstreamRequest } from './protocol.js';
 const HIGH_WATER_BYTES = 64 * 1024;
 
 /** What undici and Node call a connection that the other side has closed. */
-const LOST_CONNECTION = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const LOST_CONNECTION = new Set(['UND_ERR_SOCKET', 'UND_ERR_DESTROYED', 'ECONNRESET', 'EPIPE']);
 
 export interface ResponseHead {
   readonly status: number;
@@ -61,19 +61,33 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     return this.head;
   }
 
-  /** What came since the last read, waiting for the first of it; `undefined` at the end of the body. */
-  async read(): Promise<Buffer | undefined> {
-    while (this.waiting.length === 0) {
+  /**
+   * What has come since the last call; `undefined` where nothing has, or at the end of the body (see {@link isOver}).
+   * Throws once there is nothing left to take of a body that broke off.
+   */
+  take(): Buffer | undefined {
+    const [first] = this.waiting;
+    if (first === undefined) {
       if (this.failure !== undefined) throw this.failure.error;
-      if (this.ended) return undefined;
-      await this.change();
+      return undefined;
     }
-    const [first, ...more] = this.waiting;
-    const bytes = first === undefined || more.length > 0 ? Buffer.concat(this.waiting, this.waitingBytes) : first;
+    const bytes = this.waiting.length === 1 ? first : Buffer.concat(this.waiting, this.waitingBytes);
     this.waiting = [];
     this.waitingBytes = 0;
     if (this.controller?.paused) this.controller.resume();
     return bytes;
+  }
+
+  /** The body has ended, and all of it has been taken. */
+  get isOver(): boolean {
+    return this.ended && this.waiting.length === 0;
+  }
+
+  /** Resolves when there is something new: bytes, the end or a failure. For one caller at a time. */
+  change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.wake = resolve;
+    });
   }
 
   /** Ends the exchange: the connection is cut if the answer is not whole, and whoever waits is told `reason`. */
@@ -131,12 +145,6 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     this.failure ??= { error };
     this.changed();
-  }
-
-  private change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.wake = resolve;
-    });
   }
 
   private changed(): void {

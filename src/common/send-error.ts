@@ -1,0 +1,18 @@
+import type { ServerResponse } from 'node:http';
+import { errorBody } from './error-body.js';
+import { requestIdOf } from './request-id.js';
+import type { ServiceError } from './service-error.js';
+
+/** Answers with the error. `status` where HTTP has a more exact one than the error's code. */
+export function sendError(error: ServiceError, response: ServerResponse, status: number = error.status): void {
+  const body = Buffer.from(JSON.stringify(errorBody(error, requestIdOf(response))));
+  const { retryAfterSeconds } = error;
+  response.writeHead(status, {
+    ...error.headers,
+    ...(retryAfterSeconds === undefined ? {} : { 'Retry-After': retryAfterSeconds }),
+    'Cache-Control': 'no-store',
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': body.length,
+  });
+  response.end(body);
+}

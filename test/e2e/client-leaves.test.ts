@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ScriptedVendor, Script } from '../support/scripted-vendor.js';
+import { openStream, startStream, stream } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { waitFor } from '../support/wait-for.js';
+
+const ABORT_LIMIT_MS = 100;
+const hang: Script = () => undefined;
+
+describe('a client that leaves', () => {
+  let stage: Stage;
+  let backup: ScriptedVendor;
+
+  beforeAll(async () => {
+    stage = await setStage(2, { tiers: { free: { concurrent_streams: 1 } } });
+    [, backup] = stage.vendors as [ScriptedVendor, ScriptedVendor];
+    stage.vendor.closesConnections();
+  });
+  afterAll(() => stage.clear());
+
+  /** The vendor is let go at once, and the account may start its next stream. */
+  async function expectRelease(vendor: ScriptedVendor, number: number, leave: () => void): Promise<void> {
+    const call = await vendor.call(number);
+    const leftAt = performance.now();
+    leave();
+    await call.over;
+    expect((call.abortedAt ?? Infinity) - leftAt).toBeLessThan(ABORT_LIMIT_MS);
+    await waitFor(async () => (await stream(stage.origin, { key: stage.key })).status === 200, 'the slot to come free');
+  }
+
+  const nextCall = (vendor: ScriptedVendor) => vendor.calls.length + 1;
+
+  it('before the vendor answers has its request aborted', async () => {
+    const number = nextCall(stage.vendor);
+    stage.vendor.next(hang);
+    const { leave } = startStream(stage.origin, { key: stage.key });
+    await expectRelease(stage.vendor, number, leave);
+  });
+
+  it('before the first token has its request aborted', async () => {
+    const number = nextCall(stage.vendor);
+    stage.vendor.next((call) => {
+      call.head().reasoning('Hm.');
+    });
+    const { leave } = startStream(stage.origin, { key: stage.key });
+    await expectRelease(stage.vendor, number, leave);
+  });
+
+  it('in the middle of the stream has its request aborted', async () => {
+    const number = nextCall(stage.vendor);
+    stage.vendor.next((call) => {
+      call.head().text('Hi');
+    });
+    const answer = await openStream(stage.origin, { key: stage.key });
+    await answer.block(1);
+    await expectRelease(stage.vendor, number, () => {
+      answer.leave();
+    });
+  });
+
+  it('while the second vendor is asked has that request aborted, and no other is asked', async () => {
+    const number = nextCall(backup);
+    stage.vendor.next((call) => call.cut());
+    backup.next(hang);
+    const { leave } = startStream(stage.origin, { key: stage.key });
+    await expectRelease(backup, number, leave);
+    expect(backup.calls.length).toBe(number);
+  });
+
+  it('while the first vendor fails does not have the second asked', async () => {
+    const before = backup.calls.length;
+    const number = nextCall(stage.vendor);
+    stage.vendor.next(hang);
+    const { leave } = startStream(stage.origin, { key: stage.key });
+    await expectRelease(stage.vendor, number, leave);
+    expect(backup.calls.length).toBe(before);
+  });
+
+  it('leaves nothing behind, a hundred times', async () => {
+    stage.vendor.answers((call) => {
+      call.head().text('Hi');
+    });
+    const others = await Promise.all(Array.from({ length: 20 }, () => stage.service.createKey()));
+    for (let round = 0; round < 5; round++) {
+      const answers = await Promise.all(others.map(({ key }) => openStream(stage.origin, { key })));
+      expect(answers.map(({ status }) => status)).toEqual(others.map(() => 200));
+      for (const answer of answers) answer.leave();
+      await Promise.all(stage.vendor.calls.map(({ over }) => over));
+    }
+    stage.vendor.answers((call) => {
+      call.answer('Hi');
+    });
+    const after = await Promise.all(others.map(({ key }) => stream(stage.origin, { key })));
+    expect(after.map(({ status }) => status)).toEqual(others.map(() => 200));
+  });
+});

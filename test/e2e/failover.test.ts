@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { routesTo } from '../support/catalog.js';
+import { Gate } from '../support/gate.js';
+import { ScriptedVendor, type Script } from '../support/scripted-vendor.js';
+import { startService } from '../support/service.js';
+import { closedPort } from '../support/silent-server.js';
+import { openStream, stream } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { wireOf } from '../support/wire.js';
+
+const FIRST_TOKEN_MS = 200;
+
+const FAILURES_BEFORE_TEXT: [string, Script][] = [
+  ['resets the connection', (call) => call.cut('reset')],
+  ['closes the connection', (call) => call.cut('fin')],
+  [
+    'answers 500',
+    (call) => {
+      call.refuse(500);
+    },
+  ],
+  [
+    'answers 503',
+    (call) => {
+      call.refuse(503);
+    },
+  ],
+  [
+    'answers 429',
+    (call) => {
+      call.refuse(429, { 'retry-after': '60' });
+    },
+  ],
+  [
+    'answers 529',
+    (call) => {
+      call.refuse(529);
+    },
+  ],
+  [
+    'refuses our key',
+    (call) => {
+      call.refuse(401);
+    },
+  ],
+  ['never answers', () => undefined],
+  [
+    'says nothing after its headers',
+    (call) => {
+      call.head();
+    },
+  ],
+  [
+    'sends an error event',
+    (call) => {
+      call.head().failure('overloaded_error');
+    },
+  ],
+  ['breaks off after thinking', (call) => call.head().reasoning('Hm.').cut()],
+  [
+    'ends without any text',
+    (call) => {
+      call.head().end();
+    },
+  ],
+  [
+    'is no vendor at all',
+    (call) => {
+      call.garbage('220 mail ESMTP\r\n');
+    },
+  ],
+];
+
+describe('failover', () => {
+  let stage: Stage;
+  let backup: ScriptedVendor;
+  let spare: ScriptedVendor;
+
+  beforeAll(async () => {
+    stage = await setStage(3, { timeouts: { first_token_ms: FIRST_TOKEN_MS } });
+    for (const vendor of stage.vendors) vendor.closesConnections();
+    [, backup, spare] = stage.vendors as [ScriptedVendor, ScriptedVendor, ScriptedVendor];
+  });
+  beforeEach(async () => {
+    // A vendor that has just answered is not one that counts as dead.
+    await stream(stage.origin, { key: stage.key });
+    for (const { calls } of stage.vendors) calls.length = 0;
+  });
+  afterAll(() => stage.clear());
+
+  const asked = () => stage.vendors.map(({ calls }) => calls.length);
+
+  it.each(FAILURES_BEFORE_TEXT)('goes on to the next route when the first vendor %s', async (_, fail) => {
+    stage.vendor.next(fail);
+    backup.next((call) => {
+      call.answer('Here ', 'I am');
+    });
+
+    const answer = await openStream(stage.origin, { key: stage.key });
+
+    expect(answer.status).toBe(200);
+    expect(await wireOf(answer)).toMatchObject({ text: 'Here I am', terminal: 'done' });
+    expect(asked()).toEqual([1, 1, 0]);
+    expect(backup.calls[0]?.json).toMatchObject({ model: 'backup-model' });
+    expect(backup.calls[0]?.headers.authorization).toBe('Bearer secret-of-backup');
+  });
+
+  it('goes along all routes, and tells the last failure when all fail', async () => {
+    stage.vendor.next((call) => {
+      call.refuse(500);
+    });
+    backup.next((call) => call.cut());
+    spare.next((call) => {
+      call.refuse(429, { 'retry-after': '9' });
+    });
+
+    const answer = await stream(stage.origin, { key: stage.key });
+
+    expect(answer.status).toBe(503);
+    expect((await answer.error()).code).toBe('upstream_unavailable');
+    expect(answer.headers['retry-after']).toBe('9');
+    expect(asked()).toEqual([1, 1, 1]);
+  });
+
+  it('does not happen when a vendor refuses the request itself', async () => {
+    stage.vendor.next((call) => {
+      call.refuse(400);
+    });
+
+    const answer = await stream(stage.origin, { key: stage.key });
+
+    expect((await answer.error()).code).toBe('upstream_rejected');
+    expect(asked()).toEqual([1, 0, 0]);
+  });
+
+  it('does not happen when the answer is empty', async () => {
+    stage.vendor.next((call) => {
+      call.answer();
+    });
+
+    expect(await wireOf(await openStream(stage.origin, { key: stage.key }))).toMatchObject({
+      text: '',
+      terminal: 'done',
+    });
+    expect(asked()).toEqual([1, 0, 0]);
+  });
+
+  it('does not happen after the first text', async () => {
+    const seen = new Gate();
+    stage.vendor.next(async (call) => {
+      call.head().text('Hi');
+      await seen.opened;
+      await call.cut();
+    });
+
+    const answer = await openStream(stage.origin, { key: stage.key });
+    await answer.block(1);
+    seen.open();
+
+    expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'upstream_error' });
+    expect(asked()).toEqual([1, 0, 0]);
+  });
+
+  it('passes over a vendor that failed again and again, without asking it', async () => {
+    const failures = 5;
+    for (let index = 0; index < failures; index++) {
+      stage.vendor.next((call) => {
+        call.refuse(500);
+      });
+      await stream(stage.origin, { key: stage.key });
+    }
+
+    const answer = await openStream(stage.origin, { key: stage.key });
+
+    expect(await wireOf(answer)).toMatchObject({ terminal: 'done' });
+    expect(asked()).toEqual([failures, failures + 1, 0]);
+  });
+});
+
+describe('failover from a vendor that refuses the connection', () => {
+  it('goes on to the next route', async () => {
+    const backup = await ScriptedVendor.start();
+    const service = await startService(routesTo([`http://127.0.0.1:${await closedPort()}`, backup]));
+    const { key } = await service.createKey();
+
+    expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ terminal: 'done' });
+    await service.stop();
+    await backup.stop();
+  });
+});

@@ -1,0 +1,107 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
+import { configFile, routesTo } from '../support/catalog.js';
+import { Installation } from '../support/process.js';
+import { ScriptedVendor, type Script } from '../support/scripted-vendor.js';
+import { openStream, startStream, stream } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { waitFor } from '../support/wait-for.js';
+import { wireOf } from '../support/wire.js';
+
+const REFUSED_WITHIN_MS = 1_000;
+const ENDED_WITHIN_MS = 2_000;
+const talkOn: Script = (call) => {
+  call.head().text('Hi');
+};
+
+describe('a key that is revoked in this process', () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await setStage();
+  });
+  afterAll(() => stage.clear());
+
+  const revoke = (id: string) => stage.service.app.get(ApiKeysService, { strict: false }).revoke(id);
+
+  it('is refused at once, and its streams end with key_revoked, those of other keys not', async () => {
+    stage.vendor.answers(talkOn);
+    const { id, key } = await stage.service.createKey();
+    const [first, second, other] = await Promise.all([
+      openStream(stage.origin, { key }),
+      openStream(stage.origin, { key }),
+      openStream(stage.origin, { key: stage.key }),
+    ]);
+    await Promise.all([first, second, other].map((answer) => answer.block(1)));
+
+    await revoke(id);
+
+    expect((await stream(stage.origin, { key })).status).toBe(401);
+    for (const answer of [first, second]) {
+      expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+      expect(await answer.over).toBe('ended');
+    }
+    await waitFor(
+      () => stage.vendor.calls.filter(({ abortedAt }) => abortedAt !== undefined).length === 2,
+      'two aborts',
+    );
+    expect(other.blocks).toHaveLength(1);
+    other.leave();
+  });
+
+  it('is refused as unauthenticated where the stream has no headers yet', async () => {
+    stage.vendor.answers(() => undefined);
+    const { id, key } = await stage.service.createKey();
+    const before = stage.vendor.calls.length;
+    const { answer } = startStream(stage.origin, { key });
+    const call = await stage.vendor.call(before + 1);
+
+    await revoke(id);
+
+    const refused = await answer;
+    expect(refused.status).toBe(401);
+    expect((await refused.error()).code).toBe('unauthenticated');
+    expect(refused.headers['www-authenticate']).toMatch(/^Bearer .*error="invalid_token"/);
+    await call.over;
+    expect(call.abortedAt).toBeDefined();
+  });
+
+  it('has its streams ended when it expires, too', async () => {
+    stage.vendor.answers(talkOn);
+    const { key } = await stage.service.createKey({ expiresAt: new Date(Date.now() + 500) });
+    const answer = await openStream(stage.origin, { key });
+    expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+  });
+});
+
+describe('a key that another process revokes', () => {
+  let vendor: ScriptedVendor;
+  let installation: Installation;
+
+  beforeAll(async () => {
+    vendor = await ScriptedVendor.start();
+    installation = await Installation.create(configFile(routesTo([vendor])));
+  });
+  afterEach(() => installation.remove());
+  afterAll(() => vendor.stop());
+
+  it('is refused within a second, and its streams end within two with key_revoked', async () => {
+    const { id, key } = await installation.createKey();
+    const origin = await installation.start().origin();
+    vendor.answers(talkOn);
+    const answer = await openStream(origin, { key });
+    await answer.block(1);
+
+    await installation.admin('key', 'revoke', '--id', id);
+    const revokedAt = performance.now();
+
+    await waitFor(async () => {
+      const probe = await openStream(origin, { key });
+      probe.leave();
+      return probe.status === 401;
+    }, 'the key to be refused');
+    expect(performance.now() - revokedAt).toBeLessThan(REFUSED_WITHIN_MS);
+    expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+    expect(performance.now() - revokedAt).toBeLessThan(ENDED_WITHIN_MS);
+  });
+});

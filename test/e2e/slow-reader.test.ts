@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { configFile, routesTo } from '../support/catalog.js';
+import { Installation } from '../support/process.js';
+import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { openStream, stream } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { muchText, sendMuch } from '../support/unread.js';
+import { standsStill, waitFor } from '../support/wait-for.js';
+import { wireOf } from '../support/wire.js';
+
+const MIB = 1024 * 1024;
+/** About 44 MB: more than all buffers of the kernel on the way. */
+const PIECES = 5_000;
+const QUIET_MS = 300;
+
+describe('a client that does not read', () => {
+  const clearing: (() => Promise<void>)[] = [];
+
+  afterEach(async () => {
+    for (const clear of clearing.splice(0).reverse()) await clear();
+  });
+
+  async function staged(options: Parameters<typeof setStage>[1] = {}): Promise<Stage> {
+    const stage = await setStage(1, options);
+    clearing.push(() => stage.clear());
+    stage.vendor.answers((call) => sendMuch(call, PIECES));
+    return stage;
+  }
+
+  it('holds the vendor back, and gets the whole text once it reads on', async () => {
+    const stage = await staged();
+    const answer = await openStream(stage.origin, { key: stage.key });
+    answer.pause();
+    const call = await stage.vendor.call(1);
+
+    const taken = await standsStill(() => call.bytesWritten, QUIET_MS);
+    expect(taken).toBeLessThan(20 * MIB);
+
+    answer.resume();
+    const { text, terminal } = await wireOf(answer);
+    expect(terminal).toBe('done');
+    expect(text === muchText(PIECES)).toBe(true);
+  });
+
+  it('may stop and go on many times', async () => {
+    const stage = await staged();
+    const answer = await openStream(stage.origin, { key: stage.key });
+    for (let round = 1; round <= 10; round++) {
+      answer.pause();
+      await new Promise(setImmediate);
+      answer.resume();
+      await waitFor(() => answer.receivedBytes > round * 2 * MIB, 'more bytes');
+    }
+    const { text, terminal } = await wireOf(answer);
+    expect(terminal).toBe('done');
+    expect(text === muchText(PIECES)).toBe(true);
+  });
+
+  it('costs the service no memory to speak of', async () => {
+    const vendor = await ScriptedVendor.start();
+    clearing.push(() => vendor.stop());
+    const installation = await Installation.create(configFile(routesTo([vendor])));
+    clearing.push(() => installation.remove());
+    const { key } = await installation.createKey();
+    const service = installation.start();
+    const origin = await service.origin();
+    await stream(origin, { key });
+    const before = await residentBytes(service.pid);
+
+    vendor.answers((call) => sendMuch(call, PIECES));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => openStream(origin, { key })));
+    for (const answer of answers) answer.pause();
+    await vendor.call(5);
+    await standsStill(() => vendor.calls.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0), QUIET_MS);
+
+    expect((await residentBytes(service.pid)) - before).toBeLessThan(60 * MIB);
+    for (const answer of answers) answer.leave();
+  });
+
+  it('is dropped after a while, with what it held', async () => {
+    const stage = await staged({ env: { STALLED_READER_SECONDS: '1' }, tiers: { free: { concurrent_streams: 1 } } });
+    const answer = await openStream(stage.origin, { key: stage.key });
+    answer.pause();
+    const call = await stage.vendor.call(1);
+
+    await call.over;
+
+    expect(call.abortedAt).toBeDefined();
+    stage.vendor.answers((next) => {
+      next.answer('Hi');
+    });
+    await waitFor(async () => (await stream(stage.origin, { key: stage.key })).status === 200, 'the slot to come free');
+    answer.resume();
+    expect(await answer.over).toBe('cut');
+    expect(answer.raw).not.toContain('"done":true');
+  });
+});
+
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}

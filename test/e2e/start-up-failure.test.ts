@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { configFile, routesTo } from '../support/catalog.js';
+import { Installation } from '../support/process.js';
+
+describe('a start that cannot work', () => {
+  let installation: Installation;
+
+  beforeAll(async () => {
+    installation = await Installation.create(configFile(routesTo(['http://127.0.0.1:9'])));
+  });
+  afterAll(() => installation.remove());
+
+  /** One message on stderr, without a stack, and exit code 1. */
+  async function failure(env: Record<string, string>): Promise<string> {
+    const { code, stderr } = await installation.start(env).exited;
+    expect(code).toBe(1);
+    expect(stderr).not.toMatch(/\bat .*:\d+:\d+|node_modules|Error:/);
+    return stderr;
+  }
+
+  async function withFile(name: string, content: string): Promise<string> {
+    const path = join(installation.folder, name);
+    await writeFile(path, content);
+    return path;
+  }
+
+  it('names every wrong variable at once, and no value', async () => {
+    const wrong = {
+      PORT: 'secret-1',
+      DATABASE_URL: 'mysql://secret-2',
+      REDIS_URL: 'secret-3',
+      LOG_LEVEL: 'secret-4',
+      TRUST_PROXY: 'secret-5',
+      SHUTDOWN_GRACE_SECONDS: '-6',
+      METRICS_PORT: '65536',
+      SIGN_UP: 'secret-8',
+      CONFIG_FILE: '/nowhere/secret-9.yaml',
+    };
+
+    const stderr = await failure(wrong);
+
+    for (const name of Object.keys(wrong)) expect(stderr).toMatch(new RegExp(`^ *- ${name}\\b`, 'm'));
+    expect(stderr).not.toMatch(/secret-|-6|65536/);
+  });
+
+  it('names every problem of CONFIG_FILE at once, with its place', async () => {
+    const file = await withFile(
+      'problems.yaml',
+      configFile(
+        {
+          upstreams: { acme: { protocol: 'openai', base_url: 'ftp://secret', timeouts: { idle_ms: 'secret' } } },
+          models: [
+            { id: 'nameless', name: '', provider: 'Acme', context_length: 0, routes: [] },
+            { id: 'acme/fast', name: 'Fast', provider: 'Acme', context_length: 1, routes: [], colour: 'secret' },
+          ],
+        },
+        { free: { requests_per_minute: 0 } },
+      ),
+    );
+
+    const stderr = await failure({ CONFIG_FILE: file, PORT: 'secret' });
+
+    for (const place of [
+      'PORT',
+      'CONFIG_FILE.upstreams.acme.timeouts.idle_ms',
+      'CONFIG_FILE.models.0.id',
+      'CONFIG_FILE.models.0.name',
+      'CONFIG_FILE.models.0.context_length',
+      'CONFIG_FILE.models.0.routes',
+      'CONFIG_FILE.tiers.free.requests_per_minute',
+    ]) {
+      expect(stderr).toContain(`- ${place}`);
+    }
+    expect(stderr).toContain('colour');
+    expect(stderr).not.toContain('secret');
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['that is not YAML', 'upstreams: [', /CONFIG_FILE/],
+    ['that is empty', '', /CONFIG_FILE/],
+    [
+      'whose route leads nowhere',
+      configFile({ upstreams: {}, models: routesTo(['http://x']).models }),
+      /models\.0\.routes\.0\.upstream/,
+    ],
+    [
+      'with an unknown protocol',
+      configFile(routesTo(['http://x'])).replace('"openai"', '"telepathy"'),
+      /upstreams\.acme\.protocol/,
+    ],
+    [
+      'without an address for a vendor',
+      configFile({
+        ...routesTo([]),
+        upstreams: { acme: { protocol: 'openai' } },
+        models: routesTo(['http://x']).models,
+      }),
+      /upstreams\.acme\.base_url/,
+    ],
+  ])('says what is wrong with a CONFIG_FILE %s', async (name, content, problem) => {
+    const file = await withFile(`${name.replaceAll(' ', '-')}.yaml`, content);
+    expect(await failure({ CONFIG_FILE: file })).toMatch(problem);
+  });
+
+  it('says that CONFIG_FILE is not there', async () => {
+    expect(await failure({ CONFIG_FILE: join(installation.folder, 'none.yaml') })).toMatch(
+      /CONFIG_FILE: .*no such file/,
+    );
+  });
+
+  it('says that the port is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+
+    expect(await failure({ PORT: String(port) })).toMatch(new RegExp(`PORT: ${port} .*taken`));
+
+    server.close();
+  });
+
+  it('says that the address is not one of the machine', async () => {
+    expect(await failure({ HOST: '192.0.2.1' })).toMatch(/HOST: /);
+  });
+
+  it('says that the database cannot be written', async () => {
+    const file = await withFile('a-file', '');
+    expect(await failure({ DATABASE_URL: `sqlite:${join(file, 'chat.sqlite')}` })).toMatch(/database/i);
+    const folder = join(installation.folder, 'a-folder');
+    await mkdir(folder);
+    expect(await failure({ DATABASE_URL: `sqlite:${folder}` })).toMatch(/it is a folder/);
+    // Not even root may write there.
+    expect(await failure({ DATABASE_URL: 'sqlite:/sys/chat/chat.sqlite' })).toMatch(/database/i);
+    const nonsense = await withFile('nonsense.sqlite', 'This is not a database, whatever its name says. '.repeat(100));
+    expect(await failure({ DATABASE_URL: `sqlite:${nonsense}` })).toMatch(/not a SQLite database/);
+  });
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { routesTo } from '../support/catalog.js';
+import { anthropic } from '../support/dialects.js';
+import { Gate } from '../support/gate.js';
+import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { startService, type RunningService } from '../support/service.js';
+import { openStream, stream } from '../support/sse-client.js';
+import { readWire, wireOf } from '../support/wire.js';
+
+describe('the wire of a stream', () => {
+  let vendor: ScriptedVendor;
+  let service: RunningService;
+  let key: string;
+
+  beforeAll(async () => {
+    vendor = await ScriptedVendor.start();
+    service = await startService(routesTo([vendor]));
+    ({ key } = await service.createKey());
+  });
+  beforeEach(() => {
+    vendor.answers((call) => {
+      call.answer('Hello');
+    });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await vendor.stop();
+  });
+
+  it('is the chunks as data lines, the last of them done, and not a byte more', async () => {
+    const gate = new Gate();
+    vendor.next(async (call) => {
+      call.head().text('Hel');
+      await gate.opened;
+      call.text('lo').finish().endMarker().end();
+    });
+
+    const answer = await openStream(service.origin, { key });
+    await answer.block(1);
+    gate.open();
+
+    expect(await answer.body()).toBe(
+      'data: {"content":"Hel","done":false}\n\ndata: {"content":"lo","done":false}\n\ndata: {"content":"","done":true}\n\n',
+    );
+    expect(await answer.over).toBe('ended');
+  });
+
+  it('has the headers of an event stream that nobody may cache or buffer', async () => {
+    const { status, headers } = await stream(service.origin, { key });
+
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/event-stream');
+    expect(headers['cache-control']).toContain('no-store');
+    expect(headers['cache-control']).toContain('no-transform');
+    expect(headers['x-accel-buffering']).toBe('no');
+    expect(headers['x-powered-by']).toBeUndefined();
+  });
+
+  it('has a request id: the one that was sent, or a new one for what is not well-formed', async () => {
+    const idFor = async (headers: Record<string, string>) =>
+      (await stream(service.origin, { key, headers })).headers['x-request-id'];
+
+    expect(await idFor({ 'x-request-id': 'order-66.a:b_c' })).toBe('order-66.a:b_c');
+    const given = await idFor({});
+    expect(given).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await idFor({})).not.toBe(given);
+    expect(await idFor({ 'x-request-id': 'two words' })).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await idFor({ 'x-request-id': 'x'.repeat(129) })).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('joins what arrived together, in order', async () => {
+    const texts = Array.from({ length: 200 }, (_, index) => `${index}, `);
+    vendor.next((call) => {
+      call.head().write(texts.map((text) => vendor.dialect.text(text)).join(''));
+      call.finish().endMarker().end();
+    });
+
+    const { text, texts: pieces } = await wireOf(await openStream(service.origin, { key }));
+
+    expect(text).toBe(texts.join(''));
+    expect(pieces.length).toBeLessThan(texts.length / 2);
+  });
+
+  it('brings every character as it is, wherever the bytes of the vendor were split', async () => {
+    const text = 'ä€🦜\u0000\u2028\r\n\n data: {"done":true}\n\nevent: error "\\" 👩‍👩‍👧‍👦 \u{10FFFF}é';
+    vendor.next(async (call) => {
+      const bytes = Buffer.from(vendor.dialect.text(text));
+      call.head();
+      for (const byte of bytes) {
+        call.write(Uint8Array.of(byte));
+        await new Promise(setImmediate);
+      }
+      call.finish().endMarker().end();
+    });
+
+    expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ text, terminal: 'done', rest: '' });
+  });
+
+  it('does not split a code point that the vendor splits between two events', async () => {
+    const gate = new Gate();
+    vendor.next(async (call) => {
+      // Halves of U+1F99C, each as the escape of a lone surrogate.
+      call.head().write('data: {"choices":[{"index":0,"delta":{"content":"a parrot: \\ud83e"}}]}\n\n');
+      await gate.opened;
+      call.write('data: {"choices":[{"index":0,"delta":{"content":"\\udd9c!"}}]}\n\n').finish().endMarker().end();
+    });
+
+    const answer = await openStream(service.origin, { key });
+    await answer.block(1);
+    gate.open();
+
+    expect(await wireOf(answer)).toMatchObject({ text: 'a parrot: 🦜!', terminal: 'done' });
+  });
+
+  it('is one last chunk for an empty answer', async () => {
+    vendor.next((call) => {
+      call.head().text('').finish().endMarker().end();
+    });
+
+    const answer = await stream(service.origin, { key });
+
+    expect(answer.status).toBe(200);
+    expect(answer.raw).toBe('data: {"content":"","done":true}\n\n');
+  });
+
+  it('holds the answer only, not what the model thought', async () => {
+    vendor.next((call) => {
+      call.head().reasoning('They greet me.').text('Hi').reasoning('Now what?').text('!').finish().endMarker().end();
+    });
+
+    expect(readWire((await stream(service.origin, { key })).raw)).toMatchObject({ text: 'Hi!', terminal: 'done' });
+  });
+
+  it('ends once, at the end marker of the vendor, whatever comes after it', async () => {
+    vendor.next((call) => {
+      call.head().text('Hi').finish().endMarker().text('more').failure('server_error').endMarker().end();
+    });
+
+    expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ text: 'Hi', terminal: 'done' });
+  });
+
+  it('serves many streams on one connection, one after the other, and many to the vendor', async () => {
+    const before = vendor.connections;
+    for (let index = 0; index < 5; index++) await stream(service.origin, { key });
+    expect(vendor.connections - before).toBeLessThanOrEqual(1);
+  });
+
+  it('does not wait for the vendor to end the body after its end marker', async () => {
+    const gate = new Gate();
+    vendor.next(async (call) => {
+      call.head().text('Hi').finish().endMarker();
+      await gate.opened;
+      call.end();
+    });
+
+    const answer = await stream(service.origin, { key });
+    gate.open();
+
+    expect(readWire(answer.raw)).toMatchObject({ text: 'Hi', terminal: 'done' });
+  });
+});
+
+describe('the wire of a stream from Anthropic', () => {
+  it('is the same', async () => {
+    const other = await ScriptedVendor.start(anthropic);
+    other.answers((call) => {
+      call.head().reasoning('Hm.').text('Hel').text('lo').finish('end_turn').endMarker().end();
+    });
+    const theirs = await startService(routesTo([other]));
+    const { key: theirKey } = await theirs.createKey();
+
+    const answer = await stream(theirs.origin, { key: theirKey });
+    await theirs.stop();
+    await other.stop();
+
+    expect(readWire(answer.raw)).toMatchObject({ text: 'Hello', terminal: 'done' });
+    expect(other.calls[0]?.path).toBe('/v1/messages');
+  });
+});

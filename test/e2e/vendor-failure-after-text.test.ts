@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openAi } from '../support/dialects.js';
+import { Gate } from '../support/gate.js';
+import type { Script } from '../support/scripted-vendor.js';
+import { openStream, stream } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+import { wireOf } from '../support/wire.js';
+
+const IDLE_MS = 150;
+
+describe('a vendor that fails after the first text', () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await setStage(2, { timeouts: { idle_ms: IDLE_MS } });
+  });
+  // A vendor that has just answered is not one that counts as dead.
+  beforeEach(() => stream(stage.origin, { key: stage.key }));
+  afterAll(() => stage.clear());
+
+  /** The vendor fails only when the client has what came before: a reset takes with it what is still on its way. */
+  async function wireAfter(before: string, fail: Script) {
+    const seen = new Gate();
+    stage.vendor.next(async (call) => {
+      call.head().write(before);
+      await seen.opened;
+      await fail(call);
+    });
+    const answer = await openStream(stage.origin, { key: stage.key });
+    await answer.block(1);
+    seen.open();
+    const wire = await wireOf(answer);
+    expect(answer.status).toBe(200);
+    expect(await answer.over).toBe('ended');
+    expect(answer.raw).not.toContain('secret');
+    expect(wire.rest).toBe('');
+    return wire;
+  }
+
+  it.each<[string, string, Script]>([
+    ['a reset', 'upstream_error', (call) => call.cut('reset')],
+    ['a closed connection', 'upstream_error', (call) => call.cut('fin')],
+    [
+      'the end of the body without an end marker',
+      'upstream_error',
+      (call) => {
+        call.end();
+      },
+    ],
+    [
+      'an error event',
+      'upstream_error',
+      (call) => {
+        call.failure('server_error', 'secret').end();
+      },
+    ],
+    [
+      'an error event about an overload',
+      'upstream_unavailable',
+      (call) => {
+        call.failure('overloaded_error').end();
+      },
+    ],
+    [
+      'an error event about the request',
+      'upstream_rejected',
+      (call) => {
+        call.failure('invalid_request_error').end();
+      },
+    ],
+    [
+      'a finish that is a failure',
+      'upstream_error',
+      (call) => {
+        call.finish('error').endMarker().end();
+      },
+    ],
+    [
+      'an event that is not JSON',
+      'upstream_error',
+      (call) => {
+        call.write('data: secret\n\n').endMarker().end();
+      },
+    ],
+    [
+      'a chunk that is cut off',
+      'upstream_error',
+      (call) => {
+        call.write('data: {"choices":[{"del').end();
+      },
+    ],
+    ['silence', 'upstream_timeout', () => undefined],
+  ])('by %s is told last, as %s, after all that came', async (_, code, fail) => {
+    const wire = await wireAfter(openAi.text('Hel') + openAi.text('lo'), fail);
+
+    expect(wire).toMatchObject({ text: 'Hello', terminal: code });
+  });
+
+  it('is never followed by the next vendor', async () => {
+    const [, backup] = stage.vendors;
+    const wire = await wireAfter(openAi.text('Hi'), (call) => call.cut());
+    expect(wire).toMatchObject({ text: 'Hi', terminal: 'upstream_error' });
+    expect(backup?.calls).toEqual([]);
+  });
+
+  it('keeps the answer whole when the connection breaks between the finish reason and the end marker', async () => {
+    const breaks: Script[] = [
+      (call) => call.cut('reset'),
+      (call) => call.cut('fin'),
+      (call) => {
+        call.end();
+      },
+      () => undefined,
+    ];
+    for (const script of breaks) {
+      const wire = await wireAfter(openAi.text('Hi') + openAi.finish('stop'), script);
+      expect(wire).toMatchObject({ text: 'Hi', terminal: 'done' });
+    }
+  });
+
+  it('keeps the answer whole when the connection breaks within an event after the finish reason', async () => {
+    const wire = await wireAfter(openAi.text('Hi') + openAi.finish('stop'), (call) => {
+      call.write('data: {"choices":[],"usa').end();
+    });
+    expect(wire).toMatchObject({ text: 'Hi', terminal: 'done' });
+  });
+
+  it('keeps the answer whole when it was cut by the limit of tokens', async () => {
+    const wire = await wireAfter(openAi.text('Hi'), (call) => {
+      call.finish('length').endMarker().end();
+    });
+    expect(wire).toMatchObject({ text: 'Hi', terminal: 'done' });
+  });
+});

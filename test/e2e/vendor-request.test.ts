@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MODEL, routesTo } from '../support/catalog.js';
+import { anthropic } from '../support/dialects.js';
+import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { startService, type RunningService } from '../support/service.js';
+import { stream } from '../support/sse-client.js';
+
+const MESSAGES = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'Hi 🦜' },
+  { role: 'assistant', content: 'Hello' },
+  { role: 'user', content: 'Bye' },
+];
+
+describe('what the vendor is sent', () => {
+  let vendor: ScriptedVendor;
+  let claude: ScriptedVendor;
+  let service: RunningService;
+  let free: string;
+  let rich: string;
+
+  beforeAll(async () => {
+    vendor = await ScriptedVendor.start();
+    claude = await ScriptedVendor.start(anthropic);
+    const [first, second] = [routesTo([vendor]), routesTo([claude])];
+    service = await startService({
+      upstreams: {
+        ...first.upstreams,
+        claude: { ...second.upstreams['acme'], headers: { 'x-team': 'ours' } },
+        strict: {
+          ...first.upstreams['acme'],
+          max_tokens_field: 'max_completion_tokens',
+          include_usage: false,
+        },
+      },
+      models: [
+        ...first.models,
+        { ...first.models[0], id: 'claude/large', routes: [{ upstream: 'claude', model: 'large-1' }] },
+        { ...first.models[0], id: 'strict/o', routes: [{ upstream: 'strict', model: 'o-1', temperature: false }] },
+        { ...first.models[0], id: 'short/x', max_output_tokens: 100, routes: [{ upstream: 'acme', model: 'x' }] },
+      ],
+      tiers: { free: { max_tokens: 1000 }, rich: {} },
+    });
+    free = (await service.createKey()).key;
+    rich = (await service.createKey({ tier: 'rich' })).key;
+  });
+  afterAll(async () => {
+    await service.stop();
+    await vendor.stop();
+    await claude.stop();
+  });
+
+  async function sent(key: string, body: object = {}, to = vendor) {
+    const before = to.calls.length;
+    const { status } = await stream(service.origin, { key, body: { messages: MESSAGES, ...body } });
+    expect(status).toBe(200);
+    return to.call(before + 1);
+  }
+
+  it('is the conversation with the defaults and the cap of the tier, and our key', async () => {
+    const { json, headers, path } = await sent(free);
+
+    expect(path).toBe('/v1/chat/completions');
+    expect(json).toEqual({
+      model: 'acme-model',
+      messages: MESSAGES,
+      stream: true,
+      temperature: 0.7,
+      max_tokens: 1000,
+      stream_options: { include_usage: true },
+    });
+    expect(headers).toMatchObject({ authorization: 'Bearer secret-of-acme', 'content-type': 'application/json' });
+    expect(JSON.stringify(headers)).not.toContain(free);
+  });
+
+  it('is what the caller asks for', async () => {
+    expect((await sent(free, { temperature: 0, max_tokens: 1 })).json).toMatchObject({ temperature: 0, max_tokens: 1 });
+    expect((await sent(free, { temperature: 2 })).json).toMatchObject({ temperature: 2 });
+  });
+
+  it('has no limit of tokens where neither the caller nor the tier has one', async () => {
+    expect((await sent(rich)).json).not.toHaveProperty('max_tokens');
+  });
+
+  it('has no limit above what the model can write', async () => {
+    expect((await sent(free, { model: 'short/x' })).json).toMatchObject({ max_tokens: 100 });
+  });
+
+  it('leaves out what the upstream or the model refuses', async () => {
+    expect((await sent(free, { model: 'strict/o' })).json).toEqual({
+      model: 'o-1',
+      messages: MESSAGES,
+      stream: true,
+      max_completion_tokens: 1000,
+    });
+  });
+
+  it('is what Anthropic understands', async () => {
+    const { json, headers, path } = await sent(free, { model: 'claude/large' }, claude);
+
+    expect(path).toBe('/v1/messages');
+    expect(json).toEqual({
+      model: 'large-1',
+      max_tokens: 1000,
+      system: 'Be brief.',
+      messages: MESSAGES.slice(1),
+      stream: true,
+      temperature: 0.7,
+    });
+    expect(headers).toMatchObject({
+      'x-api-key': 'secret-of-acme',
+      'anthropic-version': '2023-06-01',
+      'x-team': 'ours',
+    });
+    expect(headers.authorization).toBeUndefined();
+  });
+
+  it('is sent once', async () => {
+    const before = vendor.calls.length;
+    await stream(service.origin, { key: free, body: { model: MODEL } });
+    expect(vendor.calls.length).toBe(before + 1);
+  });
+});

@@ -1,0 +1,51 @@
+import type { ScriptedVendor } from './scripted-vendor.js';
+import { anthropic } from './dialects.js';
+
+/** CONFIG_FILE as a test writes it. */
+export interface Catalog {
+  readonly upstreams: Readonly<Record<string, object>>;
+  readonly models: readonly object[];
+}
+
+export const MODEL = 'acme/fast';
+export const CONTEXT_LENGTH = 8192;
+
+export const UPSTREAM_NAMES = ['acme', 'backup', 'spare'] as const;
+
+export interface Timeouts {
+  readonly connect_ms?: number;
+  readonly first_token_ms?: number;
+  readonly idle_ms?: number;
+}
+
+/** One model whose routes lead to the vendors, in order. */
+export function routesTo(vendors: readonly (ScriptedVendor | string)[], timeouts: Timeouts = {}): Catalog {
+  const named = vendors.map((vendor, index) => ({ vendor, name: UPSTREAM_NAMES[index] ?? `vendor-${index}` }));
+  const upstreams = named.map(({ vendor, name }): [string, object] => {
+    const [origin, protocol] =
+      typeof vendor === 'string'
+        ? [vendor, 'openai']
+        : [vendor.origin, vendor.dialect === anthropic ? 'anthropic' : 'openai'];
+    return [name, { protocol, base_url: `${origin}/v1`, api_key: `secret-of-${name}`, timeouts }];
+  });
+  return {
+    upstreams: Object.fromEntries(upstreams),
+    models: [
+      {
+        id: MODEL,
+        name: 'Fast',
+        provider: 'Acme',
+        context_length: CONTEXT_LENGTH,
+        routes: named.map(({ name }) => ({ upstream: name, model: `${name}-model` })),
+      },
+    ],
+  };
+}
+
+/** Makes CONFIG_FILE of a catalog: JSON is YAML. */
+export function configFile(
+  { upstreams, models }: Catalog,
+  tiers: Readonly<Record<string, object>> = { free: {} },
+): string {
+  return JSON.stringify({ upstreams, models, tiers, default_tier: Object.keys(tiers)[0] });
+}

@@ -1,0 +1,81 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AccountsService } from '../../src/accounts/accounts.service.js';
+import { ApiKeysService, type CreatedApiKey } from '../../src/accounts/api-keys.service.js';
+import { AppModule, type AppOptions } from '../../src/app.module.js';
+import type { Config } from '../../src/config/config.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { createService } from '../../src/service.js';
+import { configFile, routesTo, type Catalog } from './catalog.js';
+
+export interface ServiceOptions extends Partial<Catalog>, Omit<AppOptions, 'config'> {
+  /** By default one without limits. The first is the default tier. */
+  readonly tiers?: Readonly<Record<string, object>>;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface NewKey {
+  readonly tier?: string;
+  /** Another key of the same account. */
+  readonly email?: string;
+  readonly expiresAt?: Date;
+}
+
+/**
+ * The service in this process, on a database in memory and a port of its own. One at a time in a process, as passport keeps
+ * strategies in a global place: the latest service would answer for the keys of all.
+ */
+export interface RunningService {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly app: NestExpressApplication;
+  createKey(options?: NewKey): Promise<CreatedApiKey>;
+  stop(): Promise<void>;
+}
+
+export async function startService({
+  upstreams,
+  models,
+  tiers,
+  env,
+  ...options
+}: ServiceOptions = {}): Promise<RunningService> {
+  const none = routesTo(['http://127.0.0.1:9']);
+  const catalog = { upstreams: upstreams ?? none.upstreams, models: models ?? none.models };
+  const config = configOf(configFile(catalog, tiers), env);
+  const app = await createService(AppModule.register({ ...options, config }), false);
+  await app.listen(config.port, config.host);
+  let accounts = 0;
+  return {
+    origin: await app.getUrl(),
+    app,
+    async createKey({ tier, email, expiresAt } = {}) {
+      const known =
+        email === undefined ? undefined : await app.get(AccountsService, { strict: false }).findByEmail(email);
+      const account =
+        known ??
+        (await app
+          .get(AccountsService, { strict: false })
+          .create({ email: email ?? `account-${++accounts}@example.com`, password: 'correct horse battery', tier }));
+      return app.get(ApiKeysService, { strict: false }).create(account.id, { name: 'test', expiresAt });
+    },
+    async stop() {
+      const server = app.getHttpServer() as { closeAllConnections(): void };
+      server.closeAllConnections();
+      await app.close();
+    },
+  };
+}
+
+function configOf(file: string, env: Readonly<Record<string, string>> = {}): Config {
+  const folder = mkdtempSync(join(tmpdir(), 'chat-config-'));
+  const path = join(folder, 'config.yaml');
+  try {
+    writeFileSync(path, file);
+    return loadConfig({ DATABASE_URL: 'sqlite::memory:', PORT: '0', CONFIG_FILE: path, ...env });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

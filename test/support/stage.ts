@@ -1,0 +1,38 @@
+import { routesTo, type Timeouts } from './catalog.js';
+import { ScriptedVendor } from './scripted-vendor.js';
+import { startService, type RunningService, type ServiceOptions } from './service.js';
+
+export interface StageOptions extends Omit<ServiceOptions, 'upstreams' | 'models'> {
+  readonly timeouts?: Timeouts;
+}
+
+/** The service with one model, whose routes lead to scripted vendors. */
+export interface Stage {
+  readonly vendor: ScriptedVendor;
+  /** The first is `vendor`. */
+  readonly vendors: readonly ScriptedVendor[];
+  readonly service: RunningService;
+  readonly origin: string;
+  /** A key of an account of the default tier. */
+  readonly key: string;
+  clear(): Promise<void>;
+}
+
+export async function setStage(vendorCount = 1, { timeouts, ...options }: StageOptions = {}): Promise<Stage> {
+  const first = await ScriptedVendor.start();
+  const others = await Promise.all(Array.from({ length: vendorCount - 1 }, () => ScriptedVendor.start()));
+  const vendors = [first, ...others];
+  const service = await startService({ ...routesTo(vendors, timeouts), ...options });
+  const { key } = await service.createKey();
+  return {
+    vendor: first,
+    vendors,
+    service,
+    origin: service.origin,
+    key,
+    async clear() {
+      await service.stop();
+      await Promise.all(vendors.map((vendor) => vendor.stop()));
+    },
+  };
+}

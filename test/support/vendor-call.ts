@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Dialect } from './dialects.js';
+
+/** One request that reached a scripted vendor, with the steps of which a script answers it. */
+export class VendorCall {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** When the service let go of the request before it was answered whole (`performance.now()`). */
+  abortedAt: number | undefined;
+  /** Resolves when the request is over, answered or not. */
+  readonly over: Promise<void>;
+  /** Bytes of the answer given to the socket so far. */
+  bytesWritten = 0;
+
+  /** @param connection counts the connections of the vendor: equal numbers are a connection that was used again. */
+  constructor(
+    request: IncomingMessage,
+    private readonly response: ServerResponse,
+    private readonly dialect: Dialect,
+    readonly connection: number,
+    readonly body: string,
+  ) {
+    this.path = request.url ?? '';
+    this.headers = request.headers;
+    this.over = new Promise((resolve) => {
+      response.on('close', () => {
+        if (!response.writableEnded) this.abortedAt = performance.now();
+        resolve();
+      });
+    });
+  }
+
+  get json(): Record<string, unknown> {
+    return JSON.parse(this.body) as Record<string, unknown>;
+  }
+
+  /** Status and headers, at once. */
+  head(status = 200, headers: OutgoingHttpHeaders = {}): this {
+    this.response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
+    this.response.flushHeaders();
+    return this;
+  }
+
+  write(bytes: string | Uint8Array): this {
+    this.bytesWritten += Buffer.byteLength(bytes);
+    if (!this.response.destroyed) this.response.write(bytes);
+    return this;
+  }
+
+  text(text: string): this {
+    return this.write(this.dialect.text(text));
+  }
+
+  reasoning(text: string): this {
+    return this.write(this.dialect.reasoning(text));
+  }
+
+  finish(reason = 'stop'): this {
+    return this.write(this.dialect.finish(reason));
+  }
+
+  failure(type: string, message = 'The vendor has its reasons.'): this {
+    return this.write(this.dialect.failure(type, message));
+  }
+
+  endMarker(): this {
+    return this.write(this.dialect.endMarker);
+  }
+
+  /** Ends the body properly. */
+  end(): void {
+    this.response.end();
+  }
+
+  /** A whole answer of one piece each. */
+  answer(...texts: string[]): void {
+    this.head();
+    for (const text of texts) this.text(text);
+    this.finish().endMarker().end();
+  }
+
+  /** A refusal before any stream. */
+  refuse(status: number, headers: OutgoingHttpHeaders = {}, body = '{"error":{"message":"sk-vendor-secret"}}'): void {
+    this.head(status, { 'content-type': 'application/json', ...headers })
+      .write(body)
+      .end();
+  }
+
+  /** Bytes that are not even HTTP. */
+  garbage(bytes: string): void {
+    this.response.socket?.end(bytes);
+  }
+
+  /** Resolves when the socket takes more, or is gone. */
+  async drained(): Promise<void> {
+    if (!this.response.writableNeedDrain || this.response.destroyed) return;
+    await Promise.race([once(this.response, 'drain'), this.over]);
+  }
+
+  /** Ends the connection in the middle: by a reset, or by a FIN where more was promised. */
+  async cut(how: 'reset' | 'fin' = 'reset'): Promise<void> {
+    const { socket } = this.response;
+    if (socket === null || socket.destroyed) return;
+    if (how === 'reset') socket.resetAndDestroy();
+    else socket.end();
+    await this.over;
+  }
+}

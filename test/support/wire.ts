@@ -1,0 +1,68 @@
+import type { ReceivedStream } from './sse-client.js';
+
+/** What a stream said, read by the letter of the contract. */
+export interface Wire {
+  readonly texts: readonly string[];
+  readonly text: string;
+  readonly keepAlives: number;
+  /** `done`, the code of the error, or `undefined` when the stream broke off without either. */
+  readonly terminal: string | undefined;
+  /** Bytes after the last blank line. */
+  readonly rest: string;
+}
+
+interface Chunk {
+  readonly content: string;
+  readonly done: boolean;
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Half a code point. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const KEEP_ALIVE = ': keep-alive';
+const DONE = 'data: {"content":"","done":true}';
+
+/** Reads the bytes of a stream. Throws at the first block that is not exactly one of the four that there are. */
+export function readWire(raw: string): Wire {
+  const blocks = raw.split('\n\n');
+  const rest = blocks.pop() ?? '';
+  const texts: string[] = [];
+  let keepAlives = 0;
+  let terminal: string | undefined;
+  for (const block of blocks) {
+    if (terminal !== undefined) throw new Error(`A block follows the end: ${block}`);
+    if (block === KEEP_ALIVE) keepAlives++;
+    else if (block === DONE) terminal = 'done';
+    else if (block.startsWith('event: error\n')) terminal = errorCodeOf(block);
+    else texts.push(textOf(block));
+  }
+  return { texts, text: texts.join(''), keepAlives, terminal, rest };
+}
+
+/** Reads a stream to its end. */
+export async function wireOf(stream: ReceivedStream): Promise<Wire> {
+  return readWire(await stream.body());
+}
+
+function textOf(block: string): string {
+  const { content } = parse(block, 'data: ');
+  if (content === '') throw new Error(`A piece without text: ${block}`);
+  if (LONE_SURROGATE.test(content)) throw new Error(`A piece that ends inside a code point: ${block}`);
+  if (block !== `data: ${JSON.stringify({ content, done: false })}`) throw new Error(`Not a block: ${block}`);
+  return content;
+}
+
+function errorCodeOf(block: string): string {
+  const { error } = parse(block, 'event: error\ndata: ');
+  const { code = '', message = '' } = error ?? {};
+  const chunk = { content: '', done: false, error: { code, message } };
+  if (code === '' || message === '' || block !== `event: error\ndata: ${JSON.stringify(chunk)}`) {
+    throw new Error(`Not an error block: ${block}`);
+  }
+  return code;
+}
+
+function parse(block: string, prefix: string): Chunk {
+  if (!block.startsWith(prefix)) throw new Error(`Not a block: ${JSON.stringify(block)}`);
+  return JSON.parse(block.slice(prefix.length)) as Chunk;
+}
