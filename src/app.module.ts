@@ -11,11 +11,11 @@ import { ConfigModule } from './config/config.module.js';
 import type { Config } from './config/config.js';
 import { HealthModule } from './health/health.module.js';
 import { ModelsModule } from './models/models.module.js';
-import { ThrottlingModule } from './throttling/throttling.module.js';
+import { ThrottlingModule, type ThrottlingOptions } from './throttling/throttling.module.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
 import { UpstreamsModule, type UpstreamsOptions } from './upstreams/upstreams.module.js';
 
-export interface AppOptions extends AuthOptions, UpstreamsOptions {
+export interface AppOptions extends AuthOptions, ThrottlingOptions, UpstreamsOptions {
   /** By default what the environment says. */
   readonly config?: Config;
 }
@@ -25,10 +25,13 @@ export interface AppOptions extends AuthOptions, UpstreamsOptions {
  *
  * @example
  * ```ts
- * @Module({ imports: [AppModule.register({ protocols: [new AcmeProtocol()] }), BillingModule] })
+ * @Module({})
  * class OurModule {}
  *
- * await bootstrap(OurModule);
+ * await bootstrap(() => ({
+ *   module: OurModule,
+ *   imports: [AppModule.register({ protocols: [new AcmeProtocol()] }), BillingModule],
+ * }));
  * ```
  */
 @Module({})
@@ -41,7 +44,7 @@ export class AppModule {
         ConfigModule.forRoot(config),
         AuthModule.register(options),
         UpstreamsModule.register(options),
-        ThrottlingModule,
+        ThrottlingModule.register(options),
         ChatModule,
         ModelsModule,
         HealthModule,

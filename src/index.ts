@@ -5,22 +5,30 @@ export { AppModule, type AppOptions } from './app.module.js';
 export { bootstrap } from './bootstrap.js';
 export { createService } from './service.js';
 
+export { AccountsModule } from './accounts/accounts.module.js';
 export { AccountsService } from './accounts/accounts.service.js';
 export { ApiKeysService } from './accounts/api-keys.service.js';
 export { CurrentPrincipal } from './auth/current-principal.decorator.js';
 export type { Credential, Principal } from './auth/principal.js';
 export type { StrategyType } from './auth/strategies.js';
 export { ChatRequest, ChatRequestMessage } from './chat/chat-request.dto.js';
-export { ChatService } from './chat/chat.service.js';
+export { ChatModule } from './chat/chat.module.js';
+export { ChatService, type ChatCaller } from './chat/chat.service.js';
+export { ApiErrors } from './common/api-errors.decorator.js';
 export { Public } from './common/public.decorator.js';
 export { ServiceError, type ErrorCode, type ErrorDetail, type ServiceErrorOptions } from './common/service-error.js';
 export { CONFIG, type Config, type ModelConfig, type TierConfig, type UpstreamConfig } from './config/config.js';
+export { ConfigError } from './config/config-error.js';
 export { loadConfig } from './config/load-config.js';
 export { ModelCatalog } from './models/model-catalog.js';
+export { ModelsModule } from './models/models.module.js';
 export { LimitedByTier } from './throttling/limited-by-tier.decorator.js';
+export type { Count, RequestCounts } from './throttling/request-counts.js';
 export { StreamSlots, type StreamSlot } from './throttling/stream-slots.js';
+export { newCallTrace, type CallTrace } from './upstreams/call-trace.js';
 export type { ChatCall, ChatMessage, Role } from './upstreams/chat-call.js';
-export { ModelRouter } from './upstreams/model-router.js';
+export type { CompletionStream } from './upstreams/completion-stream.js';
+export { ModelRouter, type CompletionRequest } from './upstreams/model-router.js';
 export type {
   HttpProtocol,
   InProcessProtocol,

@@ -9,7 +9,7 @@ export function serveOpenApi(app: INestApplication): void {
     .setTitle('Chat Streaming Service')
     .setDescription('Streams chat completions of AI language models as server-sent events.')
     .setVersion(VERSION)
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'An API key.' })
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'An API key.' })
     .build();
   SwaggerModule.setup('api/docs', app, () => SwaggerModule.createDocument(app, base), {
     jsonDocumentUrl: 'api/openapi.json',

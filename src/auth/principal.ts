@@ -8,9 +8,12 @@ export interface Principal {
   readonly credential: Credential;
 }
 
-export type Credential = {
-  readonly kind: 'api_key';
-  readonly keyId: string;
-  /** What may be shown of the key. */
-  readonly prefix: string;
-};
+export type Credential =
+  | {
+      readonly kind: 'api_key';
+      readonly keyId: string;
+      /** What may be shown of the key. */
+      readonly prefix: string;
+    }
+  /** Of a team's own strategy, which alone knows when it ends: what runs under it is not ended by us. */
+  | { readonly kind: 'external'; readonly id: string };

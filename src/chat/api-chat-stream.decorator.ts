@@ -12,7 +12,7 @@ export const ApiChatStream = (): MethodDecorator =>
       description:
         'Answers with server-sent events. Each `data:` line is a chunk. The answer is complete when a chunk with `done: true` ' +
         'has arrived. A stream that ends otherwise is not complete: its last event is named `error` and says why, unless the ' +
-        'connection broke. Comment lines (`: keep-alive`) carry nothing.',
+        'connection broke. Comment lines (`: keep-alive`) carry nothing. Members of the body that are not named here are refused.',
     }),
     ApiOkResponse({
       description: 'The stream of chunks.',

@@ -40,7 +40,11 @@ export class ChatRequestMessage implements ChatMessage {
 
 /** The body of `POST /chat/stream`. JSON types are not converted: `"1"` is not a number. */
 export class ChatRequest {
-  @ApiProperty({ description: 'One of the ids that `GET /chat/models` lists.', example: 'builtin/eliza' })
+  @ApiProperty({
+    pattern: MODEL_ID.source,
+    description: 'One of the ids that `GET /chat/models` lists.',
+    example: 'builtin/eliza',
+  })
   @Matches(MODEL_ID, { message: 'must have the form <vendor>/<model_name>' })
   @IsString({ message: 'must be a string' })
   readonly model!: string;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RevocationWatch } from '../accounts/revocation-watch.js';
-import type { Principal } from '../auth/principal.js';
+import type { Credential, Principal } from '../auth/principal.js';
 import { DrainState } from '../common/drain-state.js';
 import { ServiceError } from '../common/service-error.js';
 
@@ -25,7 +25,7 @@ export class OpenStreams {
    */
   add({ credential }: Principal, end: EndStream): () => void {
     if (this.drainState.isDraining) throw shuttingDown();
-    const unwatch = this.revocations.watch(credential.keyId, () => {
+    const unwatch = this.watch(credential, () => {
       end(new ServiceError('key_revoked', 'The API key was revoked or has expired.'));
     });
     this.running.add(end);
@@ -43,6 +43,16 @@ export class OpenStreams {
     if (await this.idleWithin(graceMs)) return;
     for (const end of this.running) end(shuttingDown());
     await this.idleWithin(farewellMs);
+  }
+
+  /** @returns ends the watch. */
+  private watch(credential: Credential, onRevoked: () => void): () => void {
+    switch (credential.kind) {
+      case 'api_key':
+        return this.revocations.watch(credential.keyId, onRevoked);
+      case 'external':
+        return () => undefined;
+    }
   }
 
   private async idleWithin(limitMs: number): Promise<boolean> {

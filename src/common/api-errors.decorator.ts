@@ -1,9 +1,21 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiProperty, ApiPropertyOptional, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiResponse,
+  ApiSchema,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import type { ApiResponseOptions } from '@nestjs/swagger';
 import { ERROR_STATUS, type ErrorCode } from './service-error.js';
 
-const CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
+/** A stream can end for this, a request cannot: it is `unauthenticated` then. */
+const STREAM_ONLY: ErrorCode = 'key_revoked';
 
+const CODES = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => code !== STREAM_ONLY);
+
+@ApiSchema({ name: 'ErrorDetail' })
 class ErrorDetailDto {
   @ApiProperty({ example: 'messages.1.content' })
   readonly field!: string;
@@ -12,7 +24,8 @@ class ErrorDetailDto {
   readonly message!: string;
 }
 
-class ErrorDto {
+@ApiSchema({ name: 'ErrorReport' })
+export class ErrorDto {
   @ApiProperty({ enum: CODES })
   readonly code!: ErrorCode;
 
@@ -23,13 +36,21 @@ class ErrorDto {
   readonly request_id!: string;
 
   @ApiPropertyOptional({ type: [ErrorDetailDto] })
-  readonly details?: ErrorDetailDto[];
+  readonly details?: readonly ErrorDetailDto[];
 }
 
+@ApiSchema({ name: 'ErrorBody' })
 class ErrorBodyDto {
   @ApiProperty({ type: ErrorDto })
   readonly error!: ErrorDto;
 }
+
+const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' as const } } };
+const HEADERS: Readonly<Record<number, ApiResponseOptions['headers']>> = {
+  401: { 'WWW-Authenticate': { description: 'RFC 6750.', schema: { type: 'string' } } },
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+};
 
 /** Documents the error body under each status, with the codes that it may carry. */
 export const ApiErrors = (...statuses: number[]): MethodDecorator =>
@@ -42,7 +63,7 @@ export const ApiErrors = (...statuses: number[]): MethodDecorator =>
           .map((code) => `\`${code}\``)
           .join(', '),
         content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorBodyDto) } } },
-        ...(status === 429 ? { headers: { 'Retry-After': { schema: { type: 'integer' } } } } : {}),
+        headers: HEADERS[status] ?? {},
       }),
     ),
   );

@@ -25,8 +25,7 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   });
 }
 
-/** What is left of the body is not read: the connection cannot serve another request. */
+/** The rest is let go by as it comes: a connection that is cut instead can lose the answer. */
 function tooLarge(limitBytes: number): ServiceError {
-  const headers = { Connection: 'close' };
-  return new ServiceError('payload_too_large', `The body must not be larger than ${limitBytes} bytes.`, { headers });
+  return new ServiceError('payload_too_large', `The body must not be larger than ${limitBytes} bytes.`);
 }

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ErrorDto } from '../common/api-errors.decorator.js';
 
 export class HealthReport {
   @ApiProperty({ example: 'healthy' })
@@ -23,6 +24,6 @@ export class ReadinessReport {
   @ApiProperty()
   readonly parts!: ReadinessParts;
 
-  @ApiPropertyOptional({ type: Object, description: 'As in every error, when the status is not `ready`.' })
-  readonly error?: object;
+  @ApiPropertyOptional({ description: 'As in every error, when the status is not `ready`.' })
+  readonly error?: ErrorDto;
 }

@@ -1,6 +1,6 @@
 import { CACHE_MANAGER, type Cache } from '@nestjs/cache-manager';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { createHash } from 'node:crypto';
 import { Public } from '../common/public.decorator.js';
@@ -28,6 +28,7 @@ export class ModelsController {
   @Get()
   @ApiOperation({ summary: 'Lists the available models' })
   @ApiOkResponse({ type: ModelList })
+  @ApiResponse({ status: 304, description: 'The list is still the one of `If-None-Match`.' })
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     const { json, etag } = await this.cache.wrap(CACHE_KEY, () => render(this.catalog));
     response.setHeader('Cache-Control', CACHE_CONTROL);

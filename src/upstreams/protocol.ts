@@ -17,7 +17,7 @@ export interface UpstreamRequest {
 
 /**
  * Reads one vendor's wire protocol over HTTP. Registered in {@link PROTOCOLS}, or by a team's own package with
- * `UpstreamsModule.register({ protocols: [...] })`. Implementations hold no state: one instance serves all streams.
+ * `AppModule.register({ protocols: [...] })`. Implementations hold no state: one instance serves all streams.
  */
 export interface HttpProtocol {
   readonly transport: 'http';

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { Prompts } from './prompts.js';
+import { PromptsController } from './prompts.controller.js';
+
+/** Prompts that an account keeps to use again. */
+@Module({ controllers: [PromptsController], providers: [Prompts] })
+export class PromptsModule {}
