@@ -14,7 +14,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
       {
         IncomingMessage: withPrototype(IncomingMessage, app.request),
         ServerResponse: withPrototype<typeof ServerResponse<IncomingMessage>>(ServerResponse, app.response),
-        // See `requireHost`, which says what is wrong.
+        // See `begin`, which says what is wrong.
         requireHostHeader: false,
       },
       app,

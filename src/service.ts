@@ -2,10 +2,9 @@ import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import helmet from 'helmet';
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import { answerClientErrors } from './common/client-error.js';
-import { requestId } from './common/request-id.js';
-import { answerExpectations, notFound, requireHost } from './common/unroutable-requests.js';
+import { answerExpectations, begin, notFound } from './common/edge-of-routing.js';
 import { CONFIG, type Config } from './config/config.js';
 import { LeanExpressAdapter } from './lean-express-adapter.js';
 import { serveOpenApi } from './open-api.js';
@@ -35,22 +34,15 @@ export async function createService(
     .set('etag', false)
     .set('query parser', 'simple')
     .set('trust proxy', config.trustedProxies);
-  app.use(requestId);
-  app.use(requireHost);
-  app.use(noSniffing);
-  app.use('/api/docs', helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } }));
-  serveOpenApi(app);
+  app.use(begin);
   const server: Server = app.getHttpServer();
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   answerClientErrors(server);
   answerExpectations(server);
   await app.init();
+  // After the routes of the interface, which need not look past these then.
+  app.use('/api/docs', helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } }));
+  serveOpenApi(app);
   app.use(notFound);
   return app;
-}
-
-/** All that an API needs of the headers that protect pages, which bring their own. */
-function noSniffing(_: unknown, response: ServerResponse, next: () => void): void {
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  next();
 }

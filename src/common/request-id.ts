@@ -5,14 +5,13 @@ export const REQUEST_ID_HEADER = 'X-Request-Id';
 
 const WELL_FORMED = /^[\w.:-]{1,128}$/;
 
-/** Middleware: gives every response an `X-Request-Id`, the caller's own where it sent a well-formed one. */
-export function requestId(request: IncomingMessage, response: ServerResponse, next: () => void): void {
+/** Gives the response an `X-Request-Id`, the caller's own where it sent a well-formed one. */
+export function giveRequestId(request: IncomingMessage, response: ServerResponse): void {
   const sent = request.headers['x-request-id'];
   response.setHeader(REQUEST_ID_HEADER, typeof sent === 'string' && WELL_FORMED.test(sent) ? sent : randomUUID());
-  next();
 }
 
-/** The id that {@link requestId} gave. */
+/** The id that {@link giveRequestId} gave. */
 export function requestIdOf(response: ServerResponse): string {
   return String(response.getHeader(REQUEST_ID_HEADER));
 }

@@ -1,23 +1,25 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Server } from 'node:http';
-import { requestId } from './request-id.js';
+import { giveRequestId } from './request-id.js';
 import { sendError } from './send-error.js';
 import { ServiceError } from './service-error.js';
 
 /**
  * Answers in place of Node, which would without a body, a request that expects what nobody knows. (One without a host gets
- * as far as {@link requireHost}, if the server was told so.)
+ * as far as {@link begin}, if the server was told so.)
  */
 export function answerExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => {
-    requestId(request, response, () => {
-      sendError(new ServiceError('invalid_request', 'The expectation cannot be met.'), response, 417);
-    });
+    giveRequestId(request, response);
+    sendError(new ServiceError('invalid_request', 'The expectation cannot be met.'), response, 417);
   });
 }
 
-/** Middleware: HTTP/1.1 demands the header. */
-export function requireHost(request: Request, response: Response, next: NextFunction): void {
+/** Middleware, the first. One for all, as each costs every request. */
+export function begin(request: Request, response: Response, next: NextFunction): void {
+  giveRequestId(request, response);
+  // All that an API needs of the headers that protect pages, which bring their own.
+  response.setHeader('X-Content-Type-Options', 'nosniff');
   if (request.headers.host !== undefined || request.httpVersion === '1.0') next();
   else sendError(new ServiceError('invalid_request', 'The header Host is missing.'), response);
 }
