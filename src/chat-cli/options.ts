@@ -34,7 +34,7 @@ export const HOW_TO_GET_A_KEY = `No API key. Pass one with --key or in CHAT_API_
   npm run --silent admin -- account create --email you@example.com --password <password>
   npm run --silent admin -- key create --email you@example.com --name chat
 
-The second command prints the key, this once only. The web application makes keys too, at /settings/api-keys.
+The second command prints the key, this once only.
 `;
 
 type Variables = Readonly<Record<string, string | undefined>>;

@@ -14,9 +14,12 @@ const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s
  */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    if (!METHODS_WITH_BODY.has(request.method)) return true;
+    return !METHODS_WITH_BODY.has(request.method) || this.read(request);
+  }
+
+  private async read(request: Request): Promise<boolean> {
     const { headers } = request;
     if (!JSON_IN_UTF8.test(headers['content-type'] ?? '')) {
       throw new ServiceError('unsupported_media_type', 'The body must be application/json in UTF-8.');

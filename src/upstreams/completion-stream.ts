@@ -6,7 +6,7 @@ import type { AttemptOutcome } from './circuit-breaker.js';
 /** An attempt with whom to tell how it went. */
 export interface TrackedAttempt {
   readonly attempt: Attempt;
-  /** `error` where it failed. */
+  /** `error` where the vendor failed. */
   readonly settle: (outcome: AttemptOutcome, error?: unknown) => void;
 }
 
@@ -106,7 +106,8 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   }
 
   private settleFailure(error: unknown): void {
-    this.current?.settle(this.stopped === undefined ? outcomeOf(error) : 'abandoned', error);
+    if (this.stopped === undefined) this.current?.settle(outcomeOf(error), error);
+    else this.current?.settle('abandoned');
   }
 
   private end(): void {
