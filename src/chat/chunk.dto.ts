@@ -3,7 +3,7 @@ import type { ErrorCode } from '../common/service-error.js';
 
 export class ChunkError {
   @ApiProperty({ type: String, example: 'upstream_error' })
-  readonly code!: ErrorCode | 'key_revoked';
+  readonly code!: ErrorCode;
 
   @ApiProperty()
   readonly message!: string;

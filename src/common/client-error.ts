@@ -1,7 +1,6 @@
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { errorBody } from './error-body.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
 import { ServiceError } from './service-error.js';

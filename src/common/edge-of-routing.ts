@@ -1,8 +1,10 @@
+import { NotFoundException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Server } from 'node:http';
 import { giveRequestId } from './request-id.js';
 import { sendError } from './send-error.js';
 import { ServiceError } from './service-error.js';
+import { toServiceError } from './to-service-error.js';
 
 /**
  * Answers in place of Node, which would without a body, a request that expects what nobody knows. (One without a host gets
@@ -26,5 +28,5 @@ export function begin(request: Request, response: Response, next: NextFunction):
 
 /** Middleware, the last: nobody has answered. */
 export function notFound(_: Request, response: Response): void {
-  sendError(new ServiceError('not_found', 'There is nothing at this path.'), response);
+  sendError(toServiceError(new NotFoundException()), response);
 }

@@ -14,12 +14,12 @@ export class PartCollector {
   /** A part came that shows the vendor at work on the answer. The reader of the sign takes it down. */
   signOfLife = false;
 
+  constructor(private readonly trace: CallTrace) {}
+
   /** Nothing is missing, and nothing but the text that was not taken yet can follow. */
   get isWhole(): boolean {
     return this.over && this.error === undefined;
   }
-
-  constructor(private readonly trace: CallTrace) {}
 
   add(part: StreamPart): void {
     if (this.over) return;
