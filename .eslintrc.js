@@ -10,11 +10,13 @@ const MAY_IMPORT = {
   database: ['config'],
   accounts: ['config', 'database'],
   auth: ['config', 'accounts'],
-  throttling: ['config', 'accounts', 'auth'],
+  redis: ['config'],
+  throttling: ['config', 'accounts', 'auth', 'redis'],
   upstreams: ['config'],
-  models: ['config', 'upstreams'],
-  chat: ['config', 'accounts', 'auth', 'throttling', 'upstreams', 'models'],
-  health: ['config', 'database', 'auth'],
+  models: ['config', 'redis', 'upstreams'],
+  usage: ['config', 'database', 'accounts', 'auth', 'throttling', 'upstreams'],
+  chat: ['config', 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
+  health: ['config', 'database', 'auth', 'redis'],
   observability: ['config'],
 };
 
