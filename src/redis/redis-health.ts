@@ -1,0 +1,20 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { RedisConnection } from './redis-connection.js';
+import { REDIS } from './redis.js';
+
+/** Tells readiness probes whether Redis answers. */
+@Injectable()
+export class RedisHealth {
+  constructor(@Inject(REDIS) private readonly redis: RedisConnection | undefined) {}
+
+  /** `undefined` where no Redis is configured. Never throws, and never waits for long. */
+  async ping(): Promise<boolean | undefined> {
+    if (this.redis === undefined) return undefined;
+    try {
+      await this.redis.run((client) => client.ping());
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
