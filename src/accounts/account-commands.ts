@@ -19,7 +19,7 @@ export interface Command {
   /** Options with what stands for their value in the usage text. */
   readonly required: Readonly<Record<string, string>>;
   readonly optional: Readonly<Record<string, string>>;
-  /** @returns what to print as JSON. */
+  /** @returns what to print as JSON, or a text to print as it is. */
   run(app: INestApplicationContext, options: Options): Promise<unknown>;
 }
 
@@ -31,6 +31,12 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     optional: { tier: 'T' },
     run: async (app, { email, password, tier }) =>
       shown(await app.get(AccountsService).create({ email, password, tier })),
+  }),
+  command({
+    name: 'account password',
+    required: { email: 'E', password: 'P' },
+    optional: {},
+    run: async (app, { email, password }) => shown(await app.get(AccountsService).setPassword(email, password)),
   }),
   command({
     name: 'account tier',

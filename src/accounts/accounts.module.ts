@@ -7,17 +7,33 @@ import { AccountsService } from './accounts.service.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 import { ApiKey } from './api-key.entity.js';
 import { ApiKeysService } from './api-keys.service.js';
+import { ExpiredSessions } from './expired-sessions.js';
 import { FirstRun } from './first-run.js';
 import { LastUsedRecorder } from './last-used-recorder.js';
+import { PasswordHashing } from './password-hashing.js';
 import { RevocationWatch } from './revocation-watch.js';
+import { SessionUseRecorder } from './session-use-recorder.js';
+import { SessionWatch } from './session-watch.js';
+import { Session } from './session.entity.js';
+import { SessionsService } from './sessions.service.js';
 
-const services = [AccountsService, ApiKeysService, ApiKeyVerifier, RevocationWatch, LastUsedRecorder, FirstRun];
+const services = [
+  AccountsService,
+  ApiKeysService,
+  ApiKeyVerifier,
+  RevocationWatch,
+  LastUsedRecorder,
+  SessionsService,
+  SessionWatch,
+  FirstRun,
+];
+const internals = [PasswordHashing, ExpiredSessions, SessionUseRecorder];
 const systemClock: Clock = () => Date.now();
 
-/** Accounts, their tiers and their API keys. */
+/** Accounts, their tiers, their API keys and their sessions. */
 @Module({
-  imports: [DatabaseModule, TypeOrmModule.forFeature([Account, ApiKey])],
-  providers: [...services, { provide: CLOCK, useValue: systemClock }],
-  exports: services,
+  imports: [DatabaseModule, TypeOrmModule.forFeature([Account, ApiKey, Session])],
+  providers: [...services, ...internals, { provide: CLOCK, useValue: systemClock }],
+  exports: [...services, CLOCK],
 })
 export class AccountsModule {}

@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { In, Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../common/clock.js';
 import { ServiceError, type ErrorDetail } from '../common/service-error.js';
 import { CONFIG, type Config, type TierConfig } from '../config/config.js';
 import { isUniqueViolation, orUnavailable } from '../database/query-failure.js';
 import { Account } from './account.entity.js';
 import { isEmail, normalizeEmail } from './email.js';
-import { hashPassword, MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, verifyPassword } from './password.js';
+import { inChunks } from './in-chunks.js';
+import { PasswordHashing } from './password-hashing.js';
+import { passwordProblem } from './password-policy.js';
+import { SessionsService } from './sessions.service.js';
 import { tierNamed } from './tier.js';
+
+const IDS_PER_QUERY = 500;
 
 export interface NewAccount {
   readonly email: string;
@@ -23,6 +28,8 @@ export interface NewAccount {
 export class AccountsService {
   constructor(
     @InjectRepository(Account) private readonly accounts: Repository<Account>,
+    private readonly passwords: PasswordHashing,
+    private readonly sessions: SessionsService,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -30,13 +37,17 @@ export class AccountsService {
   /** @throws {ServiceError} `invalid_request` with the wrong fields, also when the email is taken. */
   async create({ email, password, tier = this.config.defaultTier.name }: NewAccount): Promise<Account> {
     const normalized = normalizeEmail(email);
-    const details = [...emailProblems(normalized), ...passwordProblems(password), ...this.tierProblems(tier)];
+    const details = [
+      ...emailProblems(normalized),
+      ...passwordProblems(password, normalized),
+      ...this.tierProblems(tier),
+    ];
     if (details.length > 0) throw invalid(details);
 
     const account = this.accounts.create({
       id: randomUUID(),
       email: normalized,
-      passwordHash: await hashPassword(password),
+      passwordHash: await this.passwords.hash(password),
       tier,
       createdAt: new Date(this.now()),
     });
@@ -57,6 +68,18 @@ export class AccountsService {
     return (await orUnavailable(this.accounts.findOneBy({ id }))) ?? undefined;
   }
 
+  /** By id; an account that is gone is not among them. */
+  async emailsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const emails = new Map<string, string>();
+    for (const some of inChunks(ids, IDS_PER_QUERY)) {
+      const accounts = await orUnavailable(
+        this.accounts.find({ select: { id: true, email: true }, where: { id: In(some) } }),
+      );
+      for (const { id, email } of accounts) emails.set(id, email);
+    }
+    return emails;
+  }
+
   /** Whether anybody has an account. */
   async hasAny(): Promise<boolean> {
     return orUnavailable(this.accounts.exists());
@@ -75,13 +98,49 @@ export class AccountsService {
   /** The account, when the password is its own. Takes as long for an unknown address as for a wrong password. */
   async verifyPassword(email: string, password: string): Promise<Account | undefined> {
     const account = await this.findByEmail(email);
-    const matches = await verifyPassword(account?.passwordHash, password);
+    const matches = await this.passwords.verify(account?.passwordHash, password);
     return matches ? account : undefined;
+  }
+
+  /**
+   * Ends all sessions of the account but the one that asks.
+   *
+   * @throws {ServiceError} `invalid_request` when `current` is wrong or `next` is not fit, `not_found`.
+   */
+  async changePassword(accountId: string, current: string, next: string, exceptSessionId?: string): Promise<void> {
+    const account = await this.findById(accountId);
+    if (account === undefined) throw new ServiceError('not_found', 'There is no such account.');
+    const problems = passwordProblems(next, account.email, 'new_password');
+    if (problems.length > 0) throw invalid(problems);
+    if (!(await this.passwords.verify(account.passwordHash, current))) throw wrongCurrentPassword();
+    await this.replacePassword(account, next, exceptSessionId);
+  }
+
+  /**
+   * For the operator, who need not know the current one. Ends all sessions of the account.
+   *
+   * @throws {ServiceError} `invalid_request` when it is not fit, `not_found` for an unknown account.
+   */
+  async setPassword(email: string, password: string): Promise<Account> {
+    const account = await this.findByEmail(email);
+    if (account === undefined) throw new ServiceError('not_found', `There is no account "${normalizeEmail(email)}".`);
+    const problems = passwordProblems(password, account.email);
+    if (problems.length > 0) throw invalid(problems);
+    await this.replacePassword(account, password);
+    return account;
   }
 
   /** What the account may do. */
   tierOf(account: Pick<Account, 'tier'>): TierConfig {
     return tierNamed(this.config, account.tier);
+  }
+
+  /** Refuses when another has replaced it meanwhile: what was the current password is not any more. */
+  private async replacePassword({ id, passwordHash }: Account, next: string, exceptSessionId?: string): Promise<void> {
+    const change = { passwordHash: await this.passwords.hash(next) };
+    const { affected } = await orUnavailable(this.accounts.update({ id, passwordHash }, change));
+    if (affected === 0) throw wrongCurrentPassword();
+    await this.sessions.endAllOf(id, exceptSessionId);
   }
 
   private tierProblems(tier: string): ErrorDetail[] {
@@ -95,10 +154,13 @@ function emailProblems(email: string): ErrorDetail[] {
   return isEmail(email) ? [] : [{ field: 'email', message: 'This is not an email address.' }];
 }
 
-function passwordProblems({ length }: string): ErrorDetail[] {
-  if (length >= MIN_PASSWORD_LENGTH && length <= MAX_PASSWORD_LENGTH) return [];
-  const message = `A password has ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
-  return [{ field: 'password', message }];
+function passwordProblems(password: string, email: string, field = 'password'): ErrorDetail[] {
+  const message = passwordProblem(password, email);
+  return message === undefined ? [] : [{ field, message }];
+}
+
+function wrongCurrentPassword(): ServiceError {
+  return invalid([{ field: 'current_password', message: 'This is not the current password.' }]);
 }
 
 function invalid(details: readonly ErrorDetail[]): ServiceError {

@@ -1,8 +1,14 @@
 import type { MigrationInterface } from 'typeorm';
 import { CreateAccountsAndApiKeys1760000000000 } from './migrations/create-accounts-and-api-keys.js';
+import { CreateUsage1763700000000 } from './migrations/create-usage.js';
+import { CreateSessions1764000000000 } from './migrations/create-sessions.js';
 
 /**
  * Every migration, oldest first; the number in a class name is its moment. Each must work on SQLite and PostgreSQL: use
  * `Table`, `TableColumn` and `text`, `integer`, `boolean`, and never name an entity, as entities go on changing.
  */
-export const MIGRATIONS: (new () => MigrationInterface)[] = [CreateAccountsAndApiKeys1760000000000];
+export const MIGRATIONS: (new () => MigrationInterface)[] = [
+  CreateAccountsAndApiKeys1760000000000,
+  CreateUsage1763700000000,
+  CreateSessions1764000000000,
+];

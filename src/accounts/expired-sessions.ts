@@ -1,0 +1,59 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { CLOCK, type Clock } from '../common/clock.js';
+import { idleSince } from './session-lifetime.js';
+import { Session } from './session.entity.js';
+
+const AT_MOST_EVERY_MS = 60_000;
+const ROWS_PER_STATEMENT = 500;
+
+/** Removes the rows of sessions that nobody can use any more. */
+@Injectable()
+export class ExpiredSessions {
+  private readonly logger = new Logger(ExpiredSessions.name);
+  private lastRunAt = -Infinity;
+  private running = false;
+
+  constructor(
+    @InjectRepository(Session) private readonly sessions: Repository<Session>,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /** Begins to remove them, unless that was done within the last minute. Whoever makes new ones says so. */
+  removeSoon(): void {
+    if (this.running || this.now() - this.lastRunAt < AT_MOST_EVERY_MS) return;
+    this.lastRunAt = this.now();
+    this.running = true;
+    this.removeAll()
+      .catch((error: unknown) => {
+        this.logger.warn({ msg: 'Expired sessions could not be removed.', reason: String(error) });
+      })
+      .finally(() => {
+        this.running = false;
+      });
+  }
+
+  private async removeAll(): Promise<void> {
+    while ((await this.removeSome()) === ROWS_PER_STATEMENT);
+  }
+
+  /** Some at a time, so that a long statement keeps nobody waiting. */
+  private async removeSome(): Promise<number> {
+    const some = this.sessions
+      .createQueryBuilder('session')
+      .select('session.id')
+      .where('session.expiresAt <= :now OR session.lastSeenAt <= :idleSince')
+      .limit(ROWS_PER_STATEMENT);
+    const now = this.now();
+    const { affected } = await this.sessions
+      .createQueryBuilder()
+      .delete()
+      .where(`id IN (${some.getQuery()})`, {
+        now: new Date(now).toISOString(),
+        idleSince: idleSince(now).toISOString(),
+      })
+      .execute();
+    return affected ?? 0;
+  }
+}

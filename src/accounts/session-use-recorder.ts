@@ -1,0 +1,14 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Repository } from 'typeorm';
+import { CLOCK, type Clock } from '../common/clock.js';
+import { Session } from './session.entity.js';
+import { UseRecorder } from './use-recorder.js';
+
+/** Keeps `lastSeenAt` of sessions. */
+@Injectable()
+export class SessionUseRecorder extends UseRecorder<Session> {
+  constructor(@InjectRepository(Session) sessions: Repository<Session>, @Inject(CLOCK) now: Clock) {
+    super(sessions, 'lastSeenAt', now);
+  }
+}
