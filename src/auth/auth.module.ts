@@ -1,6 +1,12 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { AttemptCounters, InProcessAttemptCounters } from './attempt-counters.js';
 import { AuthenticationGuard, STRATEGY_NAMES } from './authentication.guard.js';
+import { SameOriginGuard } from './same-origin.guard.js';
+import { SessionCookie } from './session-cookie.js';
+import { SessionMiddleware } from './session.middleware.js';
+import { SignIn } from './sign-in.js';
+import { SignInLimits } from './sign-in-limits.js';
 import { STRATEGIES, type StrategyType } from './strategies.js';
 
 export interface AuthOptions {
@@ -8,7 +14,9 @@ export interface AuthOptions {
   readonly strategies?: readonly StrategyType[];
 }
 
-/** Says who makes a request. */
+const services = [AuthenticationGuard, SameOriginGuard, SessionMiddleware, SessionCookie, SignIn];
+
+/** Says who makes a request, and signs people in. */
 @Global()
 @Module({})
 export class AuthModule {
@@ -20,9 +28,11 @@ export class AuthModule {
       providers: [
         ...all,
         { provide: STRATEGY_NAMES, useValue: all.map(({ strategyName }) => strategyName) },
-        AuthenticationGuard,
+        { provide: AttemptCounters, useClass: InProcessAttemptCounters },
+        SignInLimits,
+        ...services,
       ],
-      exports: [AuthenticationGuard],
+      exports: services,
     };
   }
 }

@@ -15,5 +15,7 @@ export type Credential =
       /** What may be shown of the key. */
       readonly prefix: string;
     }
+  /** A browser that is signed in; the id is the hash of its token. */
+  | { readonly kind: 'session'; readonly sessionId: string }
   /** Of a team's own strategy, which alone knows when it ends: what runs under it is not ended by us. */
   | { readonly kind: 'external'; readonly id: string };

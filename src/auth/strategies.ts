@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import { BearerStrategy } from './bearer.strategy.js';
+import { SessionStrategy } from './session.strategy.js';
 
 /**
  * A way to authenticate: a provider that registers a passport strategy under `strategyName`, as `PassportStrategy` of
@@ -10,4 +11,4 @@ export interface StrategyType extends Type {
 }
 
 /** Asked in order; the first that knows the caller decides. One more is one file and one entry here. */
-export const STRATEGIES: readonly StrategyType[] = [BearerStrategy];
+export const STRATEGIES: readonly StrategyType[] = [BearerStrategy, SessionStrategy];

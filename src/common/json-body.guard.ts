@@ -1,5 +1,8 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import { readForm } from './form-body.js';
+import { isForm } from './form.decorator.js';
 import { readBody } from './read-body.js';
 import { ServiceError } from './service-error.js';
 
@@ -9,14 +12,23 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
 /**
- * Reads the JSON body for `@Body()`. A guard and the last of the global ones, not a middleware, so that a stranger or a
- * throttled caller cannot make the process take in and parse 4 MiB: guards before it have let the request in by then.
+ * Reads the body for `@Body()`: JSON, or a form where the route is a `@Form()`. A guard and the last of the global ones,
+ * not a middleware, so that a stranger or a throttled caller cannot make the process take in and parse 4 MiB: guards
+ * before it have let the request in by then, or have called this one when they needed the body.
  */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {
+  constructor(private readonly reflector: Reflector) {}
+
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
-    return !METHODS_WITH_BODY.has(request.method) || this.read(request);
+    if (request.body !== undefined || !METHODS_WITH_BODY.has(request.method)) return true;
+    return isForm(this.reflector, context) ? this.readForm(request) : this.read(request);
+  }
+
+  private async readForm(request: Request): Promise<boolean> {
+    request.body = await readForm(request);
+    return true;
   }
 
   private async read(request: Request): Promise<boolean> {

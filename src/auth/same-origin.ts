@@ -1,0 +1,24 @@
+import type { Request } from 'express';
+
+/**
+ * Whether a page of this very service has made the request, as the browser says. Other programs may say what they like:
+ * they cannot make a browser send its cookie.
+ *
+ * A page must not be served with `Referrer-Policy: no-referrer`, as browsers then send `Origin: null` with its forms.
+ */
+export function isSameOrigin(request: Request): boolean {
+  const { origin } = request.headers;
+  const site = request.headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin') return false;
+  // Old browsers send neither; some send the one, some the other.
+  return origin === undefined ? site !== undefined : isOriginOf(request, origin);
+}
+
+function isOriginOf(request: Request, origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const url = new URL(origin);
+  // Behind a proxy that says nothing of it, TLS cannot be seen from here: the origin may be secure then.
+  if (url.origin !== origin || (request.secure && url.protocol !== 'https:')) return false;
+  const self = `${url.protocol}//${request.host}`;
+  return URL.canParse(self) && new URL(self).origin === origin;
+}

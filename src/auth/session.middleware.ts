@@ -1,0 +1,39 @@
+import { Injectable, type NestMiddleware } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { SessionsService } from '../accounts/sessions.service.js';
+import { hasBearerHeader } from './bearer-header.js';
+import { SessionCookie } from './session-cookie.js';
+import './request-session.js';
+
+/**
+ * Runs before every route, and looks for who is signed in where there is a cookie. That a cookie is no good, or that
+ * nobody can tell, is no failure here: it may not matter to the route.
+ */
+@Injectable()
+export class SessionMiddleware implements NestMiddleware {
+  constructor(
+    private readonly sessions: SessionsService,
+    private readonly cookie: SessionCookie,
+  ) {}
+
+  use(request: Request, _: Response, next: NextFunction): void {
+    const token = request.headers.cookie === undefined ? undefined : this.cookie.read(request);
+    if (token === undefined || hasBearerHeader(request)) {
+      next();
+      return;
+    }
+    this.sessions
+      .verify(token)
+      .then(
+        (session) => {
+          if (session !== undefined) request.session = session;
+        },
+        (error: unknown) => {
+          request.sessionFailure = error;
+        },
+      )
+      .then(() => {
+        next();
+      }, next);
+  }
+}

@@ -1,0 +1,81 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Account } from '../accounts/account.entity.js';
+import { AccountsService } from '../accounts/accounts.service.js';
+import { normalizeEmail } from '../accounts/email.js';
+import { SessionsService, type NewSession } from '../accounts/sessions.service.js';
+import { ServiceError } from '../common/service-error.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { CHALLENGE } from './challenge.js';
+import { SignInLimits } from './sign-in-limits.js';
+
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** The browser that signs in or up. */
+export interface Visitor {
+  /** `request.ip`. */
+  readonly address: string | undefined;
+  /** The session that it has, which the new one replaces. */
+  readonly sessionId: string | undefined;
+}
+
+/** Signs people in and up. Each time begins a new session: a token that was there before is never taken over. */
+@Injectable()
+export class SignIn {
+  constructor(
+    private readonly accounts: AccountsService,
+    private readonly sessions: SessionsService,
+    private readonly limits: SignInLimits,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /**
+   * The same answer, after the same work, for an unknown address and a wrong password.
+   *
+   * @throws {ServiceError} `unauthenticated`, `rate_limit_exceeded`, `unavailable`
+   */
+  async signIn({ email, password }: Credentials, visitor: Visitor): Promise<NewSession> {
+    const attempt = await this.limits.attempt(visitor.address, normalizeEmail(email));
+    let account: Account | undefined;
+    try {
+      account = await this.accounts.verifyPassword(email, password);
+    } catch (error) {
+      await attempt.withdrawn();
+      throw error;
+    }
+    if (account === undefined) throw wrongCredentials();
+    const session = await this.begin(account, visitor);
+    await attempt.succeeded();
+    return session;
+  }
+
+  /** @throws {ServiceError} `forbidden` where sign-up is closed, `invalid_request`, `rate_limit_exceeded`, `unavailable` */
+  async signUp(credentials: Credentials, visitor: Visitor): Promise<NewSession> {
+    if (this.config.signUp === 'closed') {
+      throw new ServiceError('forbidden', 'New accounts are made by the operator of this service only.');
+    }
+    await this.limits.signUp(visitor.address);
+    const account = await this.accounts.create(credentials);
+    return this.begin(account, visitor);
+  }
+
+  private async begin({ id, passwordHash }: Account, { sessionId }: Visitor): Promise<NewSession> {
+    const session = await this.sessions.create(id);
+    // A change of password ends the sessions that are there. This one may have come too late for that, with the old password.
+    const current = await this.accounts.findById(id);
+    if (current?.passwordHash !== passwordHash) {
+      await this.sessions.end(session.sessionId);
+      throw wrongCredentials();
+    }
+    if (sessionId !== undefined) await this.sessions.end(sessionId);
+    return session;
+  }
+}
+
+function wrongCredentials(): ServiceError {
+  return new ServiceError('unauthenticated', 'The email address or the password is wrong.', {
+    headers: { 'WWW-Authenticate': CHALLENGE },
+  });
+}
