@@ -1,14 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
 import { ServiceError } from '../common/service-error.js';
+import { VERSION } from '../common/version.js';
 import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
 
 /** The models that are served: those of the configuration with at least one configured upstream. */
 @Injectable()
 export class ModelCatalog {
+  /** Differs from that of every other catalog, so that replicas of two releases can share a cache. */
+  readonly fingerprint: string;
   private readonly byId: ReadonlyMap<string, ModelConfig>;
 
   constructor(@Inject(CONFIG) config: Config) {
     this.byId = new Map(config.models.map((model) => [model.id, model]));
+    const listed = config.models.map(({ id, name, provider, contextLength }) => [id, name, provider, contextLength]);
+    this.fingerprint = createHash('sha256')
+      .update(JSON.stringify([VERSION, listed]))
+      .digest('base64url');
   }
 
   /** In the order of the configuration. */

@@ -7,7 +7,6 @@ import { Public } from '../common/public.decorator.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelList } from './model-list.dto.js';
 
-const CACHE_KEY = 'models';
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=600';
 
 /** The list as it is sent. */
@@ -30,7 +29,7 @@ export class ModelsController {
   @ApiOkResponse({ type: ModelList })
   @ApiResponse({ status: 304, description: 'The list is still the one of `If-None-Match`.' })
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const { json, etag } = await this.cache.wrap(CACHE_KEY, () => render(this.catalog));
+    const { json, etag } = await this.cache.wrap(`models:${this.catalog.fingerprint}`, () => render(this.catalog));
     response.setHeader('Cache-Control', CACHE_CONTROL);
     response.setHeader('ETag', etag);
     if (request.fresh) {

@@ -1,13 +1,34 @@
 import { CacheModule } from '@nestjs/cache-manager';
 import { Module } from '@nestjs/common';
+import { Keyv } from 'keyv';
+import { REDIS } from '../redis/redis.js';
+import type { RedisConnection } from '../redis/redis-connection.js';
+import { RedisModule } from '../redis/redis.module.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelsController } from './models.controller.js';
+import { RedisCacheStore } from './redis-cache-store.js';
+
+/** How long a replica may serve what it has read from Redis. It holds the one list of its own catalog. */
+const KEPT_HERE_MS = 5000;
+const KEPT_IN_REDIS_MS = 600_000;
 
 /** The curated models and their public list. */
 @Module({
-  imports: [CacheModule.register()],
+  imports: [
+    CacheModule.registerAsync<{ stores: Keyv[] }>({
+      imports: [RedisModule],
+      inject: [REDIS],
+      useFactory: (redis: RedisConnection | undefined) => ({
+        stores: redis === undefined ? [new Keyv()] : [new Keyv({ ttl: KEPT_HERE_MS }), sharedCache(redis)],
+      }),
+    }),
+  ],
   controllers: [ModelsController],
   providers: [ModelCatalog],
   exports: [ModelCatalog],
 })
 export class ModelsModule {}
+
+function sharedCache(redis: RedisConnection): Keyv {
+  return new Keyv({ store: new RedisCacheStore(redis), ttl: KEPT_IN_REDIS_MS, useKeyPrefix: false });
+}

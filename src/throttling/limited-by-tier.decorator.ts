@@ -1,6 +1,18 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import type { TierConfig } from '../config/config.js';
+import type { TokenDemand } from './limit-store.js';
 
 export const LIMITED_BY_TIER = Symbol('LIMITED_BY_TIER');
 
-/** A request to this route, or to all of a controller, counts against the limits of the account's tier. */
-export const LimitedByTier = (): CustomDecorator<symbol> => SetMetadata(LIMITED_BY_TIER, true);
+/** Tells what a request may come to use. The body is as it was parsed, and may be wrong: a wrong one needs nothing. */
+export type TokensOf = (body: unknown, tier: TierConfig) => TokenDemand;
+
+const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
+
+/**
+ * A request to this route, or to all of a controller, counts against the limits of the account's tier.
+ *
+ * @param tokensOf for routes whose requests use tokens; by default none.
+ */
+export const LimitedByTier = (tokensOf: TokensOf = () => NO_TOKENS): CustomDecorator<symbol> =>
+  SetMetadata(LIMITED_BY_TIER, tokensOf);

@@ -1,12 +1,16 @@
-import { Module, type DynamicModule, type ExecutionContext } from '@nestjs/common';
+import { Module, type DynamicModule, type ExecutionContext, type Type } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { principalOf } from '../auth/current-principal.decorator.js';
-import { InProcessStreamSlots } from './in-process-stream-slots.js';
-import { InProcessThrottlerStorage } from './in-process-throttler-storage.js';
-import type { RequestCounts } from './request-counts.js';
-import { StreamSlots } from './stream-slots.js';
+import { REDIS } from '../redis/redis.js';
+import type { RedisConnection } from '../redis/redis-connection.js';
+import { RedisModule } from '../redis/redis.module.js';
+import { InProcessLimitStore } from './in-process-limit-store.js';
+import { LimitOutages } from './limit-outages.js';
+import { LimitStore } from './limit-store.js';
+import { RedisLimitStore } from './redis/redis-limit-store.js';
 import { TierThrottlerGuard } from './tier-throttler.guard.js';
+import { NoTokensUsed, TokensUsed } from './tokens-used.js';
 
 const MINUTE_MS = 60_000;
 
@@ -16,26 +20,46 @@ function requestsPerMinute(context: ExecutionContext): number {
 }
 
 export interface ThrottlingOptions {
-  /** Where requests are counted; by default in this process. */
-  readonly requestCounts?: RequestCounts;
-  /** Where open streams are counted; by default in this process. */
-  readonly streamSlots?: StreamSlots;
+  /** Where the use of the limits is counted; by default in Redis where REDIS_URL is set, and else in this process. */
+  readonly limitStore?: LimitStore;
+  /** A module that exports a provider of {@link TokensUsed}; by default nothing is known of tokens used before. */
+  readonly tokensUsed?: Type | DynamicModule;
 }
 
 /** Limits each account to what its tier allows. */
 @Module({})
 export class ThrottlingModule {
-  static register({
-    requestCounts = new InProcessThrottlerStorage(),
-    streamSlots = new InProcessStreamSlots(),
-  }: ThrottlingOptions = {}): DynamicModule {
+  static register({ limitStore, tokensUsed }: ThrottlingOptions = {}): DynamicModule {
     return {
       module: ThrottlingModule,
       imports: [
-        ThrottlerModule.forRoot({ throttlers: [{ ttl: MINUTE_MS, limit: requestsPerMinute }], storage: requestCounts }),
+        RedisModule,
+        // Its own storage counts nothing: it knows one limit at a time, and ours are checked together.
+        ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: requestsPerMinute }]),
+        ...(tokensUsed === undefined ? [] : [tokensUsed]),
       ],
-      providers: [TierThrottlerGuard, { provide: StreamSlots, useValue: streamSlots }],
-      exports: [TierThrottlerGuard, StreamSlots],
+      providers: [
+        TierThrottlerGuard,
+        ...(tokensUsed === undefined ? [{ provide: TokensUsed, useClass: NoTokensUsed }] : []),
+        {
+          provide: LimitOutages,
+          inject: [REDIS],
+          useFactory: (redis: RedisConnection | undefined) => new LimitOutages(redis),
+        },
+        {
+          provide: LimitStore,
+          inject: [TokensUsed, LimitOutages, REDIS],
+          useFactory: (used: TokensUsed, outages: LimitOutages, redis: RedisConnection | undefined) =>
+            limitStore ?? defaultStore(used, outages, redis),
+        },
+      ],
+      exports: [TierThrottlerGuard, LimitStore, LimitOutages],
     };
   }
+}
+
+function defaultStore(tokensUsed: TokensUsed, outages: LimitOutages, redis: RedisConnection | undefined): LimitStore {
+  return redis === undefined
+    ? new InProcessLimitStore({ tokensUsed })
+    : new RedisLimitStore(redis, tokensUsed, outages);
 }

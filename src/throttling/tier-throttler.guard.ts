@@ -6,71 +6,84 @@ import {
   ThrottlerGuard,
   type ThrottlerModuleOptions,
   type ThrottlerRequest,
+  type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { principalOf } from '../auth/current-principal.decorator.js';
 import type { Principal } from '../auth/principal.js';
-import { ServiceError } from '../common/service-error.js';
-import { LIMITED_BY_TIER } from './limited-by-tier.decorator.js';
-import type { Count, RequestCounts } from './request-counts.js';
-import { StreamSlots } from './stream-slots.js';
-
-/** A slot comes free when a stream ends, which nobody can foretell. */
-const CONCURRENCY_RETRY_SECONDS = 1;
+import { JsonBodyGuard } from '../common/json-body.guard.js';
+import { HeldLease, holdLease } from './held-lease.js';
+import { refusalError, setLimitHeaders } from './limit-answer.js';
+import { LimitStore, type TierLimits, type TokenDemand } from './limit-store.js';
+import { LIMITED_BY_TIER, type TokensOf } from './limited-by-tier.decorator.js';
 
 /** Global: keeps each account within its tier, on routes that are `@LimitedByTier()`. The tracker is the account. */
 @Injectable()
 export class TierThrottlerGuard extends ThrottlerGuard {
   constructor(
     @InjectThrottlerOptions() options: ThrottlerModuleOptions,
-    @InjectThrottlerStorage() private readonly counts: RequestCounts,
+    @InjectThrottlerStorage() unused: ThrottlerStorage,
     reflector: Reflector,
-    @Inject(StreamSlots) private readonly slots: StreamSlots,
+    @Inject(LimitStore) private readonly limits: LimitStore,
+    private readonly bodies: JsonBodyGuard,
   ) {
-    super(options, counts, reflector);
+    super(options, unused, reflector);
   }
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    const targets = [context.getHandler(), context.getClass()];
-    const isLimited = this.reflector.getAllAndOverride<boolean | undefined>(LIMITED_BY_TIER, targets) ?? false;
-    return Promise.resolve(!isLimited);
+    return Promise.resolve(this.tokensOf(context) === undefined);
   }
 
-  protected override async handleRequest({ context, limit, ttl }: ThrottlerRequest): Promise<boolean> {
+  /** @param limit requests a minute, where the tier or the route has such a limit. */
+  protected override async handleRequest({ context, limit }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const response = http.getResponse<Response>();
     const principal = principalOf(http.getRequest<Request>());
-    const { accountId } = principal;
+    const { concurrentStreams, tokensPerDay } = principal.tier;
+    const requestsPerMinute = limit === Infinity ? undefined : limit;
+    if (requestsPerMinute === undefined && concurrentStreams === undefined && tokensPerDay === undefined) return true;
+    const limits: TierLimits = { requestsPerMinute, concurrentStreams, tokensPerDay };
 
-    // The slot first: a refusal for concurrency must not use up a request of the minute.
-    if (!(await this.takeSlot(principal, response))) {
-      if (limit !== Infinity) this.setHeaders(response, limit, await this.counts.peek(accountId, ttl));
-      const message = `The tier allows ${principal.tier.concurrentStreams ?? 0} streams at once.`;
-      throw new ServiceError('concurrency_limit_exceeded', message, { retryAfterSeconds: CONCURRENCY_RETRY_SECONDS });
+    const certain = this.limits.foresee?.(principal.accountId, limits);
+    if (certain !== undefined) {
+      setLimitHeaders(response, this.headerPrefix, certain.state);
+      throw refusalError(certain, undefined);
     }
-    if (limit === Infinity) return true;
-    const count = await this.counts.increment(accountId, ttl, limit, ttl, 'requests');
-    this.setHeaders(response, limit, count);
-    if (count.isBlocked) {
-      const message = `The tier allows ${limit} requests a minute.`;
-      throw new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds: count.timeToBlockExpire });
-    }
+    // Only the body tells how many tokens the request may use. A wrong one is a request, too, and counts.
+    const wrongBody = await this.readBody(context);
+    await this.admit(context, principal, limits, response);
+    if (wrongBody !== undefined) throw wrongBody;
     return true;
   }
 
-  private setHeaders(response: Response, limit: number, count: Pick<Count, 'totalHits' | 'timeToExpire'>): void {
-    response.setHeader(`${this.headerPrefix}-Limit`, limit);
-    response.setHeader(`${this.headerPrefix}-Remaining`, Math.max(0, limit - count.totalHits));
-    response.setHeader(`${this.headerPrefix}-Reset`, count.timeToExpire);
+  private async admit(
+    context: ExecutionContext,
+    { accountId, tier }: Principal,
+    limits: TierLimits,
+    response: Response,
+  ): Promise<void> {
+    const request = context.switchToHttp().getRequest<Request>();
+    const tokens: TokenDemand = this.tokensOf(context)?.(request.body, tier) ?? { atLeast: 0, atMost: 0 };
+    const admission = await this.limits.admit({ accountId, limits, tokens });
+    setLimitHeaders(response, this.headerPrefix, admission.state);
+    if (!admission.admitted) throw refusalError(admission, tokens.atLeast);
+    holdLease(request, new HeldLease(admission.lease, response));
   }
 
-  /** Takes a slot until the response is over, however it ends; false when there is none. */
-  private async takeSlot({ accountId, tier }: Principal, response: Response): Promise<boolean> {
-    if (tier.concurrentStreams === undefined) return true;
-    const slot = await this.slots.acquire(accountId, tier.concurrentStreams);
-    if (slot === undefined) return false;
-    if (response.closed) slot.release();
-    else response.once('close', slot.release);
-    return true;
+  /** What is wrong with the body. */
+  private async readBody(context: ExecutionContext): Promise<Error | undefined> {
+    try {
+      await this.bodies.canActivate(context);
+      return undefined;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  private tokensOf(context: ExecutionContext): TokensOf | undefined {
+    return this.reflector.getAllAndOverride<TokensOf | undefined>(LIMITED_BY_TIER, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
   }
 }

@@ -1,0 +1,111 @@
+import type { LimitName, LimitState, TierLimits, TokenDemand } from './limit-store.js';
+import { DAY_MS, startOfDay } from './utc-day.js';
+
+const MINUTE_MS = 60_000;
+
+/** What one account uses, counted in this process. */
+export class AccountUse {
+  streams = 0;
+  tokensReserved = 0;
+  private requests = 0;
+  /** The minute begins with its first request. */
+  private minuteEndsAt = 0;
+  private day = -1;
+  private tokensUsed = 0;
+  private tokensLearnt: number | undefined;
+
+  /** Whether the tokens of this day are known. */
+  knowsTokens(now: number): boolean {
+    return this.day === startOfDay(now) && this.tokensLearnt !== undefined;
+  }
+
+  /** What was written down of the day. What was counted here meanwhile may be in it. */
+  learnTokens(used: number, now: number): void {
+    this.beginDay(now);
+    this.tokensLearnt = used;
+    this.tokensUsed = Math.max(this.tokensUsed, used);
+  }
+
+  /** Others may have used tokens that are not counted here: they are to be learnt again. */
+  forgetLearntTokens(): void {
+    this.tokensLearnt = undefined;
+  }
+
+  addTokens(used: number, now: number): void {
+    this.beginDay(now);
+    this.tokensUsed += used;
+  }
+
+  /** The limit that refuses a request: of several the one with the longest wait. */
+  refusedBy(state: LimitState, tokens: TokenDemand): LimitName | undefined {
+    if (state.tokens !== undefined && state.tokens.remaining < tokens.atLeast) return 'tokens';
+    if (state.requests?.remaining === 0) return 'requests';
+    return state.streams?.remaining === 0 ? 'streams' : undefined;
+  }
+
+  countRequest(now: number): void {
+    if (now >= this.minuteEndsAt) {
+      this.minuteEndsAt = now + MINUTE_MS;
+      this.requests = 0;
+    }
+    this.requests += 1;
+  }
+
+  /** @param replicas how many processes share the limits without knowing of each other's use. */
+  state({ requestsPerMinute, concurrentStreams, tokensPerDay }: TierLimits, replicas: number, now: number): LimitState {
+    const share = (limit: number) => Math.ceil(limit / replicas);
+    const isMinuteOver = now >= this.minuteEndsAt;
+    return {
+      requests:
+        requestsPerMinute === undefined
+          ? undefined
+          : {
+              limit: requestsPerMinute,
+              remaining: Math.max(0, share(requestsPerMinute) - (isMinuteOver ? 0 : this.requests)),
+              resetSeconds: isMinuteOver ? MINUTE_MS / 1000 : wholeSeconds(this.minuteEndsAt - now),
+            },
+      streams:
+        concurrentStreams === undefined
+          ? undefined
+          : {
+              limit: concurrentStreams,
+              remaining: Math.max(0, share(concurrentStreams) - this.streams),
+            },
+      tokens:
+        tokensPerDay === undefined
+          ? undefined
+          : {
+              limit: tokensPerDay,
+              remaining: Math.max(0, this.tokensLeft(tokensPerDay, share, now)),
+              resetSeconds: wholeSeconds(startOfDay(now) + DAY_MS - now),
+              renewsAt: new Date(startOfDay(now) + DAY_MS),
+            },
+    };
+  }
+
+  /** Whether nothing is lost when it is forgotten, but for the tokens where `exceptTokens`. */
+  isIdle(now: number, exceptTokens: boolean): boolean {
+    if (this.streams > 0 || this.tokensReserved > 0 || now < this.minuteEndsAt) return false;
+    return exceptTokens || this.day !== startOfDay(now);
+  }
+
+  /** What all replicas had used when this one began to count is gone for all; the rest is shared. */
+  private tokensLeft(limit: number, share: (limit: number) => number, now: number): number {
+    const isToday = this.day === startOfDay(now);
+    const learnt = isToday ? (this.tokensLearnt ?? 0) : 0;
+    const usedHere = (isToday ? this.tokensUsed : 0) - learnt;
+    return share(Math.max(0, limit - learnt)) - usedHere - this.tokensReserved;
+  }
+
+  private beginDay(now: number): void {
+    const day = startOfDay(now);
+    if (this.day === day) return;
+    this.day = day;
+    this.tokensUsed = 0;
+    this.tokensLearnt = undefined;
+  }
+}
+
+export function wholeSeconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}

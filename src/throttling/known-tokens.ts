@@ -1,0 +1,35 @@
+import type { TokensUsed } from './tokens-used.js';
+
+const WAIT_MS = 1000;
+/** After an answer that did not come, nobody waits for one during this time. */
+const PAUSE_MS = 5000;
+
+/** Asks {@link TokensUsed} for a counter that has to begin, without making requests wait for long. */
+export class KnownTokens {
+  private readonly asked = new Map<string, Promise<number | undefined>>();
+  private silentUntil = -Infinity;
+
+  constructor(private readonly tokensUsed: TokensUsed) {}
+
+  /** `undefined` when nobody says; requests go on without it, and the next one asks again. */
+  async since(accountId: string, day: number): Promise<number | undefined> {
+    // Requests that arrive together share one question.
+    const known = this.asked.get(accountId);
+    if (known !== undefined) return known;
+    if (performance.now() < this.silentUntil) return undefined;
+    const answer = this.ask(accountId, new Date(day)).finally(() => this.asked.delete(accountId));
+    this.asked.set(accountId, answer);
+    return answer;
+  }
+
+  private async ask(accountId: string, from: Date): Promise<number | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, WAIT_MS, undefined);
+    });
+    const used = await Promise.race([this.tokensUsed.since(accountId, from).catch(() => undefined), late]);
+    clearTimeout(timer);
+    if (used === undefined) this.silentUntil = performance.now() + PAUSE_MS;
+    return used;
+  }
+}

@@ -1,0 +1,44 @@
+import type { Response } from 'express';
+import { ServiceError } from '../common/service-error.js';
+import type { LimitState, Refusal } from './limit-store.js';
+
+/** Says what is left, whether or not the request was let in. */
+export function setLimitHeaders(response: Response, prefix: string, { requests, tokens }: LimitState): void {
+  for (const [limit, suffix] of [
+    [requests, ''],
+    [tokens, '-Tokens'],
+  ] as const) {
+    if (limit === undefined) continue;
+    response.setHeader(`${prefix}-Limit${suffix}`, limit.limit);
+    response.setHeader(`${prefix}-Remaining${suffix}`, limit.remaining);
+    response.setHeader(`${prefix}-Reset${suffix}`, limit.resetSeconds);
+  }
+}
+
+/** @param needed the fewest tokens that the request would have needed; `undefined` where nobody has asked yet. */
+export function refusalError(
+  { refusedBy, retryAfterSeconds, state }: Refusal,
+  needed: number | undefined,
+): ServiceError {
+  switch (refusedBy) {
+    case 'requests': {
+      const message = `The tier allows ${state.requests?.limit ?? 0} requests a minute.`;
+      return new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds });
+    }
+    case 'streams': {
+      const message = `The tier allows ${state.streams?.limit ?? 0} streams at once.`;
+      return new ServiceError('concurrency_limit_exceeded', message, { retryAfterSeconds });
+    }
+    case 'tokens': {
+      const {
+        limit = 0,
+        remaining = 0,
+        renewsAt = new Date(Date.now() + retryAfterSeconds * 1000),
+      } = state.tokens ?? {};
+      const renewal = renewsAt.toISOString().replace(/\.\d+/, '');
+      const need = needed === undefined ? '' : `, and this request needs ${needed}`;
+      const message = `The tier allows ${limit} tokens a day. ${remaining} are left until ${renewal}${need}.`;
+      return new ServiceError('quota_exceeded', message, { retryAfterSeconds });
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { RedisAway } from '../../redis/redis-away.js';
+import type { RedisClient, RedisConnection } from '../../redis/redis-connection.js';
+
+/** Of news that Redis has not taken yet; above this number the oldest is lost, and made up for by the ledger next day. */
+const MAX_KEPT = 20_000;
+const SENT_AT_ONCE = 100;
+
+/** @param again whether it may have been sent before. */
+type News = (client: RedisClient, again: boolean) => Promise<unknown>;
+
+/** News for Redis that nobody waits for: sent at once, and again when Redis is back. */
+export class Outbox {
+  private kept: { readonly news: News; readonly wasSent: boolean }[] = [];
+
+  constructor(private readonly redis: RedisConnection) {
+    redis.whenBack(() => void this.sendKept());
+  }
+
+  send(news: News): void {
+    void this.attempt(news, false);
+  }
+
+  private async attempt(news: News, wasSent: boolean): Promise<void> {
+    try {
+      await this.redis.run((client) => news(client, wasSent));
+    } catch (error) {
+      this.kept.push({ news, wasSent: wasSent || !(error instanceof RedisAway) || error.wasSent });
+      if (this.kept.length > MAX_KEPT) this.kept.shift();
+    }
+  }
+
+  private async sendKept(): Promise<void> {
+    const all = this.kept;
+    this.kept = [];
+    for (let start = 0; start < all.length; start += SENT_AT_ONCE) {
+      await Promise.all(all.slice(start, start + SENT_AT_ONCE).map(({ news, wasSent }) => this.attempt(news, wasSent)));
+    }
+  }
+}

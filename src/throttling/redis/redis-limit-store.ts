@@ -1,0 +1,168 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import { RedisAway } from '../../redis/redis-away.js';
+import type { RedisConnection } from '../../redis/redis-connection.js';
+import { InProcessLimitStore, refusal } from '../in-process-limit-store.js';
+import { KnownTokens } from '../known-tokens.js';
+import type { LimitOutages } from '../limit-outages.js';
+import {
+  LimitStore,
+  type Admission,
+  type AdmissionRequest,
+  type Lease,
+  type LimitState,
+  type Refusal,
+  type TierLimits,
+} from '../limit-store.js';
+import type { TokensUsed } from '../tokens-used.js';
+import { accountKeys } from './account-keys.js';
+import { ADMIT, REFUSED_BY, RENEW, SETTLE, UNSEEDED, WITHDRAW } from './account-scripts.js';
+import { readReply, type AdmissionReply } from './admission-reply.js';
+import { HeldLeases, type HeldParts } from './held-leases.js';
+import { Outbox } from './outbox.js';
+import { ReplicaCount } from './replica-count.js';
+import { SpentMinutes } from './spent-minutes.js';
+
+const NOT_ASKED = '?';
+const NOBODY_SAYS = '';
+/** Midnight can pass once between a question and its answer. */
+const MOST_QUESTIONS = 2;
+
+/**
+ * Counts in Redis, for all replicas, by the clock of Redis: one round trip an admission.
+ *
+ * While Redis is away each replica lets in its share, counted in the process. What runs then is told to Redis when it is back.
+ */
+export class RedisLimitStore extends LimitStore implements OnApplicationShutdown {
+  private readonly idPrefix = randomBytes(6).toString('base64url');
+  private lastId = 0;
+  private readonly held: HeldLeases;
+  private readonly outbox: Outbox;
+  private readonly replicas: ReplicaCount;
+  private readonly known: KnownTokens;
+  private readonly spent = new SpentMinutes();
+  /** Counts the streams of this process always, as they count against its share when Redis goes away. */
+  private readonly local: InProcessLimitStore;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    tokensUsed: TokensUsed,
+    private readonly outages: LimitOutages,
+  ) {
+    super();
+    redis.whenBack(() => void this.loadScripts());
+    this.held = new HeldLeases(redis);
+    this.outbox = new Outbox(redis);
+    this.replicas = new ReplicaCount(redis, outages);
+    this.known = new KnownTokens(tokensUsed);
+    this.local = new InProcessLimitStore({ tokensUsed, replicas: () => outages.replicas });
+    redis.whenAway(() => {
+      this.local.forgetLearntTokens();
+      this.spent.clear();
+    });
+  }
+
+  async admit(request: AdmissionRequest): Promise<Admission> {
+    const { accountId, limits } = request;
+    const id = `${this.idPrefix}${(this.lastId++).toString(36)}`;
+    try {
+      const { outcome, state, granted, minuteLeftMs } = await this.ask(request, id);
+      const refusedBy = REFUSED_BY[outcome];
+      if (refusedBy === 'requests') this.spent.note(accountId, state, minuteLeftMs);
+      if (refusedBy !== undefined) return refusal(refusedBy, state);
+      const reserved = limits.tokensPerDay === undefined ? undefined : granted;
+      const here = this.local.hold(accountId, limits.concurrentStreams !== undefined, reserved);
+      return { admitted: true, lease: this.lease(id, request, here), state };
+    } catch (error) {
+      if (!(error instanceof RedisAway)) throw error;
+      return this.admitAlone(request, id, error.wasSent);
+    }
+  }
+
+  async peek(accountId: string, limits: TierLimits): Promise<LimitState> {
+    try {
+      return (await this.ask({ accountId, limits, tokens: { atLeast: 0, atMost: 0 } }, '')).state;
+    } catch (error) {
+      if (!(error instanceof RedisAway)) throw error;
+      return this.local.peek(accountId, limits);
+    }
+  }
+
+  override foresee(accountId: string, limits: TierLimits): Refusal | undefined {
+    if (this.redis.isAway) return this.local.foresee(accountId, limits);
+    const state = this.spent.stateOf(accountId, limits.requestsPerMinute);
+    return state && refusal('requests', state);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.held.onApplicationShutdown();
+    await this.replicas.onApplicationShutdown();
+  }
+
+  /** The first of all, as a settlement that goes to and fro twice is overtaken by what comes after it. */
+  private async loadScripts(): Promise<void> {
+    const all = [ADMIT, SETTLE, RENEW, WITHDRAW];
+    await this.redis.run((client) => Promise.all(all.map((script) => script.load(client)))).catch(() => undefined);
+  }
+
+  /** @param wasSent whether Redis may have admitted it, too, and not been able to say so. */
+  private async admitAlone(request: AdmissionRequest, id: string, wasSent: boolean): Promise<Admission> {
+    const admission = await this.local.admit(request);
+    if (!admission.admitted) {
+      if (wasSent) this.outbox.send((client) => WITHDRAW.run(client, accountKeys(request.accountId), [id]));
+      return admission;
+    }
+    this.outages.admissionsWithoutRedis += 1;
+    // By the same id, so that Redis holds it once.
+    return { ...admission, lease: this.lease(id, request, admission.lease) };
+  }
+
+  private async ask(request: AdmissionRequest, id: string): Promise<AdmissionReply> {
+    let seed: readonly [tokens: string, day: string] = [NOT_ASKED, '0'];
+    for (let questions = 0; ; questions++) {
+      const reply = await this.askOnce(request, id, seed);
+      if (reply.outcome !== UNSEEDED) return reply;
+      const used = questions < MOST_QUESTIONS ? await this.known.since(request.accountId, reply.day) : undefined;
+      seed = used === undefined ? [NOBODY_SAYS, '0'] : [String(used), String(reply.day)];
+    }
+  }
+
+  private async askOnce(
+    { accountId, limits, tokens }: AdmissionRequest,
+    id: string,
+    seed: readonly [string, string],
+  ): Promise<AdmissionReply> {
+    const { requestsPerMinute = -1, concurrentStreams = -1, tokensPerDay = -1 } = limits;
+    const numbers = [requestsPerMinute, concurrentStreams, tokensPerDay, tokens.atLeast, tokens.atMost];
+    const args = [id, ...numbers.map(String), ...seed];
+    return readReply(await this.redis.run((client) => ADMIT.run(client, accountKeys(accountId), args)), limits);
+  }
+
+  private lease(id: string, { accountId, limits }: AdmissionRequest, here: Lease): Lease {
+    const holdsPlace = limits.concurrentStreams !== undefined;
+    const parts: HeldParts = { id, accountId, holdsPlace, reserved: here.tokens };
+    const [, streams] = accountKeys(accountId);
+    this.held.add(parts);
+    this.held.removeIfEmpty(parts);
+    return {
+      tokens: here.tokens,
+      release: () => {
+        here.release();
+        if (!parts.holdsPlace) return;
+        parts.holdsPlace = false;
+        this.held.removeIfEmpty(parts);
+        this.outbox.send((client) => client.zRem(streams, id));
+      },
+      settle: (tokensUsed) => {
+        here.settle(tokensUsed);
+        const { reserved } = parts;
+        if (reserved === undefined) return;
+        parts.reserved = undefined;
+        this.held.removeIfEmpty(parts);
+        this.outbox.send((client, again) =>
+          SETTLE.run(client, accountKeys(accountId), [id, String(reserved), String(tokensUsed), again ? '1' : '0']),
+        );
+      },
+    };
+  }
+}

@@ -1,0 +1,49 @@
+import type { OnApplicationShutdown } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import type { RedisConnection } from '../../redis/redis-connection.js';
+import { RedisScript } from '../../redis/redis-script.js';
+import type { LimitOutages } from '../limit-outages.js';
+
+const KEY = 'chat:replicas';
+const BEAT_EVERY_MS = 5000;
+/** A replica that was silent for so long is gone. */
+const GONE_AFTER_MS = 15_000;
+
+/** ARGV: id of the replica. Answers how many there are. */
+const BEAT = new RedisScript(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - ${GONE_AFTER_MS}))
+redis.call('PEXPIRE', KEYS[1], ${GONE_AFTER_MS})
+return redis.call('ZCARD', KEYS[1])
+`);
+
+/** Makes this replica known to the others, and finds out how many there are. */
+export class ReplicaCount implements OnApplicationShutdown {
+  private readonly id = randomUUID();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly outages: LimitOutages,
+  ) {
+    redis.whenBack(() => {
+      this.timer ??= setInterval(() => void this.beat(), BEAT_EVERY_MS).unref();
+      void this.beat();
+    });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.redis.run((client) => client.zRem(KEY, this.id)).catch(() => undefined);
+  }
+
+  private async beat(): Promise<void> {
+    try {
+      this.outages.replicas = Math.max(1, Number(await this.redis.run((client) => BEAT.run(client, [KEY], [this.id]))));
+    } catch {
+      // The number that was last seen stands.
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { wholeSeconds } from '../account-use.js';
+import type { LimitState } from '../limit-store.js';
+
+const MAX_ACCOUNTS = 10_000;
+/** By which this process may be late in hearing of a new minute. */
+const SLACK_MS = 20;
+
+interface SpentMinute {
+  readonly state: LimitState;
+  readonly endsAt: number;
+}
+
+/** The accounts that have no request left in this minute: they need not ask Redis. Measured, not read off a clock. */
+export class SpentMinutes {
+  private readonly minutes = new Map<string, SpentMinute>();
+
+  note(accountId: string, state: LimitState, leftMs: number): void {
+    this.minutes.delete(accountId);
+    this.minutes.set(accountId, { state, endsAt: performance.now() + leftMs - SLACK_MS });
+    if (this.minutes.size <= MAX_ACCOUNTS) return;
+    for (const oldest of this.minutes.keys()) {
+      this.minutes.delete(oldest);
+      return;
+    }
+  }
+
+  /** The state as it was, or `undefined` when the minute is not known to be spent, or was so under another limit. */
+  stateOf(accountId: string, limit: number | undefined): LimitState | undefined {
+    const minute = this.minutes.get(accountId);
+    const leftMs = (minute?.endsAt ?? 0) - performance.now();
+    if (minute?.state.requests === undefined || minute.state.requests.limit !== limit || leftMs <= 0) {
+      this.minutes.delete(accountId);
+      return undefined;
+    }
+    return { ...minute.state, requests: { ...minute.state.requests, resetSeconds: wholeSeconds(leftMs + SLACK_MS) } };
+  }
+
+  clear(): void {
+    this.minutes.clear();
+  }
+}

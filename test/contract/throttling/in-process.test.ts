@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { InProcessLimitStore } from '../../../src/throttling/in-process-limit-store.js';
+import { describeLimitStore } from './describe-limit-store.js';
+import { openInProcess } from './limit-stores.js';
+
+describeLimitStore('in a process', openInProcess, 1);
+
+describe('the limits counted in a process', () => {
+  const admit = (store: InProcessLimitStore, tokens: number) =>
+    store.admit({
+      accountId: 'ada',
+      limits: { requestsPerMinute: 2, concurrentStreams: 9, tokensPerDay: 100 },
+      tokens: { atLeast: tokens, atMost: tokens },
+    });
+
+  it('are whole again after a minute, and after midnight in UTC', async () => {
+    let now = Date.parse('2026-03-01T23:58:30Z');
+    const store = new InProcessLimitStore({ now: () => now });
+    const first = await admit(store, 40);
+    if (first.admitted) first.lease.settle(40);
+    await admit(store, 60);
+    expect(await admit(store, 0)).toMatchObject({ refusedBy: 'requests' });
+    expect(store.foresee('ada', { requestsPerMinute: 2 })).toMatchObject({ refusedBy: 'requests' });
+
+    now += 60_000;
+    expect(await admit(store, 1)).toMatchObject({ refusedBy: 'tokens', retryAfterSeconds: 30 });
+    now += 30_000;
+    // What runs on is reserved of the new day; what was used is not.
+    expect(await admit(store, 41)).toMatchObject({ refusedBy: 'tokens' });
+    expect(await admit(store, 40)).toMatchObject({ admitted: true });
+  });
+
+  it('are shared by as many processes as there are, what was used before by all excepted', async () => {
+    const since = () => Promise.resolve(70);
+    const store = new InProcessLimitStore({ tokensUsed: { since }, replicas: () => 3 });
+    const limits = { requestsPerMinute: 10, concurrentStreams: 4, tokensPerDay: 100 };
+    expect(await store.peek('ada', limits)).toMatchObject({
+      requests: { limit: 10, remaining: 4 },
+      streams: { limit: 4, remaining: 2 },
+      tokens: { limit: 100, remaining: 10 },
+    });
+  });
+
+  it('take no memory for accounts that are gone', async () => {
+    let now = 0;
+    const store = new InProcessLimitStore({ now: () => now });
+    for (let account = 0; account < 20_000; account++) {
+      now += 100;
+      const admission = await store.admit({
+        accountId: `account-${account}`,
+        limits: { requestsPerMinute: 5, concurrentStreams: 5 },
+        tokens: { atLeast: 0, atMost: 0 },
+      });
+      if (admission.admitted) admission.lease.release();
+    }
+    const { accounts } = store as unknown as { accounts: ReadonlyMap<string, unknown> };
+    expect(accounts.size).toBeLessThan(1000);
+  });
+});

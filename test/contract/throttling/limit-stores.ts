@@ -1,0 +1,37 @@
+import { RedisConnection } from '../../../src/redis/redis-connection.js';
+import { LimitOutages } from '../../../src/throttling/limit-outages.js';
+import { InProcessLimitStore } from '../../../src/throttling/in-process-limit-store.js';
+import type { LimitStore } from '../../../src/throttling/limit-store.js';
+import { RedisLimitStore } from '../../../src/throttling/redis/redis-limit-store.js';
+import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens-used.js';
+
+/** A store as one process has it. */
+export interface OpenedStore {
+  readonly store: LimitStore;
+  readonly outages: LimitOutages;
+  close(): Promise<void>;
+}
+
+export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
+  return Promise.resolve({
+    store: new InProcessLimitStore({ tokensUsed }),
+    outages: new LimitOutages(undefined),
+    close: () => Promise.resolve(),
+  });
+}
+
+/** Each has a connection of its own, as each replica has. */
+export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
+  const redis = new RedisConnection(url);
+  const outages = new LimitOutages(redis);
+  const store = new RedisLimitStore(redis, tokensUsed, outages);
+  await redis.onModuleInit();
+  return {
+    store,
+    outages,
+    async close() {
+      await store.onApplicationShutdown();
+      await redis.onApplicationShutdown();
+    },
+  };
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Admission, Lease, TierLimits } from '../../../src/throttling/limit-store.js';
+import type { TokensUsed } from '../../../src/throttling/tokens-used.js';
+import { testRedis } from '../../support/redis.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
+import { waitFor } from '../../support/wait-for.js';
+import { openOnRedis, type OpenedStore } from './limit-stores.js';
+
+const HOURS_MS = 3_600_000;
+const redis = await testRedis();
+
+describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
+  const opened: OpenedStore[] = [];
+  let proxy: TcpProxy;
+  let accountId: string;
+
+  beforeEach(async () => {
+    proxy = await TcpProxy.start(redis?.port ?? 0);
+    accountId = randomUUID();
+    await redis?.client.del('chat:replicas');
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    proxy.restore();
+    await Promise.all(opened.splice(0).map((one) => one.close()));
+    await proxy.stop();
+  });
+  afterAll(() => redis?.drop());
+
+  const open = async (tokensUsed?: TokensUsed): Promise<OpenedStore> => {
+    const one = await openOnRedis(`redis://127.0.0.1:${proxy.port}/${redis?.database ?? 0}`, tokensUsed);
+    opened.push(one);
+    return one;
+  };
+  const openDirectly = async (): Promise<OpenedStore> => {
+    const one = await openOnRedis(redis?.url ?? '');
+    opened.push(one);
+    return one;
+  };
+  const admit = ({ store }: OpenedStore, limits: TierLimits, tokens = 0): Promise<Admission> =>
+    store.admit({ accountId, limits, tokens: { atLeast: tokens, atMost: tokens } });
+  const admitMany = (one: OpenedStore, count: number, limits: TierLimits, tokens = 0) =>
+    Promise.all(Array.from({ length: count }, () => admit(one, limits, tokens)));
+  const leasesOf = (admissions: readonly Admission[]): Lease[] =>
+    admissions.flatMap((admission) => (admission.admitted ? [admission.lease] : []));
+  const placesIn = async (): Promise<number> => (await redis?.client.zCard(`chat:{${accountId}}:streams`)) ?? -1;
+  const isAway = (one: OpenedStore) => waitFor(() => one.outages.isAway, 'Redis to be away');
+  const isBack = (one: OpenedStore) => waitFor(() => !one.outages.isAway, 'Redis to be back');
+  /** As if the owner had been dead for longer than a lease lives. */
+  const letLeasesDie = async () => {
+    for (const kind of ['streams', 'tokens']) {
+      const key = `chat:{${accountId}}:${kind}`;
+      for (const value of (await redis?.client.zRange(key, 0, -1)) ?? [])
+        await redis?.client.zAdd(key, { score: 1, value });
+    }
+  };
+
+  it('lie in one slot of a cluster for each account, and none stays for ever', async () => {
+    await admit(await open(), { requestsPerMinute: 5, concurrentStreams: 5, tokensPerDay: 50 }, 5);
+
+    const keys =
+      (await redis?.client.keys('*'))?.filter((key) => key.startsWith('chat:') && key.includes(accountId)) ?? [];
+    expect(keys).toHaveLength(3);
+    for (const key of keys) {
+      expect(key.startsWith(`chat:{${accountId}}:`)).toBe(true);
+      expect(await redis?.client.pTTL(key)).toBeGreaterThan(0);
+    }
+  });
+
+  it('come back from a process that died, tokens and all, without anybody’s sweep', async () => {
+    const one = await open();
+    const limits = { concurrentStreams: 2, tokensPerDay: 100 };
+    await admitMany(one, 2, limits, 40);
+    expect(await admit(one, limits, 1)).toMatchObject({ refusedBy: 'streams' });
+
+    await letLeasesDie();
+
+    expect(await one.store.peek(accountId, limits)).toMatchObject({
+      streams: { remaining: 2 },
+      tokens: { remaining: 100 },
+    });
+    expect((await admit(one, limits, 100)).admitted).toBe(true);
+  });
+
+  it('are told again of what runs, when Redis has lost its data or taken the leases for dead', async () => {
+    const one = await open({ since: () => Promise.resolve(30) });
+    const limits = { concurrentStreams: 3, tokensPerDay: 200 };
+    const [first] = leasesOf(await admitMany(one, 2, limits, 40));
+    await redis?.client.del([`chat:{${accountId}}:use`, `chat:{${accountId}}:streams`, `chat:{${accountId}}:tokens`]);
+
+    proxy.cut();
+    await isAway(one);
+    proxy.restore();
+
+    await waitFor(async () => (await placesIn()) === 2, 'both places to be held again');
+    expect(await one.store.peek(accountId, limits)).toMatchObject({
+      streams: { remaining: 1 },
+      tokens: { remaining: 90 },
+    });
+    first?.settle(10);
+    first?.release();
+    expect(await one.store.peek(accountId, limits)).toMatchObject({
+      streams: { remaining: 2 },
+      tokens: { remaining: 120 },
+    });
+  });
+
+  it('do not depend on the clock of any replica', async () => {
+    const [right, wrong] = [await open(), await open()];
+    const limits = { requestsPerMinute: 4, concurrentStreams: 9, tokensPerDay: 100 };
+    await admitMany(right, 2, limits, 20);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 30 * HOURS_MS });
+    const ahead = await admitMany(wrong, 2, limits, 20);
+    vi.setSystemTime(Date.now() - 60 * HOURS_MS);
+
+    expect(leasesOf(ahead)).toHaveLength(2);
+    expect(await admit(wrong, limits)).toMatchObject({ refusedBy: 'requests' });
+    expect(await admit(right, { tokensPerDay: 100 }, 21)).toMatchObject({ refusedBy: 'tokens' });
+    const { tokens } = await wrong.store.peek(accountId, limits);
+    const seconds = Number((await redis?.client.time())?.[0]);
+    expect(tokens?.renewsAt?.getTime()).toBe((Math.floor(seconds / 86_400) + 1) * 86_400_000);
+  });
+
+  it.each(['cut', 'stall'] as const)(
+    'are each replica’s share while Redis is away (%s), and whole when it is back',
+    async (how) => {
+      const [one, other] = [await open(), await openDirectly()];
+      const limits = { requestsPerMinute: 9, concurrentStreams: 7 };
+      await waitFor(() => one.outages.replicas === 2, 'both to be counted');
+      const before = leasesOf(await admitMany(one, 2, limits));
+
+      proxy[how]();
+      const begun = performance.now();
+      const during = await admitMany(one, 8, limits);
+      expect(performance.now() - begun).toBeLessThan(1000);
+      await isAway(one);
+      during.push(...(await admitMany(one, 8, limits)));
+
+      // 4 of 7 streams, of which 2 run already.
+      expect(leasesOf(during)).toHaveLength(2);
+      expect(during.at(-1)).toMatchObject({ refusedBy: 'streams' });
+      expect(one.outages.admissionsWithoutRedis).toBe(2);
+      const away = performance.now();
+      await admitMany(one, 50, limits);
+      expect(performance.now() - away).toBeLessThan(200);
+      leasesOf(during)[0]?.release();
+      before[0]?.release();
+
+      proxy.restore();
+      await isBack(one);
+      await waitFor(async () => (await placesIn()) === 2, 'Redis to know what runs');
+      expect(await other.store.peek(accountId, limits)).toMatchObject({ streams: { remaining: 5 } });
+    },
+  );
+
+  it('count the tokens that were used while Redis was away, once it is back', async () => {
+    const one = await open();
+    const limits = { tokensPerDay: 100 };
+    const [before] = leasesOf([await admit(one, limits, 20)]);
+    proxy.cut();
+    await isAway(one);
+    const [during, running] = leasesOf(await admitMany(one, 2, limits, 10));
+    before?.settle(25);
+    during?.settle(12);
+
+    proxy.restore();
+    await isBack(one);
+
+    await waitFor(
+      async () => (await one.store.peek(accountId, limits)).tokens?.remaining === 100 - 25 - 12 - 10,
+      'all to be counted',
+    );
+    running?.settle(0);
+    expect(await one.store.peek(accountId, limits)).toMatchObject({ tokens: { remaining: 63 } });
+  });
+
+  it('hold in a process that starts while Redis is away, and are shared once it comes', async () => {
+    proxy.cut();
+    const one = await open();
+    expect(one.outages.isAway).toBe(true);
+    expect(leasesOf(await admitMany(one, 5, { concurrentStreams: 3 }))).toHaveLength(3);
+
+    proxy.restore();
+    await isBack(one);
+    await waitFor(async () => (await placesIn()) === 3, 'Redis to know what runs');
+  });
+});

@@ -1,0 +1,126 @@
+import { Module } from '@nestjs/common';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { TokensUsed } from '../../src/index.js';
+import { Gate } from '../support/gate.js';
+import { openStream, stream } from '../support/sse-client.js';
+import { setStage, type Stage } from '../support/stage.js';
+
+const LIMIT = 1000;
+const USED_BEFORE = 700;
+/** 25 tokens, as four characters are counted for one. */
+const MESSAGES = [
+  { role: 'user', content: 'x'.repeat(98) },
+  { role: 'assistant', content: 'yz' },
+];
+
+const askedSince: Date[] = [];
+const ledger: TokensUsed = {
+  since(_, from) {
+    askedSince.push(from);
+    return Promise.resolve(USED_BEFORE);
+  },
+};
+
+@Module({ providers: [{ provide: TokensUsed, useValue: ledger }], exports: [TokensUsed] })
+class LedgerModule {}
+
+describe('the tokens of a day', () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    const tiers = {
+      free: { tokens_per_day: LIMIT },
+      capped: { tokens_per_day: LIMIT, max_tokens: 150 },
+      counted: { tokens_per_day: LIMIT, requests_per_minute: 3 },
+    };
+    stage = await setStage(1, { tiers, tokensUsed: LedgerModule });
+  });
+  beforeEach(() => {
+    stage.vendor.calls.length = 0;
+    stage.vendor.answers((call) => {
+      call.answer('Hi');
+    });
+  });
+  afterAll(() => stage.clear());
+
+  const keyOf = async (tier: string) => (await stage.service.createKey({ tier })).key;
+  const ask = (key: string, body: object = {}) => stream(stage.origin, { key, body: { messages: MESSAGES, ...body } });
+  const sent = () => JSON.parse(stage.vendor.calls.at(-1)?.body ?? '{}') as { max_tokens?: number };
+
+  it('begin at midnight in UTC, with what was used since', async () => {
+    const { headers } = await ask(await keyOf('free'), { max_tokens: 100 });
+
+    expect(askedSince.at(-1)?.toISOString()).toMatch(/T00:00:00.000Z$/);
+    expect(headers['x-ratelimit-limit-tokens']).toBe(String(LIMIT));
+    expect(headers['x-ratelimit-remaining-tokens']).toBe(String(LIMIT - USED_BEFORE - 125));
+    const secondsLeft = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
+    expect(Math.abs(Number(headers['x-ratelimit-reset-tokens']) - secondsLeft)).toBeLessThan(5);
+    expect(headers['x-ratelimit-limit']).toBeUndefined();
+  });
+
+  it('refuse a request that may use more than is left, and say when they are renewed', async () => {
+    const key = await keyOf('free');
+
+    const refused = await ask(key, { max_tokens: LIMIT - USED_BEFORE - 24 });
+
+    const { code, message } = await refused.error();
+    expect({ status: refused.status, code }).toEqual({ status: 429, code: 'quota_exceeded' });
+    expect(message).toMatch(/300 are left until \d{4}-\d\d-\d\dT00:00:00Z, and this request needs 301\./);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(refused.headers['x-ratelimit-remaining-tokens']).toBe('300');
+    expect(stage.vendor.calls).toHaveLength(0);
+    expect((await ask(key, { max_tokens: LIMIT - USED_BEFORE - 25 })).status).toBe(200);
+  });
+
+  it('bound an answer whose length was not asked for by what is left', async () => {
+    await ask(await keyOf('free'));
+    expect(sent().max_tokens).toBe(LIMIT - USED_BEFORE - 25);
+  });
+
+  it('leave the length of an answer alone when enough are left', async () => {
+    await ask(await keyOf('capped'));
+    expect(sent().max_tokens).toBe(150);
+  });
+
+  it('are reserved while a stream runs', async () => {
+    const key = await keyOf('free');
+    const gate = new Gate();
+    stage.vendor.next(async (call) => {
+      call.head().text('Hi');
+      await gate.opened;
+      call.finish().endMarker().end();
+    });
+    const running = await openStream(stage.origin, { key, body: { messages: MESSAGES, max_tokens: 200 } });
+
+    const refused = await ask(key, { max_tokens: 60 });
+
+    expect((await refused.error()).code).toBe('quota_exceeded');
+    expect(refused.headers['x-ratelimit-remaining-tokens']).toBe('75');
+    gate.open();
+    await running.over;
+  });
+
+  it('are not needed by a body that is wrong: it is told so, and counts as a request', async () => {
+    const key = await keyOf('counted');
+    for (const body of [{ max_tokens: '9999' }, { max_tokens: -1 }, { messages: [] }]) {
+      expect((await ask(key, body)).status).toBe(400);
+    }
+    const refused = await ask(key);
+    expect((await refused.error()).code).toBe('rate_limit_exceeded');
+    expect(refused.headers['x-ratelimit-remaining-tokens']).toBe('300');
+  });
+
+  it('are not used up by a request that another limit refuses', async () => {
+    const key = await keyOf('counted');
+    for (let request = 0; request < 3; request++) expect((await ask(key, { max_tokens: 1 })).status).toBe(200);
+    const before = await ask(key, { max_tokens: 200 });
+    expect((await before.error()).code).toBe('rate_limit_exceeded');
+    expect(before.headers['x-ratelimit-remaining-tokens']).toBe(
+      (await ask(key)).headers['x-ratelimit-remaining-tokens'],
+    );
+  });
+
+  it('refuse a request for more than the cap of the tier as wrong, not for the quota', async () => {
+    expect((await (await ask(await keyOf('capped'), { max_tokens: 5000 })).error()).code).toBe('invalid_request');
+  });
+});
