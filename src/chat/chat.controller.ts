@@ -16,16 +16,19 @@ import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import type { Principal } from '../auth/principal.js';
 import { requestIdOf } from '../common/request-id.js';
 import { CONFIG, type Config } from '../config/config.js';
+import { AdmissionLease } from '../throttling/admission-lease.decorator.js';
+import type { HeldLease } from '../throttling/held-lease.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
 import { ApiChatStream } from './api-chat-stream.decorator.js';
 import { ChatRequest } from './chat-request.dto.js';
 import { ChatService } from './chat.service.js';
 import { chunkEvents } from './chunk-events.js';
 import { StreamSink } from './stream-sink.js';
+import { tokenDemand } from './token-demand.js';
 
 @ApiTags('Chat')
 @ApiBearerAuth()
-@LimitedByTier()
+@LimitedByTier(tokenDemand)
 @Controller('chat')
 export class ChatController {
   constructor(
@@ -40,10 +43,11 @@ export class ChatController {
   async stream(
     @Body() body: ChatRequest,
     @CurrentPrincipal() principal: Principal,
+    @AdmissionLease() lease: HeldLease | undefined,
     @SseSignal() left: AbortSignal,
     @Res() response: Response,
   ): Promise<Observable<MessageEvent>> {
-    const texts = await this.chat.open(body, { principal, left, requestId: requestIdOf(response) });
+    const texts = await this.chat.open(body, { principal, left, requestId: requestIdOf(response), lease });
     return chunkEvents(texts, new StreamSink(response, this.config.stalledReaderMs));
   }
 }

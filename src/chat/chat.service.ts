@@ -4,12 +4,16 @@ import type { Principal } from '../auth/principal.js';
 import { ServiceError } from '../common/service-error.js';
 import type { ModelConfig, TierConfig } from '../config/config.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { newCallTrace } from '../upstreams/call-trace.js';
-import type { CompletionStream } from '../upstreams/completion-stream.js';
+import type { HeldLease } from '../throttling/held-lease.js';
+import { CallTrace } from '../upstreams/call-trace.js';
+import { CLIENT_GONE, type CompletionStream } from '../upstreams/completion-stream.js';
 import { ModelRouter } from '../upstreams/model-router.js';
+import { knownTokens } from '../usage/token-counts.js';
+import { UsageLedger } from '../usage/usage-ledger.js';
 import { DEFAULT_TEMPERATURE, type ChatRequest } from './chat-request.dto.js';
 import { headersDue } from './header-wait.js';
 import { OpenStreams } from './open-streams.js';
+import { withinGrant } from './token-demand.js';
 
 /** How long the client's headers wait for the first text of a vendor that has taken the request. */
 const HEADERS_WAIT_MS = 10_000;
@@ -20,6 +24,8 @@ export interface ChatCaller {
   /** Aborts when the client has gone, which stops the vendor's work. */
   readonly left: AbortSignal;
   readonly requestId: string;
+  /** What the request holds of its account's limits, where there are any. */
+  readonly lease?: HeldLease | undefined;
 }
 
 /** Gets answers to conversations. */
@@ -29,6 +35,7 @@ export class ChatService {
     private readonly catalog: ModelCatalog,
     private readonly router: ModelRouter,
     private readonly openStreams: OpenStreams,
+    private readonly ledger: UsageLedger,
   ) {}
 
   /**
@@ -36,36 +43,41 @@ export class ChatService {
    *
    * @returns the text as it arrives. Ends only after the vendor has said that the answer is whole; rejects otherwise.
    */
-  async open(request: ChatRequest, { principal, left, requestId }: ChatCaller): Promise<CompletionStream> {
+  async open(request: ChatRequest, { principal, left, requestId, lease }: ChatCaller): Promise<CompletionStream> {
     const model = this.catalog.get(request.model);
     const completion = {
       messages: request.messages,
       temperature: request.temperature ?? DEFAULT_TEMPERATURE,
-      maxTokens: maxTokensOf(request, model, principal.tier),
+      maxTokens: withinGrant(maxTokensOf(request, model, principal.tier), request, principal.tier, lease),
     };
     left.throwIfAborted();
     const leave = (): void => {
-      stream.stop(LEFT);
+      stream.stop(CLIENT_GONE);
     };
     const remove = this.openStreams.add(principal, (reason) => {
       stream.stop(reason);
     });
-    const stream = this.router.stream(model, completion, newCallTrace(requestId), () => {
+    const entry = this.ledger.begin(requestId, principal, model);
+    lease?.takeOver();
+    const trace = new CallTrace(requestId);
+    const stream = this.router.stream(model, completion, trace, (failure) => {
       remove();
       left.removeEventListener('abort', leave);
+      const record = entry.end(failure, trace, request.messages);
+      lease?.settle(knownTokens(record));
     });
     left.addEventListener('abort', leave);
     try {
       await headersDue(stream.begun, stream.accepted, HEADERS_WAIT_MS);
       return stream;
     } catch (error) {
-      stream.stop(LEFT);
+      stream.stop(CLIENT_GONE);
       throw error instanceof ServiceError && error.code === 'key_revoked' ? refusedKey(error) : error;
+    } finally {
+      await entry.kept;
     }
   }
 }
-
-const LEFT = new Error('The client has left.');
 
 /** Before any headers, a key that is revoked is one that is refused. */
 function refusedKey({ message }: ServiceError): ServiceError {

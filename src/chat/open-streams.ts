@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RevocationWatch } from '../accounts/revocation-watch.js';
+import { SessionWatch } from '../accounts/session-watch.js';
 import type { Credential, Principal } from '../auth/principal.js';
 import { DrainState } from '../common/drain-state.js';
 import { ServiceError } from '../common/service-error.js';
@@ -7,7 +8,7 @@ import { ServiceError } from '../common/service-error.js';
 /** Ends a stream with what its client is to be told. */
 export type EndStream = (reason: ServiceError) => void;
 
-/** All streams of this process. Ends them when their key is revoked, and lets them finish when the process stops. */
+/** All streams of this process. Ends them with their key or session, and lets them finish when the process stops. */
 @Injectable()
 export class OpenStreams {
   private readonly running = new Set<EndStream>();
@@ -15,6 +16,7 @@ export class OpenStreams {
 
   constructor(
     private readonly revocations: RevocationWatch,
+    private readonly sessions: SessionWatch,
     private readonly drainState: DrainState,
   ) {}
 
@@ -25,8 +27,8 @@ export class OpenStreams {
    */
   add({ credential }: Principal, end: EndStream): () => void {
     if (this.drainState.isDraining) throw shuttingDown();
-    const unwatch = this.watch(credential, () => {
-      end(new ServiceError('key_revoked', 'The API key was revoked or has expired.'));
+    const unwatch = this.watch(credential, (message) => {
+      end(new ServiceError('key_revoked', message));
     });
     this.running.add(end);
     return () => {
@@ -46,10 +48,16 @@ export class OpenStreams {
   }
 
   /** @returns ends the watch. */
-  private watch(credential: Credential, onRevoked: () => void): () => void {
+  private watch(credential: Credential, onEnded: (message: string) => void): () => void {
     switch (credential.kind) {
       case 'api_key':
-        return this.revocations.watch(credential.keyId, onRevoked);
+        return this.revocations.watch(credential.keyId, () => {
+          onEnded('The API key was revoked or has expired.');
+        });
+      case 'session':
+        return this.sessions.watch(credential.sessionId, () => {
+          onEnded('The session has ended.');
+        });
       case 'external':
         return () => undefined;
     }

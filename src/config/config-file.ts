@@ -30,12 +30,20 @@ const Route = z.strictObject({
   temperature: z.boolean().default(true),
 });
 
+const price = z.number().min(0).max(1_000_000);
+
+const Price = z.strictObject({
+  input_per_million: price,
+  output_per_million: price,
+});
+
 const Model = z.strictObject({
   id: z.string().regex(/^[^/\s]+\/\S+$/, 'must have the form <vendor>/<model_name>'),
   name: text,
   provider: text,
   context_length: count,
   max_output_tokens: count.optional(),
+  price: Price.optional(),
   routes: z.array(Route).min(1, 'must name at least one route'),
 });
 
@@ -43,6 +51,7 @@ const Tier = z.strictObject({
   requests_per_minute: count.optional(),
   concurrent_streams: count.optional(),
   max_tokens: count.optional(),
+  tokens_per_day: count.optional(),
 });
 
 const ConfigFile = z
@@ -51,6 +60,10 @@ const ConfigFile = z
     models: z.array(Model).min(1, 'must name at least one model'),
     tiers: z.record(name, Tier),
     default_tier: text,
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/, 'must be the three letters of a currency, such as USD')
+      .default('USD'),
   })
   .check(({ value, issues }) => {
     const refuse = (path: (string | number)[], message: string) => {

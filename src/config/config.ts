@@ -20,6 +20,8 @@ export interface Config {
   readonly models: readonly ModelConfig[];
   readonly tiers: ReadonlyMap<string, TierConfig>;
   readonly defaultTier: TierConfig;
+  /** Of all prices, ISO 4217. */
+  readonly currency: string;
 }
 
 /** Injection token of {@link Config}. */
@@ -65,8 +67,18 @@ export interface ModelConfig {
   readonly contextLength: number;
   /** Tokens, where it is known. */
   readonly maxOutputTokens: number | undefined;
+  /** What its tokens cost, where it is known. */
+  readonly price: PriceConfig | undefined;
   /** At least one, tried in order; only those whose upstream is configured. */
   readonly routes: readonly [RouteConfig, ...RouteConfig[]];
+}
+
+/** What tokens cost, per million of them. */
+export interface PriceConfig {
+  readonly inputPerMillion: number;
+  readonly outputPerMillion: number;
+  /** ISO 4217, such as `USD`. */
+  readonly currency: string;
 }
 
 export interface RouteConfig {
@@ -84,4 +96,6 @@ export interface TierConfig {
   readonly concurrentStreams: number | undefined;
   /** Upper bound of a request's `max_tokens`. */
   readonly maxTokens: number | undefined;
+  /** Of prompts and answers together, in a calendar day in UTC. */
+  readonly tokensPerDay?: number | undefined;
 }

@@ -65,6 +65,11 @@ function fromFile(file: ConfigFile, upstreams: ReadonlyMap<string, UpstreamConfi
             provider: model.provider,
             contextLength: model.context_length,
             maxOutputTokens: model.max_output_tokens,
+            price: model.price && {
+              inputPerMillion: model.price.input_per_million,
+              outputPerMillion: model.price.output_per_million,
+              currency: file.currency,
+            },
             routes: [first, ...others],
           },
         ];
@@ -77,11 +82,13 @@ function fromFile(file: ConfigFile, upstreams: ReadonlyMap<string, UpstreamConfi
         requestsPerMinute: tier.requests_per_minute,
         concurrentStreams: tier.concurrent_streams,
         maxTokens: tier.max_tokens,
+        tokensPerDay: tier.tokens_per_day,
       },
     ]),
   );
   // The file's own check has seen that the default is one of the tiers.
-  return { upstreams, models, tiers, defaultTier: tiers.get(file.default_tier) as TierConfig };
+  const defaultTier = tiers.get(file.default_tier) as TierConfig;
+  return { upstreams, models, tiers, defaultTier, currency: file.currency };
 }
 
 /** The upstream, `undefined` when a variable of it is unset, or what is wrong with it. */

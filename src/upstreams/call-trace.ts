@@ -1,14 +1,66 @@
+import type { ErrorCode } from '../common/service-error.js';
 import type { FinishReason, TokenUsage } from './stream-part.js';
 
-/** What is known of one completion while it runs, kept by the router for whoever asked: logs, the usage ledger. */
-export interface CallTrace {
-  readonly requestId: string;
-  /** Vendors asked so far, with the name of each upstream in order. */
-  readonly attempts: string[];
-  usage: TokenUsage;
-  finish: { readonly reason: FinishReason; readonly raw: string } | undefined;
+/** How far a sample of the answer goes, in UTF-16 units: enough to tell tokens by, too little to matter in memory. */
+const SAMPLE_LENGTH = 4_096;
+
+/** One try at one upstream. Times in milliseconds. */
+export interface AttemptTrace {
+  readonly upstream: string;
+  /** Since the completion began. */
+  readonly startedMs: number;
+  /** From its start to its first text, where it gave any. */
+  firstTextMs: number | undefined;
+  /** From its start to its end. */
+  durationMs: number | undefined;
+  /** The vendor has taken the request. */
+  accepted: boolean;
+  /** Why it failed, if it did. */
+  code: ErrorCode | undefined;
 }
 
-export function newCallTrace(requestId: string): CallTrace {
-  return { requestId, attempts: [], usage: {}, finish: undefined };
+/** What is known of one completion while it runs, for whoever asked: logs, the usage ledger. */
+export class CallTrace {
+  private readonly startedAt = performance.now();
+  readonly attempts: AttemptTrace[] = [];
+  usage: TokenUsage = {};
+  finish: { readonly reason: FinishReason; readonly raw: string } | undefined;
+  /** UTF-16 units of the answer so far. */
+  textLength = 0;
+  /** The beginning of the answer. */
+  sample = '';
+
+  constructor(readonly requestId: string) {}
+
+  /** Milliseconds since the completion began. */
+  get elapsedMs(): number {
+    return performance.now() - this.startedAt;
+  }
+
+  /** The attempt whose answer this is, or that failed last. */
+  get lastAttempt(): AttemptTrace | undefined {
+    return this.attempts.at(-1);
+  }
+
+  /** What an earlier attempt counted is not part of this one's answer. */
+  beginAttempt(upstream: string): AttemptTrace {
+    this.usage = {};
+    this.finish = undefined;
+    const startedMs = this.elapsedMs;
+    const attempt: AttemptTrace = {
+      upstream,
+      startedMs,
+      firstTextMs: undefined,
+      durationMs: undefined,
+      accepted: false,
+      code: undefined,
+    };
+    this.attempts.push(attempt);
+    return attempt;
+  }
+
+  addText(text: string): void {
+    if (this.textLength < SAMPLE_LENGTH) this.sample += text.slice(0, SAMPLE_LENGTH - this.textLength);
+    this.textLength += text.length;
+  }
 }

@@ -6,6 +6,8 @@ import type { AttemptOutcome } from './circuit-breaker.js';
 /** An attempt with whom to tell how it went. */
 export interface TrackedAttempt {
   readonly attempt: Attempt;
+  /** The vendor has taken the request. */
+  readonly accept: () => void;
   /** `error` where the vendor failed. */
   readonly settle: (outcome: AttemptOutcome, error?: unknown) => void;
 }
@@ -27,16 +29,19 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   private stopped: Error | undefined;
   private over = false;
 
-  /** @param onOver called once, however the completion ends. */
+  /** @param onOver called once, however the completion ends: with `undefined` when it is whole, or else with why it is not. */
   constructor(
     private readonly routes: Iterable<RouteConfig>,
     private readonly begin: (route: RouteConfig) => TrackedAttempt,
-    private readonly onOver: () => void,
+    private readonly onOver: (failure?: unknown) => void,
   ) {
     this.accepted = new Promise((resolve) => {
       this.accept = resolve;
     });
-    this.begun = this.findRoute();
+    this.begun = this.findRoute().catch((error: unknown) => {
+      this.end(error);
+      throw error;
+    });
     // Whoever reads is told; until then a failure must not count as one that nobody handles.
     this.begun.catch(() => undefined);
   }
@@ -52,10 +57,10 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
       if (text !== undefined) return { done: false, value: text };
     } catch (error) {
       this.settleFailure(error);
-      this.end();
+      this.end(this.stopped ?? error);
       throw this.stopped ?? error;
     }
-    this.end();
+    this.end(undefined);
     return { done: true, value: undefined };
   }
 
@@ -64,11 +69,11 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     if (this.over) return;
     this.stopped ??= reason;
     this.current?.attempt.close(reason);
-    this.end();
+    this.end(this.stopped);
   }
 
   return(): Promise<IteratorResult<string, undefined>> {
-    this.stop(UNREAD);
+    this.stop(CLIENT_GONE);
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -90,10 +95,14 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     let failure: unknown;
     for (const route of this.routes) {
       if (this.stopped !== undefined) throw this.stopped;
-      this.current = this.begin(route);
-      this.current.attempt.accepted().then(this.accept, () => undefined);
+      const { attempt, accept } = (this.current = this.begin(route));
+      const accepted = (): void => {
+        accept();
+        this.accept();
+      };
+      attempt.accepted().then(accepted, () => undefined);
       try {
-        this.first = { text: await this.current.attempt.next() };
+        this.first = { text: await attempt.next() };
         this.current.settle('succeeded');
         return;
       } catch (error) {
@@ -110,14 +119,15 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     else this.current?.settle('abandoned');
   }
 
-  private end(): void {
+  private end(failure: unknown): void {
     if (this.over) return;
     this.over = true;
-    this.onOver();
+    this.onOver(failure);
   }
 }
 
-const UNREAD = new Error('Nobody reads the completion any more.');
+/** The reason to stop when nobody is there any more to read the completion. */
+export const CLIENT_GONE = new Error('The client has left.');
 /** In place of the first text, once it has been read. */
 const TAKEN = { text: undefined };
 

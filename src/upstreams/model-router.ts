@@ -28,19 +28,32 @@ export class ModelRouter {
 
   /**
    * @param trace is filled while the completion runs.
-   * @param onOver called once, however it ends.
+   * @param onOver called once, however it ends: with why it is not whole, where it is not.
    */
-  stream(model: ModelConfig, request: CompletionRequest, trace: CallTrace, onOver: () => void): CompletionStream {
+  stream(
+    model: ModelConfig,
+    request: CompletionRequest,
+    trace: CallTrace,
+    onOver: (failure?: unknown) => void,
+  ): CompletionStream {
     const begin = (route: RouteConfig): TrackedAttempt => {
       const { name } = route.upstream;
-      trace.attempts.push(name);
+      const traced = trace.beginAttempt(name);
       const attempt = this.attempt(route, callOf(model, route, request), trace);
       const settled = this.breakers.of(route.upstream).begin();
       return {
         attempt,
+        accept: () => {
+          traced.accepted = true;
+        },
         settle: (outcome, error) => {
           settled(outcome);
-          if (error instanceof ServiceError && error.code.startsWith('upstream_')) {
+          const elapsedMs = trace.elapsedMs - traced.startedMs;
+          if (outcome === 'succeeded' && trace.textLength > 0) traced.firstTextMs = elapsedMs;
+          if (outcome !== 'succeeded') traced.durationMs = elapsedMs;
+          if (!(error instanceof ServiceError)) return;
+          traced.code = error.code;
+          if (error.code.startsWith('upstream_')) {
             const reason = error.cause instanceof Error ? error.cause.message : error.message;
             this.logger.warn({
               msg: 'An upstream failed',
@@ -54,7 +67,11 @@ export class ModelRouter {
         },
       };
     };
-    return new CompletionStream(routesToTry(model.routes, this.breakers), begin, onOver);
+    return new CompletionStream(routesToTry(model.routes, this.breakers), begin, (failure) => {
+      const { lastAttempt } = trace;
+      if (lastAttempt !== undefined) lastAttempt.durationMs ??= trace.elapsedMs - lastAttempt.startedMs;
+      onOver(failure);
+    });
   }
 
   private attempt({ upstream }: RouteConfig, call: ChatCall, trace: CallTrace): Attempt {

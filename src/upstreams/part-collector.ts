@@ -26,6 +26,7 @@ export class PartCollector {
     switch (part.type) {
       case 'text':
         this.text += part.text;
+        this.trace.addText(part.text);
         this.signOfLife = true;
         break;
       case 'progress':

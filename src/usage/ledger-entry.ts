@@ -1,0 +1,52 @@
+import { ServiceError } from '../common/service-error.js';
+import type { PriceConfig } from '../config/config.js';
+import type { CallTrace } from '../upstreams/call-trace.js';
+import type { ChatMessage } from '../upstreams/chat-call.js';
+import { costMicrosOf } from './cost.js';
+import { outcomeOf } from './stream-outcome.js';
+import { completionTokensOf, promptTokensOf } from './token-counts.js';
+import type { BegunStream, UsageRecord } from './usage-record.js';
+
+/** Longest that a vendor's own word for the end is kept. */
+const MAX_REASON_LENGTH = 64;
+const CONTROL_CHARACTERS = /\p{Cc}/gu;
+
+/** An admitted stream, from its beginning to its record. */
+export class LedgerEntry {
+  /** @param kept resolves once a kill of the process cannot make it unknown; the answer must not begin before. */
+  constructor(
+    readonly begun: BegunStream,
+    private readonly price: PriceConfig | undefined,
+    readonly kept: Promise<void>,
+    private readonly onOver: (record: UsageRecord) => void,
+  ) {}
+
+  /**
+   * To be called once, when the stream is over.
+   *
+   * @param failure why the answer is not whole; `undefined` when it is.
+   */
+  end(failure: unknown, trace: CallTrace, prompt: readonly ChatMessage[]): UsageRecord {
+    const { startedAt } = this.begun;
+    const { attempts, lastAttempt, finish } = trace;
+    const promptTokens = promptTokensOf(trace, prompt);
+    const completionTokens = completionTokensOf(trace, failure === undefined);
+    const answered = lastAttempt?.firstTextMs === undefined ? undefined : lastAttempt;
+    const record: UsageRecord = {
+      ...this.begun,
+      upstream: lastAttempt?.upstream,
+      attempts,
+      firstTextAt: answered && startedAt + answered.startedMs + (answered.firstTextMs ?? 0),
+      endedAt: startedAt + trace.elapsedMs,
+      outcome: outcomeOf(failure),
+      errorCode: failure instanceof ServiceError ? failure.code : undefined,
+      finishReason: finish?.raw.slice(0, MAX_REASON_LENGTH).replace(CONTROL_CHARACTERS, ' '),
+      promptTokens,
+      completionTokens,
+      price: this.price,
+      costMicros: costMicrosOf(this.price, promptTokens, completionTokens),
+    };
+    this.onOver(record);
+    return record;
+  }
+}

@@ -1,0 +1,23 @@
+import { Injectable, Module } from '@nestjs/common';
+import { TokensUsed } from '../throttling/tokens-used.js';
+import { UsageReports } from './usage-reports.js';
+import { UsageReportsModule } from './usage-reports.module.js';
+
+/** Tells the limits what the ledger knows, where their own counters were lost. */
+@Injectable()
+class LedgerTokensUsed extends TokensUsed {
+  constructor(private readonly reports: UsageReports) {
+    super();
+  }
+
+  since(accountId: string, from: Date): Promise<number> {
+    return this.reports.tokensSince(accountId, from);
+  }
+}
+
+@Module({
+  imports: [UsageReportsModule],
+  providers: [{ provide: TokensUsed, useClass: LedgerTokensUsed }],
+  exports: [TokensUsed],
+})
+export class LedgerTokensUsedModule {}

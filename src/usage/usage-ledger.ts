@@ -1,0 +1,136 @@
+import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Principal } from '../auth/principal.js';
+import { CLOCK, type Clock } from '../common/clock.js';
+import type { ModelConfig } from '../config/config.js';
+import { InterruptedStreams } from './interrupted-streams.js';
+import { LedgerEntry } from './ledger-entry.js';
+import { OpeningJournal, type Opening } from './opening-journal.js';
+import { RecordQueue } from './record-queue.js';
+import { partyOf } from './usage-party.js';
+import type { UsageRecord } from './usage-record.js';
+import { USAGE_SINKS, type UsageSink } from './usage-sink.js';
+import { UsageStore } from './usage-store.js';
+
+/** Records of a moment are written together, those that follow soon in the next round. */
+const WRITE_SOON_MS = 5;
+const WRITE_EVERY_MS = 100;
+const RETRY_AFTER_MS = 1_000;
+const ATTEMPTS_AT_SHUTDOWN = 3;
+
+/** Keeps exactly one record for every admitted stream, however it ends, off the way of its text. */
+@Injectable()
+export class UsageLedger implements BeforeApplicationShutdown {
+  private readonly logger = new Logger(UsageLedger.name);
+  private readonly sinks: UsageSink[];
+  private readonly journal: OpeningJournal;
+  private readonly queue = new RecordQueue<{ readonly record: UsageRecord; readonly opening: Opening }>();
+  /** Records given up since the start, as the store was away for too long. */
+  lost = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private writing: Promise<void> | undefined;
+  private writtenAt = -WRITE_EVERY_MS;
+  private isBehind = false;
+
+  constructor(
+    private readonly store: UsageStore,
+    private readonly interrupted: InterruptedStreams,
+    @Inject(USAGE_SINKS) sinks: readonly UsageSink[],
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {
+    this.sinks = [...sinks];
+    this.journal = new OpeningJournal(store, () => {
+      this.writeAfter(RETRY_AFTER_MS);
+    });
+  }
+
+  /** Tells a further sink of every stream that ends from now on. */
+  listen(sink: UsageSink): void {
+    this.sinks.push(sink);
+  }
+
+  /** Records that wait to be written. */
+  get queued(): number {
+    return this.queue.length;
+  }
+
+  /** To be called when a stream is admitted. */
+  begin(requestId: string, principal: Principal, model: ModelConfig): LedgerEntry {
+    const begun = {
+      id: randomUUID(),
+      requestId,
+      ...partyOf(principal),
+      model: model.id,
+      startedAt: this.now(),
+    };
+    const opening = this.journal.add(begun);
+    return new LedgerEntry(begun, model.price, opening.kept, (record) => {
+      this.tell(record);
+      if (!this.queue.add({ record, opening })) {
+        this.lost++;
+        opening.settle();
+      }
+      this.writeAfter(Math.max(WRITE_SOON_MS, this.writtenAt + WRITE_EVERY_MS - performance.now()));
+    });
+  }
+
+  /** Writes whatever is not written yet; the order of shutdown sees to it that nothing begins any more. */
+  async beforeApplicationShutdown(): Promise<void> {
+    clearTimeout(this.timer);
+    await this.writing;
+    for (let attempt = 1; attempt <= ATTEMPTS_AT_SHUTDOWN; attempt++) {
+      if (attempt > 1) await sleep(RETRY_AFTER_MS);
+      if (await this.write()) break;
+    }
+    clearTimeout(this.timer);
+    if (this.queued > 0) this.logger.error(`${this.queued} usage records could not be written`);
+    await this.interrupted.leave();
+  }
+
+  private tell(record: UsageRecord): void {
+    for (const sink of this.sinks) {
+      try {
+        sink.record(record);
+      } catch (error) {
+        this.logger.error(error instanceof Error ? error : new Error('A usage sink failed.', { cause: error }));
+      }
+    }
+  }
+
+  private writeAfter(delayMs: number): void {
+    if (this.writing !== undefined) return;
+    this.timer ??= setTimeout(() => void this.write(), delayMs).unref();
+  }
+
+  /** @returns whether everything is kept now. */
+  private async write(): Promise<boolean> {
+    this.timer = undefined;
+    const written = this.flush().then(
+      () => true,
+      () => false,
+    );
+    this.writing = written.then(() => undefined);
+    const isKept = await written;
+    this.writing = undefined;
+    this.writtenAt = performance.now();
+    this.report(isKept);
+    if (!isKept || this.queued > 0) this.writeAfter(isKept ? WRITE_EVERY_MS : RETRY_AFTER_MS);
+    return isKept;
+  }
+
+  private async flush(): Promise<void> {
+    await this.queue.drain(async (portion) => {
+      await this.store.append(portion.map(({ record }) => record));
+      for (const { opening } of portion) opening.settle();
+    });
+    await this.journal.flush();
+  }
+
+  private report(isKept: boolean): void {
+    if (isKept === !this.isBehind) return;
+    this.isBehind = !isKept;
+    if (this.isBehind) this.logger.warn('The usage ledger cannot be written: records wait until its store is back');
+    else this.logger.log('The usage ledger is written again');
+  }
+}

@@ -1,0 +1,51 @@
+import { Controller, Get, Header, Inject, Query } from '@nestjs/common';
+import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
+import type { Principal } from '../auth/principal.js';
+import { ApiErrors } from '../common/api-errors.decorator.js';
+import { CLOCK, type Clock } from '../common/clock.js';
+import { ServiceError } from '../common/service-error.js';
+import { reportOf } from './usage-report.js';
+import { UsageReports } from './usage-reports.js';
+import { usagePeriod } from './usage-period.js';
+import { UsageReport } from './usage.dto.js';
+
+const DAY = { required: false, schema: { type: 'string', format: 'date' } } as const;
+
+@ApiTags('Usage')
+@ApiBearerAuth()
+@Controller('usage')
+export class UsageController {
+  constructor(
+    private readonly reports: UsageReports,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  @Get()
+  @Header('Cache-Control', 'no-store')
+  @ApiOperation({ summary: "Sums up the account's own streams by day, model and key" })
+  @ApiQuery({ name: 'from', ...DAY, description: 'The first day, in UTC. By default 29 days before the last.' })
+  @ApiQuery({ name: 'to', ...DAY, description: 'The last day. By default today.' })
+  @ApiOkResponse({ type: UsageReport })
+  @ApiErrors(400, 401, 503)
+  async own(
+    @CurrentPrincipal() { accountId }: Principal,
+    @Query() query: Readonly<Record<string, string | string[] | undefined>>,
+  ): Promise<UsageReport> {
+    const period = usagePeriod({ from: dayIn(query, 'from'), to: dayIn(query, 'to') }, this.now());
+    return reportOf(period, await this.reports.daily(accountId, period.from, period.to));
+  }
+}
+
+function dayIn(
+  query: Readonly<Record<string, string | string[] | undefined>>,
+  name: 'from' | 'to',
+): string | undefined {
+  const unknown = Object.keys(query).find((member) => member !== 'from' && member !== 'to');
+  const value = query[name];
+  if (unknown === undefined && !Array.isArray(value)) return value;
+  const [field, message] = unknown === undefined ? [name, 'stands twice'] : [unknown, 'is not a known parameter'];
+  throw new ServiceError('invalid_request', `The query is not valid: ${field} ${message}.`, {
+    details: [{ field, message }],
+  });
+}

@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDataSource, dataSourceOptions } from '../../../src/database/open-data-source.js';
+import { DatabaseUsageStore } from '../../../src/usage/database-usage-store.js';
+import type { BegunStream, UsageRecord } from '../../../src/usage/usage-record.js';
+import { UsageRecordEntity } from '../../../src/usage/usage-record.entity.js';
+import { UsageReports } from '../../../src/usage/usage-reports.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+
+const DAY_MS = 86_400_000;
+const TODAY = Date.parse('2026-11-21T00:00:00Z');
+const price = { inputPerMillion: 1, outputPerMillion: 2, currency: 'USD' };
+
+const begun = (parts: Partial<BegunStream> = {}): BegunStream => ({
+  id: randomUUID(),
+  requestId: 'request',
+  accountId: 'ada',
+  credential: 'api_key',
+  keyId: 'laptop',
+  keyPrefix: 'csk_12345678',
+  model: 'acme/fast',
+  startedAt: TODAY + 1000,
+  ...parts,
+});
+
+const over = (parts: Partial<UsageRecord> = {}): UsageRecord => ({
+  ...begun(),
+  upstream: 'acme',
+  attempts: [],
+  firstTextAt: TODAY + 1100.25,
+  endedAt: TODAY + 2000.5,
+  outcome: 'completed',
+  errorCode: undefined,
+  finishReason: 'stop',
+  promptTokens: { source: 'reported', count: 10 },
+  completionTokens: { source: 'estimated', count: 20 },
+  price,
+  costMicros: 50,
+  ...parts,
+});
+
+const interrupted = (stream: BegunStream): UsageRecord =>
+  over({
+    ...stream,
+    outcome: 'interrupted',
+    promptTokens: { source: 'unknown' },
+    completionTokens: { source: 'unknown' },
+    price: undefined,
+    costMicros: undefined,
+  });
+
+describe.each(await testEngines())('the usage store on $name', (engine) => {
+  let database: TestDatabase;
+  let source: DataSource;
+  let store: DatabaseUsageStore;
+  let reports: UsageReports;
+
+  beforeEach(async () => {
+    database = await engine.create();
+    source = await openDataSource({ ...dataSourceOptions(database.config), entities: [UsageRecordEntity] });
+    store = new DatabaseUsageStore(source);
+    reports = new UsageReports(source.getRepository(UsageRecordEntity));
+    await store.beat();
+  });
+  afterEach(async () => {
+    await source.destroy();
+    await database.drop();
+  });
+
+  const outcomes = async () =>
+    (await source.getRepository(UsageRecordEntity).find()).map(({ id, outcome }) => ({ id, outcome }));
+
+  it('keeps a record once, however often it is written', async () => {
+    const records = [over(), over(), over()];
+    await store.append(records);
+    await store.append(records);
+    await store.append([...records, over()]);
+    expect(await outcomes()).toHaveLength(4);
+  });
+
+  it('takes a record of fifty at once, and one of one', async () => {
+    await store.append(Array.from({ length: 50 }, () => over()));
+    await store.append([over()]);
+    expect(await outcomes()).toHaveLength(51);
+  });
+
+  it('gives back what is kept as it was', async () => {
+    const record = over();
+    await store.append([record]);
+    const [row] = await source.getRepository(UsageRecordEntity).find();
+    expect(row).toMatchObject({
+      id: record.id,
+      keyId: 'laptop',
+      startedAt: new Date(record.startedAt),
+      firstTextAt: new Date(Math.floor(record.firstTextAt ?? 0)),
+      promptTokens: 10,
+      promptTokensSource: 'reported',
+      completionTokensSource: 'estimated',
+      inputPrice: 1,
+      outputPrice: 2,
+      costMicros: 50,
+      currency: 'USD',
+      errorCode: null,
+    });
+  });
+
+  it('lets a process that seemed dead say how its stream really ended, and nobody else correct it', async () => {
+    const stream = begun();
+    await store.append([interrupted(stream)]);
+    await store.append([over({ ...stream, outcome: 'completed' })]);
+    await store.append([interrupted(stream)]);
+    await store.append([over({ ...stream, outcome: 'client_gone' })]);
+    expect(await outcomes()).toEqual([{ id: stream.id, outcome: 'completed' }]);
+  });
+
+  describe('of several processes', () => {
+    const batch = () => ({ id: randomUUID(), streams: [begun(), begun()] });
+
+    it('hands over what a process left open, and not what a living one has open', async () => {
+      const other = new DatabaseUsageStore(source);
+      await other.beat();
+      const [mine, theirs] = [batch(), batch()];
+      await store.open(mine);
+      await other.open(theirs);
+      await other.open(theirs);
+      // Two stores in one process have its number: what has our number and is not ours was there before us.
+      expect(await store.abandoned()).toEqual([theirs]);
+      await store.close([theirs.id]);
+      expect(await store.abandoned()).toEqual([]);
+    });
+
+    it('hands over what was left open by one that ended in order', async () => {
+      const other = new DatabaseUsageStore(source);
+      const theirs = batch();
+      await other.beat();
+      await other.open(theirs);
+      await other.leave();
+      expect(await store.abandoned()).toEqual([theirs]);
+    });
+
+    it.each([
+      ['of this machine that runs', { host: 'here', pid: process.ppid, age: 0 }, 0],
+      ['of this machine that does not run', { host: 'here', pid: 4_194_303, age: 0 }, 1],
+      ['of another machine that was heard of lately', { host: 'elsewhere', pid: 4_194_303, age: 30 }, 0],
+      ['of another machine that was not', { host: 'elsewhere', pid: 4_194_303, age: 90 }, 1],
+    ])('thinks right of a process %s', async (_, { host, pid, age }, expected) => {
+      const other = new DatabaseUsageStore(source);
+      await other.beat();
+      await other.open(batch());
+      const { hostname } = await import('node:os');
+      await source.query(
+        `UPDATE usage_writers SET host = '${host === 'here' ? hostname() : host}', pid = ${pid}, seen_at = seen_at - ${age}`,
+      );
+      await store.beat();
+      expect(await store.abandoned()).toHaveLength(expected);
+    });
+  });
+
+  it('sums up by day, model and key, for one account alone', async () => {
+    await store.append([
+      over(),
+      over({ outcome: 'upstream_failed', completionTokens: { source: 'unknown' }, costMicros: undefined }),
+      over({ outcome: 'client_gone', startedAt: TODAY + DAY_MS - 1 }),
+      over({ startedAt: TODAY - 1 }),
+      over({ startedAt: TODAY + DAY_MS }),
+      over({ model: 'acme/slow', keyId: undefined, keyPrefix: undefined, credential: 'session', costMicros: 7 }),
+      over({ accountId: 'bob' }),
+    ]);
+    const own = await reports.daily('ada', new Date(TODAY), new Date(TODAY + DAY_MS));
+    expect(own.map(({ model, requests }) => [model, requests])).toEqual([
+      ['acme/fast', 3],
+      ['acme/slow', 1],
+    ]);
+    expect(own[0]).toMatchObject({
+      day: '2026-11-21',
+      keyId: 'laptop',
+      keyPrefix: 'csk_12345678',
+      completed: 1,
+      errors: 1,
+      promptTokens: 30,
+      completionTokens: 40,
+      tokensUnknown: 1,
+      cost: 0.0001,
+      currency: 'USD',
+    });
+    expect(own[1]).toMatchObject({ keyId: null, cost: 0.000007 });
+    const all = await reports.dailyOfAll(new Date(TODAY), new Date(TODAY + DAY_MS));
+    expect(all.map(({ accountId, requests }) => [accountId, requests])).toEqual([
+      ['ada', 3],
+      ['ada', 1],
+      ['bob', 1],
+    ]);
+  });
+
+  it('knows the tokens of an account since a moment', async () => {
+    await store.append([over(), over({ completionTokens: { source: 'unknown' } }), over({ startedAt: TODAY - 1 })]);
+    expect(await reports.tokensSince('ada', new Date(TODAY))).toBe(40);
+    expect(await reports.tokensSince('nobody', new Date(TODAY))).toBe(0);
+  });
+});
