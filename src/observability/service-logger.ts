@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
-import { pino, type Logger } from 'pino';
-import pretty from 'pino-pretty';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { createRequire } from 'node:module';
 import type { LogLevel } from '../config/config.js';
 
 /** What Nest says about its own start; of interest when something is wrong with the modules only. */
@@ -20,7 +20,8 @@ export class ServiceLogger implements LoggerService {
 
   constructor(level: LogLevel) {
     const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-    this.pino = process.stdout.isTTY ? pino(options, pretty({ sync: true })) : pino(options);
+    const readable = process.stdout.isTTY ? prettyStream() : undefined;
+    this.pino = readable === undefined ? pino(options) : pino(options, readable);
   }
 
   setLevel(level: LogLevel): void {
@@ -61,6 +62,16 @@ export class ServiceLogger implements LoggerService {
     if (message instanceof Error) this.pino[level]({ ...fields, err: message }, message.message);
     else if (typeof message === 'object' && message !== null) this.pino[level]({ ...fields, ...message });
     else this.pino[level](fields, String(message));
+  }
+}
+
+/** For people who develop: an installation for production has no such package, and goes on with JSON. */
+function prettyStream(): DestinationStream | undefined {
+  try {
+    const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
+    return pretty({ sync: true });
+  } catch {
+    return undefined;
   }
 }
 
