@@ -6,8 +6,10 @@ import { ACCOUNT_COMMANDS, type Command, type Options } from './accounts/account
 import { AccountsModule } from './accounts/accounts.module.js';
 import { ServiceError } from './common/service-error.js';
 import { ConfigModule } from './config/config.module.js';
+import { USAGE_COMMANDS } from './usage/usage-commands.js';
+import { UsageReportsModule } from './usage/usage-reports.module.js';
 
-const COMMANDS: readonly Command[] = ACCOUNT_COMMANDS;
+const COMMANDS: readonly Command[] = [...ACCOUNT_COMMANDS, ...USAGE_COMMANDS];
 
 /** What goes wrong is told here, in one line, and not by Nest. */
 const QUIET = { logger: false, abortOnError: false } as const;
@@ -18,7 +20,7 @@ class AdminModule {}
 /** The command line cannot be understood. */
 class Misuse extends Error {}
 
-/** Runs one command and prints its result as one line of JSON. */
+/** Runs one command and prints its result: one line of JSON, or a text as it is. */
 async function main(words: readonly string[]): Promise<void> {
   if (words.length === 0 || words.includes('--help') || words.includes('-h')) {
     (words.length === 0 ? process.stderr : process.stdout).write(usage());
@@ -28,11 +30,12 @@ async function main(words: readonly string[]): Promise<void> {
   const command = commandOf(words);
   const options = optionsOf(command, words.slice(command.name.split(' ').length));
   const app = await NestFactory.createApplicationContext(
-    { module: AdminModule, imports: [ConfigModule.forRoot(), AccountsModule] },
+    { module: AdminModule, imports: [ConfigModule.forRoot(), AccountsModule, UsageReportsModule] },
     QUIET,
   );
   try {
-    process.stdout.write(`${JSON.stringify(await command.run(app, options))}\n`);
+    const result = await command.run(app, options);
+    process.stdout.write(`${typeof result === 'string' ? result : JSON.stringify(result)}\n`);
   } finally {
     await app.close();
   }

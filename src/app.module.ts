@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AuthModule, type AuthOptions } from './auth/auth.module.js';
 import { AuthenticationGuard } from './auth/authentication.guard.js';
+import { SameOriginGuard } from './auth/same-origin.guard.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './common/common.module.js';
 import { JsonBodyGuard } from './common/json-body.guard.js';
@@ -13,9 +14,11 @@ import { HealthModule } from './health/health.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { ThrottlingModule, type ThrottlingOptions } from './throttling/throttling.module.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
+import { LedgerTokensUsedModule } from './usage/ledger-tokens-used.js';
+import { UsageModule, type UsageOptions } from './usage/usage.module.js';
 import { UpstreamsModule, type UpstreamsOptions } from './upstreams/upstreams.module.js';
 
-export interface AppOptions extends AuthOptions, ThrottlingOptions, UpstreamsOptions {
+export interface AppOptions extends AuthOptions, ThrottlingOptions, UpstreamsOptions, UsageOptions {
   /** By default what the environment says. */
   readonly config?: Config;
 }
@@ -44,17 +47,19 @@ export class AppModule {
         ConfigModule.forRoot(config),
         AuthModule.register(options),
         UpstreamsModule.register(options),
-        ThrottlingModule.register(options),
+        UsageModule.register(options),
+        ThrottlingModule.register({ tokensUsed: LedgerTokensUsedModule, ...options }),
         ChatModule,
         ModelsModule,
         HealthModule,
       ],
       providers: [
         { provide: APP_FILTER, useClass: ServiceErrorFilter },
-        // In this order: who is it, may they, and only then what do they say.
+        // In this order: who is it, what do they want to use of their tier, and what do they say.
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
+        { provide: APP_GUARD, useExisting: SameOriginGuard },
         { provide: APP_GUARD, useExisting: TierThrottlerGuard },
-        { provide: APP_GUARD, useClass: JsonBodyGuard },
+        { provide: APP_GUARD, useExisting: JsonBodyGuard },
         { provide: APP_PIPE, useClass: RequestValidationPipe },
       ],
     };

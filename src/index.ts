@@ -22,10 +22,21 @@ export { ConfigError } from './config/config-error.js';
 export { loadConfig } from './config/load-config.js';
 export { ModelCatalog } from './models/model-catalog.js';
 export { ModelsModule } from './models/models.module.js';
-export { LimitedByTier } from './throttling/limited-by-tier.decorator.js';
-export type { Count, RequestCounts } from './throttling/request-counts.js';
-export { StreamSlots, type StreamSlot } from './throttling/stream-slots.js';
-export { newCallTrace, type CallTrace } from './upstreams/call-trace.js';
+export { LimitedByTier, type TokensOf } from './throttling/limited-by-tier.decorator.js';
+export { AdmissionLease } from './throttling/admission-lease.decorator.js';
+export type { HeldLease } from './throttling/held-lease.js';
+export {
+  LimitStore,
+  type Admission,
+  type AdmissionRequest,
+  type Lease,
+  type LimitState,
+  type Refusal,
+  type TierLimits,
+  type TokenDemand,
+} from './throttling/limit-store.js';
+export { TokensUsed } from './throttling/tokens-used.js';
+export { CallTrace } from './upstreams/call-trace.js';
 export type { ChatCall, ChatMessage, Role } from './upstreams/chat-call.js';
 export type { CompletionStream } from './upstreams/completion-stream.js';
 export { ModelRouter, type CompletionRequest } from './upstreams/model-router.js';
@@ -36,4 +47,9 @@ export type {
   ServerSentEvent,
   UpstreamRequest,
 } from './upstreams/protocol.js';
+export type { StreamOutcome } from './usage/stream-outcome.js';
+export type { TokenCount, UsageRecord } from './usage/usage-record.js';
+export { UsageReports, type UsageRow } from './usage/usage-reports.js';
+export type { UsageSink } from './usage/usage-sink.js';
+export { UsageStore, type OpeningBatch } from './usage/usage-store.js';
 export type { FinishReason, StreamPart, TokenUsage } from './upstreams/stream-part.js';

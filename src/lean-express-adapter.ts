@@ -1,6 +1,7 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { pathOutsideApi } from './common/outside-api.decorator.js';
 
 /**
  * Express gives every request and response its own prototype when it gets them, which makes both slow objects for the
@@ -19,6 +20,11 @@ export class LeanExpressAdapter extends ExpressAdapter {
       },
       app,
     );
+  }
+
+  /** Asked for each path, last before its route is made. */
+  override normalizePath(path: string): string {
+    return super.normalizePath(pathOutsideApi(path));
   }
 }
 

@@ -1,10 +1,13 @@
 import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import type { Server } from 'node:http';
+import { SessionMiddleware } from './auth/session.middleware.js';
 import { answerClientErrors } from './common/client-error.js';
 import { answerExpectations, begin, notFound } from './common/edge-of-routing.js';
+import { OUTSIDE_API_ROUTES } from './common/outside-api.decorator.js';
 import { CONFIG, type Config } from './config/config.js';
 import { LeanExpressAdapter } from './lean-express-adapter.js';
 import { serveOpenApi } from './open-api.js';
@@ -28,13 +31,20 @@ export async function createService(
     bodyParser: false,
   });
   const config = app.get<Config>(CONFIG);
-  app.setGlobalPrefix('api/v1');
+  // All but the controllers that are `@OutsideApi()`.
+  app.setGlobalPrefix('api/v1', { exclude: OUTSIDE_API_ROUTES });
   app
     .disable('x-powered-by')
     .set('etag', false)
     .set('query parser', 'simple')
     .set('trust proxy', config.trustedProxies);
-  app.use(begin);
+  const sessions = app.get(SessionMiddleware, { strict: false });
+  // One middleware, as each costs every request.
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    begin(request, response, () => {
+      sessions.use(request, response, next);
+    });
+  });
   const server: Server = app.getHttpServer();
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   answerClientErrors(server);

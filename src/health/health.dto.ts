@@ -13,6 +13,9 @@ export class ReadinessParts {
   @ApiProperty({ enum: ['up', 'down'] })
   readonly database!: 'up' | 'down';
 
+  @ApiPropertyOptional({ enum: ['up', 'down'], description: 'Where one is configured. Requests go on without it.' })
+  readonly redis?: 'up' | 'down';
+
   @ApiProperty({ description: 'Whether this process is stopping.' })
   readonly draining!: boolean;
 }

@@ -4,10 +4,13 @@ import type { Request } from 'express';
 import { Strategy } from 'passport';
 import { describe, expect, it } from 'vitest';
 import {
+  LimitStore,
   ServiceError,
+  type Admission,
   type ChatCall,
   type HttpProtocol,
   type InProcessProtocol,
+  type LimitState,
   type Principal,
   type ServerSentEvent,
   type StreamPart,
@@ -88,6 +91,24 @@ class ProxyStrategy extends PassportStrategy(TrustedHeader, 'proxy') {
   }
 }
 
+/** Lets in whom the team's billing has not blocked. */
+class BillingLimitStore extends LimitStore {
+  isBlocked = false;
+  readonly settled: number[] = [];
+
+  async admit(): Promise<Admission> {
+    const state = await this.peek();
+    if (this.isBlocked) return { admitted: false, refusedBy: 'tokens', retryAfterSeconds: 7, state };
+    const settle = (tokensUsed: number): unknown => this.settled.push(tokensUsed);
+    return { admitted: true, lease: { tokens: undefined, release: () => undefined, settle }, state };
+  }
+
+  peek(): Promise<LimitState> {
+    const tokens = { limit: 10, remaining: this.isBlocked ? 0 : 4, resetSeconds: 7 };
+    return Promise.resolve({ requests: undefined, streams: undefined, tokens });
+  }
+}
+
 describe('a team’s own extension', () => {
   it('is a protocol that answers in the process', async () => {
     const models = routesTo(['http://127.0.0.1:9']).models;
@@ -147,6 +168,25 @@ describe('a team’s own extension', () => {
     const refused = await stream(service.origin);
     expect(refused.status).toBe(401);
     expect(refused.headers['www-authenticate']).toMatch(/^Bearer /);
+    await service.stop();
+    await vendor.stop();
+  });
+
+  it('is a place where the use of the limits is counted', async () => {
+    const vendor = await ScriptedVendor.start();
+    const limitStore = new BillingLimitStore();
+    const service = await startService({ ...routesTo([vendor]), tiers: { free: { tokens_per_day: 10 } }, limitStore });
+    const { key } = await service.createKey();
+
+    const admitted = await stream(service.origin, { key });
+    limitStore.isBlocked = true;
+    const refused = await stream(service.origin, { key });
+
+    expect(admitted.status).toBe(200);
+    expect(admitted.headers['x-ratelimit-remaining-tokens']).toBe('4');
+    expect((await refused.error()).code).toBe('quota_exceeded');
+    expect(refused.headers['retry-after']).toBe('7');
+    expect(limitStore.settled).toHaveLength(1);
     await service.stop();
     await vendor.stop();
   });

@@ -4,11 +4,13 @@ import { z } from 'zod';
 
 const Reference = z.strictObject({ $ref: z.string().startsWith('#/components/') });
 
+const TypeName = z.enum(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']);
+
 /** JSON Schema 2020-12, as far as a document like ours needs it: `nullable` and the like of OpenAPI 3.0 are not of it. */
 const Schema: z.ZodType = z.lazy(() =>
   z.strictObject({
     $ref: z.string().startsWith('#/components/schemas/').optional(),
-    type: z.enum(['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']).optional(),
+    type: z.union([TypeName, z.array(TypeName).min(2)]).optional(),
     format: z.string().optional(),
     description: z.string().optional(),
     enum: z.array(z.unknown()).min(1).optional(),

@@ -5,6 +5,7 @@ import { anthropic } from './dialects.js';
 export interface Catalog {
   readonly upstreams: Readonly<Record<string, object>>;
   readonly models: readonly object[];
+  readonly currency?: string | undefined;
 }
 
 export const MODEL = 'acme/fast';
@@ -19,7 +20,11 @@ export interface Timeouts {
 }
 
 /** One model whose routes lead to the vendors, in order. */
-export function routesTo(vendors: readonly (ScriptedVendor | string)[], timeouts: Timeouts = {}): Catalog {
+export function routesTo(
+  vendors: readonly (ScriptedVendor | string)[],
+  timeouts: Timeouts = {},
+  price?: object,
+): Catalog {
   const named = vendors.map((vendor, index) => ({ vendor, name: UPSTREAM_NAMES[index] ?? `vendor-${index}` }));
   const upstreams = named.map(({ vendor, name }): [string, object] => {
     const [origin, protocol] =
@@ -36,6 +41,7 @@ export function routesTo(vendors: readonly (ScriptedVendor | string)[], timeouts
         name: 'Fast',
         provider: 'Acme',
         context_length: CONTEXT_LENGTH,
+        price,
         routes: named.map(({ name }) => ({ upstream: name, model: `${name}-model` })),
       },
     ],
@@ -44,8 +50,8 @@ export function routesTo(vendors: readonly (ScriptedVendor | string)[], timeouts
 
 /** Makes CONFIG_FILE of a catalog: JSON is YAML. */
 export function configFile(
-  { upstreams, models }: Catalog,
+  { upstreams, models, currency }: Catalog,
   tiers: Readonly<Record<string, object>> = { free: {} },
 ): string {
-  return JSON.stringify({ upstreams, models, tiers, default_tier: Object.keys(tiers)[0] });
+  return JSON.stringify({ upstreams, models, currency, tiers, default_tier: Object.keys(tiers)[0] });
 }

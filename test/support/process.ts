@@ -91,10 +91,15 @@ export class Installation {
   }
 
   /** What a command of `npm run admin` prints. */
-  async admin(...words: string[]): Promise<Record<string, string>> {
+  async adminText(...words: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.spawn('admin.js', words, {}).exited;
     if (code !== 0) throw new Error(stderr);
-    return JSON.parse(stdout) as Record<string, string>;
+    return stdout;
+  }
+
+  /** The same, as the JSON that it is. */
+  async admin(...words: string[]): Promise<Record<string, string>> {
+    return JSON.parse(await this.adminText(...words)) as Record<string, string>;
   }
 
   /** A new account's new key. */

@@ -1,3 +1,4 @@
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,8 @@ export interface ServiceOptions extends Partial<Catalog>, Omit<AppOptions, 'conf
   /** By default one without limits. The first is the default tier. */
   readonly tiers?: Readonly<Record<string, object>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Modules of the test's own beside the service's. */
+  readonly modules?: readonly (Type | DynamicModule)[];
 }
 
 export interface NewKey {
@@ -35,17 +38,25 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
+@Module({})
+class TeamModule {}
+
 export async function startService({
   upstreams,
   models,
+  currency,
   tiers,
   env,
+  modules = [],
   ...options
 }: ServiceOptions = {}): Promise<RunningService> {
   const none = routesTo(['http://127.0.0.1:9']);
-  const catalog = { upstreams: upstreams ?? none.upstreams, models: models ?? none.models };
+  const catalog = { upstreams: upstreams ?? none.upstreams, models: models ?? none.models, currency };
   const config = configOf(configFile(catalog, tiers), env);
-  const app = await createService(AppModule.register({ ...options, config }), false);
+  const app = await createService(
+    { module: TeamModule, imports: [AppModule.register({ ...options, config }), ...modules] },
+    false,
+  );
   await app.listen(config.port, config.host);
   let accounts = 0;
   return {

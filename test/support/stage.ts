@@ -4,6 +4,8 @@ import { startService, type RunningService, type ServiceOptions } from './servic
 
 export interface StageOptions extends Omit<ServiceOptions, 'upstreams' | 'models'> {
   readonly timeouts?: Timeouts;
+  /** Of the model, as CONFIG_FILE has it. */
+  readonly price?: object;
 }
 
 /** The service with one model, whose routes lead to scripted vendors. */
@@ -18,11 +20,11 @@ export interface Stage {
   clear(): Promise<void>;
 }
 
-export async function setStage(vendorCount = 1, { timeouts, ...options }: StageOptions = {}): Promise<Stage> {
+export async function setStage(vendorCount = 1, { timeouts, price, ...options }: StageOptions = {}): Promise<Stage> {
   const first = await ScriptedVendor.start();
   const others = await Promise.all(Array.from({ length: vendorCount - 1 }, () => ScriptedVendor.start()));
   const vendors = [first, ...others];
-  const service = await startService({ ...routesTo(vendors, timeouts), ...options });
+  const service = await startService({ ...routesTo(vendors, timeouts, price), ...options });
   const { key } = await service.createKey();
   return {
     vendor: first,

@@ -1,0 +1,104 @@
+import { Body, Controller, Get, Inject, Ip, Module, Patch, Post, Put, Delete, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { AccountsModule } from '../../src/accounts/accounts.module.js';
+import { AccountsService } from '../../src/accounts/accounts.service.js';
+import { SessionsService, type VerifiedSession } from '../../src/accounts/sessions.service.js';
+import { CurrentPrincipal } from '../../src/auth/current-principal.decorator.js';
+import type { Principal } from '../../src/auth/principal.js';
+import { CurrentSession } from '../../src/auth/request-session.js';
+import { SessionCookie } from '../../src/auth/session-cookie.js';
+import { SessionOnly } from '../../src/auth/session.guard.js';
+import { SignIn, type Credentials } from '../../src/auth/sign-in.js';
+import { Form } from '../../src/common/form.decorator.js';
+import { OutsideApi } from '../../src/common/outside-api.decorator.js';
+import { Public } from '../../src/common/public.decorator.js';
+
+/** As much of a web application as sessions need: no HTML. */
+@OutsideApi()
+class SignInPages {
+  constructor(
+    @Inject(SignIn) private readonly signIns: SignIn,
+    @Inject(SessionsService) private readonly sessions: SessionsService,
+    @Inject(AccountsService) private readonly accounts: AccountsService,
+    @Inject(SessionCookie) private readonly cookie: SessionCookie,
+  ) {}
+
+  @Post('sign-in')
+  @Public()
+  @Form()
+  async signIn(@Body() body: Credentials, @Ip() address: string, @Req() request: Request, @Res() response: Response) {
+    const visitor = { address, sessionId: request.session?.sessionId };
+    const { token, expiresAt } = await this.signIns.signIn(body, visitor);
+    this.cookie.set(response, token, expiresAt);
+    response.redirect(303, '/me');
+  }
+
+  @Post('sign-up')
+  @Public()
+  @Form()
+  async signUp(@Body() body: Credentials, @Ip() address: string, @Req() request: Request, @Res() response: Response) {
+    const visitor = { address, sessionId: request.session?.sessionId };
+    const { token, expiresAt } = await this.signIns.signUp(body, visitor);
+    this.cookie.set(response, token, expiresAt);
+    response.redirect(303, '/me');
+  }
+
+  @Post('sign-out')
+  @Public()
+  @Form()
+  async signOut(@CurrentSession() session: VerifiedSession | undefined, @Res() response: Response) {
+    if (session !== undefined) await this.sessions.end(session.sessionId);
+    this.cookie.clear(response);
+    response.redirect(303, '/sign-in');
+  }
+
+  @Get('me')
+  @Public()
+  me(@CurrentSession() session: VerifiedSession | undefined) {
+    return { email: session?.account.email ?? null, tier: session?.account.tier.name ?? null };
+  }
+
+  @Post('password')
+  @SessionOnly()
+  @Form()
+  async password(
+    @Body() { current, next }: { readonly current: string; readonly next: string },
+    @CurrentSession() session: VerifiedSession,
+  ) {
+    await this.accounts.changePassword(session.account.id, current, next, session.sessionId);
+    return {};
+  }
+
+  @Post('echo')
+  @Public()
+  @Form()
+  echo(@Body() body: object) {
+    return body;
+  }
+
+  @Get('private')
+  @SessionOnly()
+  private(@CurrentPrincipal() { accountId, credential }: Principal) {
+    return { accountId, kind: credential.kind };
+  }
+}
+
+/** Has the name of a page, under the API's prefix. */
+@Controller('me')
+class MeController {
+  @Get()
+  show(@CurrentPrincipal() { credential }: Principal) {
+    return { kind: credential.kind };
+  }
+
+  @Post()
+  @Put()
+  @Patch()
+  @Delete()
+  change(@CurrentPrincipal() { credential }: Principal) {
+    return { kind: credential.kind };
+  }
+}
+
+@Module({ imports: [AccountsModule], controllers: [SignInPages, MeController] })
+export class SignInPagesModule {}
