@@ -125,7 +125,7 @@ describe.skipIf(stores === undefined)('replicas on PostgreSQL and Redis whose cl
       replicas.accounts
         .get(DataSource)
         .query<{ started_at: string }[]>('SELECT started_at FROM usage_records WHERE account_id = $1', [accountId]);
-    await waitFor(async () => ((await days()).length === 3, 'three records');
+    await waitFor(async () => (await days()).length === 3, 'three records');
     for (const { started_at: startedAt } of await days()) {
       expect(Math.abs(Date.parse(startedAt) - Date.now())).toBeLessThan(60_000);
     }
