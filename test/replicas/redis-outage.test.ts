@@ -39,13 +39,17 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
     );
   const logged = (words: RegExp): number[] =>
     replicas.all.map(({ process }) => process.stdout.split('\n').filter((line) => words.test(line)).length);
-  /** A replica learns of the others every five seconds. */
-  const knowEachOther = () =>
-    waitFor(
-      async () => (await stores?.redis.client.zCard('chat:replicas')) === 3,
+  /** Each learns how many there are when it says that it lives: every one has to, after the last has come. */
+  async function knowEachOther(): Promise<void> {
+    const beats = async () => (await stores?.redis.client.zRangeWithScores('chat:replicas', 0, -1)) ?? [];
+    await waitFor(async () => (await beats()).length === 3, 'all to come', SEEN_MS);
+    const lastCame = Math.max(...(await beats()).map(({ score }) => score));
+    await waitFor(
+      async () => (await beats()).every(({ score }) => score >= lastCame),
       'the replicas to know each other',
       SEEN_MS,
     );
+  }
 
   it.each(['cut', 'stall'] as const)(
     '(%s) let in their share, never hang, say so once, and are exact again by themselves',
@@ -57,7 +61,6 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
       const [away, back] = [logged(/Redis is away/), logged(/Redis is back/)];
       const whole = await burst(replicas.origins, 8, await replicas.createKey('requests'));
       expect(whole.admitted).toHaveLength(9);
-      // Beats of all three, so that each knows that there are three.
       const counted = await replicas.createKey('requests');
 
       replicas.redis[how]();
