@@ -10,7 +10,11 @@ export class ImpatientClient extends pg.Client {
   // The signatures are many; all that the pool's users call return a promise.
   override query = ((...parameters: [string]) => {
     const answer: unknown = super.query(...parameters);
-    if (answer instanceof Promise) answer.catch((error: unknown) => this.endAfter(error));
+    if (answer instanceof Promise) {
+      answer.catch((error: unknown) => {
+        this.endAfter(error);
+      });
+    }
     return answer;
   }) as pg.Client['query'];
 

@@ -32,9 +32,10 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
       call.text('lo').finish().endMarker().end();
     });
   }, 120_000);
-  afterEach(() => {
+  afterEach(async () => {
     finish.open();
     replicas.postgres.restore();
+    await haveLookedUp((await replicas.createKey()).key);
   });
   afterAll(async () => {
     await replicas.stop();
@@ -54,6 +55,18 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
       },
       `all to answer ${status} to ${READY}`,
       SEEN_MS,
+    );
+
+  /** Each finds out by itself, within moments. Nobody says meanwhile that the key is unknown. */
+  const haveLookedUp = (key: string) =>
+    waitFor(
+      async () => {
+        const statuses = await Promise.all(replicas.origins.map((origin) => statusOf(origin, key)));
+        for (const status of statuses) expect([200, 503]).toContain(status);
+        return statuses.every((status) => status === 200);
+      },
+      'the key to be looked up',
+      2 * SEEN_MS,
     );
 
   it.each(['cut', 'stall'] as const)(
@@ -113,7 +126,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
 
       replicas.postgres.restore();
       await are(200);
-      expect(await statusOf(replicas.origins[0] ?? '', unseen.key)).toBe(200);
+      await haveLookedUp(unseen.key);
       const completed = async () => (await outcomesOf(replicas.accounts, seen.accountId))['completed'];
       await waitFor(async () => (await completed()) === 24, 'all usage to be written', SEEN_MS);
     },
@@ -158,6 +171,23 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
       expect((await sending).admitted).toHaveLength(30);
     }
     const unseen = await replicas.createKey();
-    for (const origin of replicas.origins) expect(await statusOf(origin, unseen.key)).toBe(200);
+    await haveLookedUp(unseen.key);
   });
+
+  it('replace connections on which nothing comes back any more', async () => {
+    finish = new Gate();
+    finish.open();
+    const [seen, unseen] = [await replicas.createKey(), await replicas.createKey()];
+    expect((await burst(replicas.origins, 10, { key: seen.key })).admitted).toHaveLength(30);
+
+    replicas.postgres.abandon();
+
+    const begun = performance.now();
+    expect((await burst(replicas.origins, 5, { key: seen.key })).admitted).toHaveLength(15);
+    expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
+    await haveLookedUp(unseen.key);
+    await are(200);
+    const completed = async () => (await outcomesOf(replicas.accounts, seen.accountId))['completed'];
+    await waitFor(async () => (await completed()) === 45, 'all usage to be written', 2 * SEEN_MS);
+  }, 120_000);
 });

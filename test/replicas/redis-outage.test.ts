@@ -112,4 +112,23 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
     held.leave();
     await waitFor(async () => (await places()) === 0, 'the places to be free', SEEN_MS);
   }, 60_000);
+
+  it('replace a connection on which nothing comes back any more', async () => {
+    replicas.vendor.answers((call) => {
+      call.answer('Hello');
+    });
+    replicas.redis.abandon();
+
+    const begun = performance.now();
+    const during = await burst(replicas.origins, 4, await replicas.createKey('requests'));
+    expect(during.admitted.length).toBeGreaterThan(0);
+    expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
+
+    await waitFor(
+      async () => (await burst(replicas.origins, 4, await replicas.createKey('requests'))).admitted.length === 9,
+      'the limits to be exact again',
+      SEEN_MS,
+    );
+    await areAll('up');
+  }, 60_000);
 });

@@ -96,7 +96,8 @@ export class RoundRobinProxy {
     }
     const { method, url = '/' } = request;
     // That the client closes its connection says nothing about this one.
-    const { connection: _, ...headers } = request.headers;
+    const headers = { ...request.headers };
+    delete headers.connection;
     const forwarded = httpRequest(upstream.origin + url, { method, headers, agent: upstream.agent });
     forwarded
       .on('response', (answer) => {
