@@ -31,7 +31,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
       await finish.opened;
       call.text('lo').finish().endMarker().end();
     });
-  }, 120_000);
+  }, 180_000);
   afterEach(async () => {
     finish.open();
     replicas.postgres.restore();

@@ -23,7 +23,7 @@ describe.skipIf(stores === undefined)('what one replica on PostgreSQL and Redis 
     replicas.vendor.answers((call) => {
       call.head().text('Hi');
     });
-  }, 120_000);
+  }, 180_000);
   afterAll(async () => {
     await replicas.stop();
     await stores?.redis.drop();
