@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Account } from '../accounts/account.entity.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { normalizeEmail } from '../accounts/email.js';
-import { SessionsService, type NewSession } from '../accounts/sessions.service.js';
+import { SessionsService, type NewSession, type VerifiedSession } from '../accounts/sessions.service.js';
 import { ServiceError } from '../common/service-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { CHALLENGE } from './challenge.js';
@@ -11,6 +11,11 @@ import { SignInLimits } from './sign-in-limits.js';
 export interface Credentials {
   readonly email: string;
   readonly password: string;
+}
+
+export interface PasswordChange {
+  readonly current: string;
+  readonly next: string;
 }
 
 /** The browser that signs in or up. */
@@ -38,17 +43,18 @@ export class SignIn {
    */
   async signIn({ email, password }: Credentials, visitor: Visitor): Promise<NewSession> {
     const attempt = await this.limits.attempt(visitor.address, normalizeEmail(email));
-    let account: Account | undefined;
     try {
-      account = await this.accounts.verifyPassword(email, password);
+      const account = await this.accounts.verifyPassword(email, password);
+      if (account !== undefined) {
+        const session = await this.begin(account, visitor);
+        await attempt.succeeded();
+        return session;
+      }
     } catch (error) {
       await attempt.withdrawn();
       throw error;
     }
-    if (account === undefined) throw wrongCredentials();
-    const session = await this.begin(account, visitor);
-    await attempt.succeeded();
-    return session;
+    throw wrongCredentials();
   }
 
   /** @throws {ServiceError} `forbidden` where sign-up is closed, `invalid_request`, `rate_limit_exceeded`, `unavailable` */
@@ -56,9 +62,22 @@ export class SignIn {
     if (this.config.signUp === 'closed') {
       throw new ServiceError('forbidden', 'New accounts are made by the operator of this service only.');
     }
-    await this.limits.signUp(visitor.address);
+    await this.limits.signUp(visitor.address, normalizeEmail(credentials.email));
     const account = await this.accounts.create(credentials);
     return this.begin(account, visitor);
+  }
+
+  /**
+   * Every try counts as an attempt to sign in, so that a session that was left open does not help to guess the password.
+   *
+   * @returns the session that replaces all of the account, which have ended.
+   * @throws {ServiceError} `invalid_request`, `rate_limit_exceeded`, `unavailable`
+   */
+  async changePassword({ account }: VerifiedSession, change: PasswordChange, visitor: Visitor): Promise<NewSession> {
+    const attempt = await this.limits.attempt(visitor.address, account.email);
+    const changed = await this.accounts.changePassword(account.id, change.current, change.next);
+    await attempt.succeeded();
+    return this.begin(changed, visitor);
   }
 
   private async begin({ id, passwordHash }: Account, { sessionId }: Visitor): Promise<NewSession> {

@@ -1,14 +1,13 @@
 import { Body, Controller, Get, Inject, Ip, Module, Patch, Post, Put, Delete, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AccountsModule } from '../../src/accounts/accounts.module.js';
-import { AccountsService } from '../../src/accounts/accounts.service.js';
 import { SessionsService, type VerifiedSession } from '../../src/accounts/sessions.service.js';
 import { CurrentPrincipal } from '../../src/auth/current-principal.decorator.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { CurrentSession } from '../../src/auth/request-session.js';
 import { SessionCookie } from '../../src/auth/session-cookie.js';
 import { SessionOnly } from '../../src/auth/session.guard.js';
-import { SignIn, type Credentials } from '../../src/auth/sign-in.js';
+import { SignIn, type Credentials, type PasswordChange } from '../../src/auth/sign-in.js';
 import { Form } from '../../src/common/form.decorator.js';
 import { OutsideApi } from '../../src/common/outside-api.decorator.js';
 import { Public } from '../../src/common/public.decorator.js';
@@ -19,7 +18,6 @@ class SignInPages {
   constructor(
     @Inject(SignIn) private readonly signIns: SignIn,
     @Inject(SessionsService) private readonly sessions: SessionsService,
-    @Inject(AccountsService) private readonly accounts: AccountsService,
     @Inject(SessionCookie) private readonly cookie: SessionCookie,
   ) {}
 
@@ -62,11 +60,15 @@ class SignInPages {
   @SessionOnly()
   @Form()
   async password(
-    @Body() { current, next }: { readonly current: string; readonly next: string },
+    @Body() change: PasswordChange,
     @CurrentSession() session: VerifiedSession,
+    @Ip() address: string,
+    @Res() response: Response,
   ) {
-    await this.accounts.changePassword(session.account.id, current, next, session.sessionId);
-    return {};
+    const visitor = { address, sessionId: session.sessionId };
+    const { token, expiresAt } = await this.signIns.changePassword(session, change, visitor);
+    this.cookie.set(response, token, expiresAt);
+    response.redirect(303, '/me');
   }
 
   @Post('echo')
