@@ -94,10 +94,22 @@ class MeController {
   }
 
   @Post()
+  post(@CurrentPrincipal() { credential }: Principal) {
+    return { kind: credential.kind };
+  }
+
   @Put()
+  put(@CurrentPrincipal() { credential }: Principal) {
+    return { kind: credential.kind };
+  }
+
   @Patch()
+  patch(@CurrentPrincipal() { credential }: Principal) {
+    return { kind: credential.kind };
+  }
+
   @Delete()
-  change(@CurrentPrincipal() { credential }: Principal) {
+  delete(@CurrentPrincipal() { credential }: Principal) {
     return { kind: credential.kind };
   }
 }
