@@ -35,7 +35,10 @@ describe('the work of signing in', () => {
   const compared = () =>
     argon2.verify.mock.calls.map(([hash]) => String(hash).replace(/[\w+/]{20,}/g, (random) => `${random.length}`));
   const queries = () => {
-    const find = vi.spyOn(service.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false }), 'findOneBy');
+    const find = vi.spyOn(
+      service.app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false }),
+      'findOneBy',
+    );
     return () => find.mock.calls.splice(0).length;
   };
 

@@ -25,12 +25,14 @@ export class TlsProxy {
     const server = createServer(selfSigned(), (request, response) => {
       const onward = httpRequest(target + (request.url ?? ''), {
         method: request.method ?? 'GET',
-        headers: { ...request.headers, ...forwardedFor(request), ...headers },
+        agent: false,
+        headers: { ...endToEnd(request.headers), ...forwardedFor(request), ...headers },
       });
       onward.on('response', (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
         answer.pipe(response);
       });
+      onward.on('error', () => response.destroy());
       request.pipe(onward);
     });
     server.listen(0, '127.0.0.1');
@@ -54,6 +56,13 @@ export class TlsProxy {
     this.server.close();
     await once(this.server, 'close');
   }
+}
+
+/** Without what is for one connection only. */
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name !== 'connection' && name !== 'transfer-encoding'),
+  );
 }
 
 function forwardedFor({ headers, socket }: IncomingMessage): Headers {
