@@ -35,20 +35,23 @@ export class TlsProxy {
       onward.on('error', () => response.destroy());
       request.pipe(onward);
     });
-    server.listen(0, '127.0.0.1');
+    server.listen(0, 'localhost');
     await once(server, 'listening');
     return new TlsProxy(server);
   }
 
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
   /** As a browser would send it, which has the host from somewhere else. */
   async request({ method = 'GET', path, headers, body }: ProxiedRequest) {
-    const { port } = this.server.address() as AddressInfo;
-    const request = httpsRequest({ port, method, path, headers, agent: false, rejectUnauthorized: false });
+    const request = httpsRequest({ port: this.port, method, path, headers, agent: false, rejectUnauthorized: false });
     request.end(body);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     let text = '';
     for await (const piece of response.setEncoding('utf8')) text += String(piece);
-    return { status: response.statusCode, headers: response.headers as IncomingHttpHeaders, body: text };
+    return { status: response.statusCode, headers: response.headers, body: text };
   }
 
   async stop(): Promise<void> {

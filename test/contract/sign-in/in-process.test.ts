@@ -31,7 +31,7 @@ describe('attempts counted in a process', () => {
     let timers = 0;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(() => {
       timers++;
-      return { unref: () => undefined } as NodeJS.Timeout;
+      return { unref: () => undefined } as unknown as NodeJS.Timeout;
     });
     const counter = new InProcessAttemptCounters().counter({ name: 'x', attempts: 1_000_000, withinSeconds: 60 });
     for (let n = 0; n < 300_000; n++) await counter.count(`key ${n}`);
