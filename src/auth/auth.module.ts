@@ -6,10 +6,12 @@ import { RedisModule } from '../redis/redis.module.js';
 import { AttemptCounters } from './attempt-counters.js';
 import { AuthenticationGuard, STRATEGY_NAMES } from './authentication.guard.js';
 import { InProcessAttemptCounters } from './in-process-attempt-counters.js';
+import { PasswordChange } from './password-change.js';
 import { RedisAttemptCounters } from './redis-attempt-counters.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionMiddleware } from './session.middleware.js';
+import { SessionStart } from './session-start.js';
 import { SignIn } from './sign-in.js';
 import { SignInLimits } from './sign-in-limits.js';
 import { STRATEGIES, type StrategyType } from './strategies.js';
@@ -19,7 +21,7 @@ export interface AuthOptions {
   readonly strategies?: readonly StrategyType[];
 }
 
-const services = [AuthenticationGuard, SameOriginGuard, SessionMiddleware, SessionCookie, SignIn];
+const services = [AuthenticationGuard, SameOriginGuard, SessionMiddleware, SessionCookie, SignIn, PasswordChange];
 
 /** Says who makes a request, and signs people in. */
 @Global()
@@ -40,6 +42,7 @@ export class AuthModule {
             redis === undefined ? new InProcessAttemptCounters() : new RedisAttemptCounters(redis),
         },
         SignInLimits,
+        SessionStart,
         ...services,
       ],
       exports: services,

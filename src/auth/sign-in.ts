@@ -2,20 +2,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Account } from '../accounts/account.entity.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { normalizeEmail } from '../accounts/email.js';
-import { SessionsService, type NewSession, type VerifiedSession } from '../accounts/sessions.service.js';
+import { SessionsService, type NewSession } from '../accounts/sessions.service.js';
 import { ServiceError } from '../common/service-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { CHALLENGE } from './challenge.js';
+import { SessionStart } from './session-start.js';
 import { SignInLimits } from './sign-in-limits.js';
 
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-}
-
-export interface PasswordChange {
-  readonly current: string;
-  readonly next: string;
 }
 
 /** The browser that signs in or up. */
@@ -32,6 +28,7 @@ export class SignIn {
   constructor(
     private readonly accounts: AccountsService,
     private readonly sessions: SessionsService,
+    private readonly starts: SessionStart,
     private readonly limits: SignInLimits,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -67,27 +64,9 @@ export class SignIn {
     return this.begin(account, visitor);
   }
 
-  /**
-   * Every try counts as an attempt to sign in, so that a session that was left open does not help to guess the password.
-   *
-   * @returns the session that replaces all of the account, which have ended.
-   * @throws {ServiceError} `invalid_request`, `rate_limit_exceeded`, `unavailable`
-   */
-  async changePassword({ account }: VerifiedSession, change: PasswordChange, visitor: Visitor): Promise<NewSession> {
-    const attempt = await this.limits.attempt(visitor.address, account.email);
-    const changed = await this.accounts.changePassword(account.id, change.current, change.next);
-    await attempt.succeeded();
-    return this.begin(changed, visitor);
-  }
-
-  private async begin({ id, passwordHash }: Account, { sessionId }: Visitor): Promise<NewSession> {
-    const session = await this.sessions.create(id);
-    // A change of password ends the sessions that are there. This one may have come too late for that, with the old password.
-    const current = await this.accounts.findById(id);
-    if (current?.passwordHash !== passwordHash) {
-      await this.sessions.end(session.sessionId);
-      throw wrongCredentials();
-    }
+  private async begin(account: Account, { sessionId }: Visitor): Promise<NewSession> {
+    const session = await this.starts.begin(account);
+    if (session === undefined) throw wrongCredentials();
     if (sessionId !== undefined) await this.sessions.end(sessionId);
     return session;
   }

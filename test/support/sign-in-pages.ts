@@ -4,10 +4,11 @@ import { AccountsModule } from '../../src/accounts/accounts.module.js';
 import { SessionsService, type VerifiedSession } from '../../src/accounts/sessions.service.js';
 import { CurrentPrincipal } from '../../src/auth/current-principal.decorator.js';
 import type { Principal } from '../../src/auth/principal.js';
+import { PasswordChange, type Passwords } from '../../src/auth/password-change.js';
 import { CurrentSession } from '../../src/auth/request-session.js';
 import { SessionCookie } from '../../src/auth/session-cookie.js';
 import { SessionOnly } from '../../src/auth/session.guard.js';
-import { SignIn, type Credentials, type PasswordChange } from '../../src/auth/sign-in.js';
+import { SignIn, type Credentials } from '../../src/auth/sign-in.js';
 import { Form } from '../../src/common/form.decorator.js';
 import { OutsideApi } from '../../src/common/outside-api.decorator.js';
 import { Public } from '../../src/common/public.decorator.js';
@@ -17,6 +18,7 @@ import { Public } from '../../src/common/public.decorator.js';
 class SignInPages {
   constructor(
     @Inject(SignIn) private readonly signIns: SignIn,
+    @Inject(PasswordChange) private readonly passwords: PasswordChange,
     @Inject(SessionsService) private readonly sessions: SessionsService,
     @Inject(SessionCookie) private readonly cookie: SessionCookie,
   ) {}
@@ -60,13 +62,12 @@ class SignInPages {
   @SessionOnly()
   @Form()
   async password(
-    @Body() change: PasswordChange,
+    @Body() passwords: Passwords,
     @CurrentSession() session: VerifiedSession,
     @Ip() address: string,
     @Res() response: Response,
   ) {
-    const visitor = { address, sessionId: session.sessionId };
-    const { token, expiresAt } = await this.signIns.changePassword(session, change, visitor);
+    const { token, expiresAt } = await this.passwords.change(session, passwords, address);
     this.cookie.set(response, token, expiresAt);
     response.redirect(303, '/me');
   }
