@@ -19,6 +19,9 @@ interface Outcome {
   readonly stderr: string;
 }
 
+// Each command is a process that has to start.
+vi.setConfig({ testTimeout: 90_000 });
+
 const engines = await testEngines();
 const ada = ['--email', 'Ada@example.com'];
 
