@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import type { Principal } from '../../auth/principal.js';
+import '../../auth/request-session.js';
+import { principalOfSession } from '../../auth/request-session.js';
+import { answeredErrorOf } from '../../common/answered-error.js';
+import { requestIdOf } from '../../common/request-id.js';
+import type { UsageRecord } from '../../usage/usage-record.js';
+import { entryOf } from '../../usage/response-entry.js';
+import type { FinishedRequest, RequestObserver } from './finished-request.js';
+
+/** Runs a request inside of something that begins before it. */
+export type RequestScope = (request: Request, response: Response, next: NextFunction) => void;
+
+/** Sees every request when it begins, and tells of it once it and its stream are over. Costs nothing while nobody asks. */
+@Injectable()
+export class RequestWatch {
+  private readonly observers: RequestObserver[] = [];
+  private scope: RequestScope | undefined;
+
+  observe(observer: RequestObserver): void {
+    this.observers.push(observer);
+  }
+
+  /** From now on, every request runs inside of `scope`. */
+  runIn(scope: RequestScope): void {
+    this.scope = scope;
+  }
+
+  /** Middleware, the first. */
+  use(request: Request, response: Response, next: NextFunction): void {
+    if (this.observers.length > 0) this.watch(request, response);
+    if (this.scope === undefined) next();
+    else this.scope(request, response, next);
+  }
+
+  private watch(request: Request, response: Response): void {
+    const { socket } = request;
+    const startedAt = performance.now();
+    const bytesBefore = socket.bytesWritten;
+    response.on('close', () => {
+      const durationMs = performance.now() - startedAt;
+      const bytes = socket.bytesWritten - bytesBefore;
+      const tell = (record?: UsageRecord): void => {
+        this.tell(factsOf(request, response, { durationMs, bytes, record }));
+      };
+      // A client that leaves is known of here before its stream has ended.
+      const entry = entryOf(response);
+      if (entry === undefined) tell();
+      else entry.whenOver(tell);
+    });
+  }
+
+  private tell(request: FinishedRequest): void {
+    for (const observer of this.observers) observer.finished(request);
+  }
+}
+
+function factsOf(
+  request: Request,
+  response: Response,
+  measured: Pick<FinishedRequest, 'durationMs' | 'bytes' | 'record'>,
+): FinishedRequest {
+  return {
+    ...measured,
+    requestId: requestIdOf(response),
+    method: request.method,
+    route: routeOf(request),
+    status: response.headersSent ? response.statusCode : undefined,
+    isAnswered: response.writableFinished,
+    principal: callerOf(request),
+    errorCode: answeredErrorOf(response) ?? measured.record?.errorCode,
+  };
+}
+
+/** The path as it was registered, as the one that was asked for is the client's text. Nest's own for all else is no route. */
+function routeOf(request: Request): string | undefined {
+  const route = request.route as { readonly path: unknown } | undefined;
+  const path = route?.path;
+  return typeof path === 'string' && path.startsWith('/') ? path : undefined;
+}
+
+function callerOf({ user, session }: Request): Principal | undefined {
+  if (user !== undefined) return user as Principal;
+  return session && principalOfSession(session);
+}
