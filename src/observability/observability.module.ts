@@ -1,6 +1,9 @@
 import { Module } from '@nestjs/common';
 import { ChatModule } from '../chat/chat.module.js';
 import { CONFIG, type Config, type LogLevel } from '../config/config.js';
+import { RedisModule } from '../redis/redis.module.js';
+import { MetricsServer } from './metrics/metrics-server.js';
+import { MetricsSources } from './metrics/metrics-sources.js';
 import { RequestLog } from './requests/request-log.js';
 import { RequestWatch } from './requests/request-watch.js';
 
@@ -8,8 +11,10 @@ const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];
 
 /** What operators see of the service: a log line for each request, metrics, traces. */
 @Module({
-  imports: [ChatModule],
+  imports: [ChatModule, RedisModule],
   providers: [
+    MetricsSources,
+    MetricsServer,
     {
       provide: RequestWatch,
       inject: [CONFIG],
