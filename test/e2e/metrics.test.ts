@@ -135,7 +135,9 @@ describe('/metrics', () => {
     for (let count = 0; count < 40; count++) await trouble(`word${count}`);
     const after = await until('chat_streams_total', { outcome: 'completed' }, 41);
 
-    expect(after.map(identityOf)).toEqual(before.map(identityOf));
+    // Node's own, such as those of kinds of garbage, come with what it does.
+    const ours = (series: readonly Series[]) => series.map(identityOf).filter((name) => name.startsWith('chat_'));
+    expect(ours(after)).toEqual(ours(before));
     expect(after.map(identityOf).join('\n')).not.toMatch(/word\d|first"|@|csk_|[0-9a-f]{8}-[0-9a-f]{4}-/);
   });
 
