@@ -6,6 +6,7 @@ import { MetricsServer } from './metrics/metrics-server.js';
 import { MetricsSources } from './metrics/metrics-sources.js';
 import { RequestLog } from './requests/request-log.js';
 import { RequestWatch } from './requests/request-watch.js';
+import { Tracing } from './tracing/tracing.js';
 
 const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];
 
@@ -15,6 +16,7 @@ const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];
   providers: [
     MetricsSources,
     MetricsServer,
+    Tracing,
     {
       provide: RequestWatch,
       inject: [CONFIG],

@@ -5,6 +5,8 @@ import type { UsageRecord } from '../../usage/usage-record.js';
 /** A request that is over, as it may be told of: nothing here was written by a client, but for its well-formed request id. */
 export interface FinishedRequest {
   readonly requestId: string;
+  /** Where traces are on. */
+  readonly traceId: string | undefined;
   readonly method: string;
   /** The pattern of the path; `undefined` where no route took the request. */
   readonly route: string | undefined;

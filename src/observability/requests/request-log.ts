@@ -18,10 +18,12 @@ export class RequestLog implements RequestObserver {
 }
 
 function entryOf(request: FinishedRequest): object {
-  const { requestId, method, route, status, principal, errorCode, record, durationMs, bytes, isAnswered } = request;
+  const { requestId, traceId, method, route, status, principal, errorCode, record, durationMs, bytes, isAnswered } =
+    request;
   return {
     msg: `${method} ${route ?? '(no route)'} ${status ?? '(no answer)'}`,
     requestId,
+    traceId,
     method,
     route,
     status,

@@ -8,9 +8,7 @@ import { requestIdOf } from '../../common/request-id.js';
 import type { UsageRecord } from '../../usage/usage-record.js';
 import { entryOf } from '../../usage/response-entry.js';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
-
-/** Runs a request inside of something that begins before it. */
-export type RequestScope = (request: Request, response: Response, next: NextFunction) => void;
+import type { RequestScope, ScopedRequest } from './request-scope.js';
 
 /** Sees every request when it begins, and tells of it once it and its stream are over. Costs nothing while nobody asks. */
 @Injectable()
@@ -29,12 +27,13 @@ export class RequestWatch {
 
   /** Middleware, the first. */
   use(request: Request, response: Response, next: NextFunction): void {
-    if (this.observers.length > 0) this.watch(request, response);
-    if (this.scope === undefined) next();
-    else this.scope(request, response, next);
+    const scoped = this.scope?.begin(request);
+    if (scoped !== undefined || this.observers.length > 0) this.watch(request, response, scoped);
+    if (scoped === undefined) next();
+    else scoped.run(next);
   }
 
-  private watch(request: Request, response: Response): void {
+  private watch(request: Request, response: Response, scoped: ScopedRequest | undefined): void {
     const { socket } = request;
     const startedAt = performance.now();
     const bytesBefore = socket.bytesWritten;
@@ -42,7 +41,9 @@ export class RequestWatch {
       const durationMs = performance.now() - startedAt;
       const bytes = socket.bytesWritten - bytesBefore;
       const tell = (record?: UsageRecord): void => {
-        this.tell(factsOf(request, response, { durationMs, bytes, record }));
+        const facts = factsOf(request, response, { durationMs, bytes, record, traceId: scoped?.traceId });
+        scoped?.finished(facts);
+        for (const observer of this.observers) observer.finished(facts);
       };
       // A client that leaves is known of here before its stream has ended.
       const entry = entryOf(response);
@@ -50,16 +51,12 @@ export class RequestWatch {
       else entry.whenOver(tell);
     });
   }
-
-  private tell(request: FinishedRequest): void {
-    for (const observer of this.observers) observer.finished(request);
-  }
 }
 
 function factsOf(
   request: Request,
   response: Response,
-  measured: Pick<FinishedRequest, 'durationMs' | 'bytes' | 'record'>,
+  measured: Pick<FinishedRequest, 'durationMs' | 'bytes' | 'record' | 'traceId'>,
 ): FinishedRequest {
   return {
     ...measured,
