@@ -2,6 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { createRequire } from 'node:module';
 import type { LogLevel } from '../config/config.js';
+import { shownError } from './shown-error.js';
 
 /** What Nest says about its own start; of interest when something is wrong with the modules only. */
 const FRAMEWORK_CONTEXTS = new Set([
@@ -19,7 +20,12 @@ export class ServiceLogger implements LoggerService {
   private readonly pino: Logger;
 
   constructor(level: LogLevel) {
-    const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+    const options = {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: shownError },
+    };
     const readable = process.stdout.isTTY ? prettyStream() : undefined;
     this.pino = readable === undefined ? pino(options) : pino(options, readable);
   }
