@@ -50,7 +50,7 @@ describe('METRICS_PORT', () => {
     service.signal('SIGTERM');
     const draining = await waitFor(async () => {
       const series = readMetrics(await (await get(metrics, '/metrics')).body());
-      return valueOf(series, 'chat_draining') === 1 && series;
+      return valueOf(series, 'chat_draining') === 1 ? series : undefined;
     }, 'the process to drain');
 
     expect(valueOf(draining, 'chat_streams_open')).toBe(1);
