@@ -17,45 +17,31 @@ export class RequestLog implements RequestObserver {
   }
 }
 
+/** One object, made at once: put together of several it would cost more than all else of the line. */
 function entryOf(request: FinishedRequest): object {
-  const { requestId, traceId, method, route, status, principal, errorCode, record, durationMs, bytes, isAnswered } =
-    request;
+  const { method, route, status, principal, record } = request;
+  const firstTextAt = record?.firstTextAt;
   return {
     msg: `${method} ${route ?? '(no route)'} ${status ?? '(no answer)'}`,
-    requestId,
-    traceId,
+    requestId: request.requestId,
+    traceId: request.traceId,
     method,
     route,
     status,
-    ...(isAnswered ? undefined : { clientLeft: true }),
-    errorCode,
+    clientLeft: request.isAnswered ? undefined : true,
+    errorCode: request.errorCode,
     accountId: principal?.accountId,
     keyPrefix: keyPrefixOf(principal),
-    durationMs: Math.round(durationMs),
-    bytes,
-    ...(record === undefined ? undefined : streamOf(record)),
-  };
-}
-
-function streamOf({
-  model,
-  upstream,
-  attempts,
-  outcome,
-  startedAt,
-  firstTextAt,
-  promptTokens,
-  completionTokens,
-}: UsageRecord): object {
-  return {
-    model,
-    upstream,
-    attempts: attempts.length,
-    outcome,
-    firstTextMs: firstTextAt === undefined ? undefined : Math.round(firstTextAt - startedAt),
-    promptTokens: promptTokens.count,
-    completionTokens: completionTokens.count,
-    tokensSource: sourceOf(promptTokens, completionTokens),
+    durationMs: Math.round(request.durationMs),
+    bytes: request.bytes,
+    model: record?.model,
+    upstream: record?.upstream,
+    attempts: record?.attempts.length,
+    outcome: record?.outcome,
+    firstTextMs: firstTextAt === undefined ? undefined : Math.round(firstTextAt - (record?.startedAt ?? firstTextAt)),
+    promptTokens: record?.promptTokens.count,
+    completionTokens: record?.completionTokens.count,
+    tokensSource: record && sourceOf(record),
   };
 }
 
@@ -64,8 +50,7 @@ function keyPrefixOf(principal: Principal | undefined): string | undefined {
 }
 
 /** The less certain of both. */
-function sourceOf(...counts: readonly TokenCount[]): TokenCount['source'] {
-  const sources = counts.map(({ source }) => source);
-  if (sources.includes('unknown')) return 'unknown';
-  return sources.includes('estimated') ? 'estimated' : 'reported';
+function sourceOf({ promptTokens, completionTokens }: UsageRecord): TokenCount['source'] {
+  if (promptTokens.source === 'unknown' || completionTokens.source === 'unknown') return 'unknown';
+  return promptTokens.source === 'reported' ? completionTokens.source : 'estimated';
 }

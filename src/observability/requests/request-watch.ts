@@ -56,17 +56,20 @@ export class RequestWatch {
 function factsOf(
   request: Request,
   response: Response,
-  measured: Pick<FinishedRequest, 'durationMs' | 'bytes' | 'record' | 'traceId'>,
+  { durationMs, bytes, record, traceId }: Pick<FinishedRequest, 'durationMs' | 'bytes' | 'record' | 'traceId'>,
 ): FinishedRequest {
   return {
-    ...measured,
+    durationMs,
+    bytes,
+    record,
+    traceId,
     requestId: requestIdOf(response),
     method: request.method,
     route: routeOf(request),
     status: response.headersSent ? response.statusCode : undefined,
     isAnswered: response.writableFinished,
     principal: callerOf(request),
-    errorCode: answeredErrorOf(response) ?? measured.record?.errorCode,
+    errorCode: answeredErrorOf(response) ?? record?.errorCode,
   };
 }
 
