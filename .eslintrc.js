@@ -17,7 +17,7 @@ const MAY_IMPORT = {
   usage: ['config', 'database', 'accounts', 'auth', 'throttling', 'upstreams'],
   chat: ['config', 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
   health: ['config', 'database', 'auth', 'redis'],
-  observability: ['config'],
+  observability: ['config', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],
 };
 
 const folders = Object.keys(MAY_IMPORT);

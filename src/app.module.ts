@@ -12,6 +12,7 @@ import { ConfigModule } from './config/config.module.js';
 import type { Config } from './config/config.js';
 import { HealthModule } from './health/health.module.js';
 import { ModelsModule } from './models/models.module.js';
+import { ObservabilityModule } from './observability/observability.module.js';
 import { ThrottlingModule, type ThrottlingOptions } from './throttling/throttling.module.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
 import { LedgerTokensUsedModule } from './usage/ledger-tokens-used.js';
@@ -52,6 +53,7 @@ export class AppModule {
         ChatModule,
         ModelsModule,
         HealthModule,
+        ObservabilityModule,
       ],
       providers: [
         { provide: APP_FILTER, useClass: ServiceErrorFilter },
