@@ -14,8 +14,8 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
 async function complaintsAbout(page: Page): Promise<string[]> {
   // By the debugger, which the Content-Security-Policy of the page lets in.
   await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(
-    async () => (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  const { violations } = await page.evaluate(async () =>
+    (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
   );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -1,5 +1,5 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
 import { expectAccessible } from './accessibility.js';

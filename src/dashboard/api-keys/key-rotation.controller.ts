@@ -64,7 +64,7 @@ export class KeyRotationController {
       const newKey = this.list.newKey(created, request, { prefix: old.prefix, endsAt: oldEndsAt });
       this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
     } catch (error) {
-      const problems = problemsOf(error);
+      const problems = problemsOf(error, response.req);
       const content = RotateView({ apiKey: old, nextId: randomUUID(), problems });
       this.pages.sendFailure(response, { ...PAGE, title: `Error: Rotate ${old.name}`, content }, problems.error);
     }
