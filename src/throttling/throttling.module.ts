@@ -1,10 +1,11 @@
-import { Module, type DynamicModule, type ExecutionContext, type Type } from '@nestjs/common';
+import { Global, Module, type DynamicModule, type ExecutionContext, type Type } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { principalOf } from '../auth/current-principal.decorator.js';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
+import { HeldSlots } from './held-slots.js';
 import { InProcessLimitStore } from './in-process-limit-store.js';
 import { LimitOutages } from './limit-outages.js';
 import { LimitStore } from './limit-store.js';
@@ -27,6 +28,7 @@ export interface ThrottlingOptions {
 }
 
 /** Limits each account to what its tier allows. */
+@Global()
 @Module({})
 export class ThrottlingModule {
   static register({ limitStore, tokensUsed }: ThrottlingOptions = {}): DynamicModule {
@@ -40,6 +42,7 @@ export class ThrottlingModule {
       ],
       providers: [
         TierThrottlerGuard,
+        HeldSlots,
         ...(tokensUsed === undefined ? [{ provide: TokensUsed, useClass: NoTokensUsed }] : []),
         {
           provide: LimitOutages,
@@ -53,7 +56,7 @@ export class ThrottlingModule {
             limitStore ?? defaultStore(used, outages, redis),
         },
       ],
-      exports: [TierThrottlerGuard, LimitStore, LimitOutages],
+      exports: [TierThrottlerGuard, LimitStore, LimitOutages, HeldSlots],
     };
   }
 }

@@ -10,11 +10,13 @@ import { scriptNamed } from './scripts.mjs';
 /** @typedef {{ process: MeasuredProcess, port: number, key: string | undefined }} Server a {@link import('./connection.mjs').Target} */
 /** @typedef {{ connections: number, streams: number, requests: number, finished: number, events: number, bytes: number }} Counters */
 
+/** @typedef {{ command?: string, variables?: Record<string, string> }} GatewayOptions over those of the stand */
+
 /**
  * @typedef {object} Stand
  * @property {Server & { counters: () => Promise<Counters> }} vendor
  * @property {() => Promise<Server>} startRelay
- * @property {() => Promise<Server>} startGateway
+ * @property {(options?: GatewayOptions) => Promise<Server>} startGateway
  */
 
 const CONTEXT_LENGTH = 1_000_000;
@@ -58,11 +60,15 @@ export async function prepare({ scripts, gatewayCommand, key, profileFolder, tie
       });
       return { process: relay, port: await relay.reportedPort(), key: undefined };
     },
-    startGateway: async () => {
+    startGateway: async ({ command = gatewayCommand, variables = {} } = {}) => {
       const port = await freePort();
-      const [node, ...rest] = gatewayCommand.split(' ');
+      const [node, ...rest] = command.split(' ');
       const flags = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
-      const gateway = new MeasuredProcess('gateway', [node, ...flags, ...rest], { ...environment, PORT: String(port) });
+      const gateway = new MeasuredProcess('gateway', [node, ...flags, ...rest], {
+        ...environment,
+        ...variables,
+        PORT: String(port),
+      });
       await gateway.until('answers GET /health', () => answersHealth(port));
       if (key === undefined) accountKey ??= await createKey(adminBeside(gatewayCommand), environment);
       return { process: gateway, port, key: accountKey };
