@@ -140,7 +140,7 @@ async function createKey(adminScript, environment) {
     return JSON.parse(stdout);
   };
   const email = `bench-${randomBytes(4).toString('hex')}@example.com`;
-  await admin('account', 'create', '--email', email, '--password', randomBytes(18).toString('base64url'));
+  await admin('account', 'create', '--email', email, '--password', randomBytes(18).toString('hex'));
   const { key } = await admin('key', 'create', '--email', email, '--name', 'bench');
   return key;
 }
