@@ -11,7 +11,7 @@ import { load } from './client.mjs';
 import { sleep } from './processes.mjs';
 import { idleStream } from './scenarios/idle.mjs';
 import { paced } from './scenarios/paced.mjs';
-import { completeStreams } from './scenarios/scenario.mjs';
+import { completeStreams, vendorIsIdle } from './scenarios/scenario.mjs';
 import { machine } from './report.mjs';
 import { prepare } from './servers.mjs';
 import { startStores } from './shared-stores.mjs';
@@ -96,7 +96,9 @@ async function measure() {
   const after = await server.process.usage();
   if (ended.length > 0) throw new Error(`An idle stream ended: ${JSON.stringify(ended[0])}`);
   for (const connection of connections) connection.close();
-  await sleep(2_000);
+  await vendorIsIdle(stand);
+  // What ends these streams in the stores is not part of what follows.
+  await sleep(5_000);
 
   const short = await spent(async () => {
     await completeStreams(server, 'short-20', { count: size.streams, width: WIDTH });
