@@ -161,7 +161,11 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
     await store.append([
       over(),
       over({ outcome: 'upstream_failed', completionTokens: { source: 'unknown' }, costMicros: undefined }),
-      over({ outcome: 'client_gone', startedAt: TODAY + DAY_MS - 1 }),
+      over({
+        outcome: 'client_gone',
+        startedAt: TODAY + DAY_MS - 1,
+        completionTokens: { source: 'estimated', count: 20 },
+      }),
       over({ startedAt: TODAY - 1 }),
       over({ startedAt: TODAY + DAY_MS }),
       over({ model: 'acme/slow', keyId: undefined, keyPrefix: undefined, credential: 'session', costMicros: 7 }),
@@ -181,10 +185,13 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
       promptTokens: 30,
       completionTokens: 40,
       tokensUnknown: 1,
+      tokensEstimated: 1,
       cost: 0.0001,
+      withoutCost: 1,
       currency: 'USD',
+      credential: 'api_key',
     });
-    expect(own[1]).toMatchObject({ keyId: null, cost: 0.000007 });
+    expect(own[1]).toMatchObject({ keyId: null, credential: 'session', cost: 0.000007, withoutCost: 0 });
     const all = await reports.dailyOfAll(new Date(TODAY), new Date(TODAY + DAY_MS));
     expect(all.map(({ accountId, requests }) => [accountId, requests])).toEqual([
       ['ada', 3],
