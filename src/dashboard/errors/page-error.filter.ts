@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { allowedMethods } from '../../common/allowed-methods.js';
+import { requestIdOf } from '../../common/request-id.js';
+import { ServiceErrorFilter } from '../../common/service-error.filter.js';
+import type { ServiceError } from '../../common/service-error.js';
+import { signInPath } from '../local-path.js';
+import { Pages } from '../pages.js';
+import { ErrorView, errorTitle } from './error-view.js';
+
+/** Tells errors to people as pages, and to programs as JSON. */
+@Injectable()
+export class PageErrorFilter extends ServiceErrorFilter {
+  constructor(private readonly pages: Pages) {
+    super();
+  }
+
+  protected override send(error: ServiceError, request: Request, response: Response): void {
+    if (!wantsPage(request)) {
+      super.send(error, request, response);
+      return;
+    }
+    if (error.code === 'unauthenticated') {
+      response.setHeader('Cache-Control', 'no-store');
+      response.redirect(303, signInPath(wayBack(request)));
+      return;
+    }
+    response.setHeaders(new Map(Object.entries(error.headers)));
+    if (error.retryAfterSeconds !== undefined) response.setHeader('Retry-After', error.retryAfterSeconds);
+    const content = ErrorView({ error, requestId: requestIdOf(response) });
+    this.pages.send(response, { title: errorTitle(error), content, width: 'narrow' }, error.status);
+  }
+}
+
+function wantsPage(request: Request): boolean {
+  return !/^\/api(?:[/?]|$)/.test(request.originalUrl) && request.accepts(['json', 'html']) === 'html';
+}
+
+/** A page that can be opened again: not every path that takes a form is one. */
+function wayBack(request: Request): string | undefined {
+  return allowedMethods(request).includes('GET') ? request.originalUrl : undefined;
+}
