@@ -1,4 +1,4 @@
-import { Module, type DynamicModule, type ExecutionContext, type Type } from '@nestjs/common';
+import { Global, Module, type DynamicModule, type ExecutionContext, type Type } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { principalOf } from '../auth/current-principal.decorator.js';
@@ -27,6 +27,7 @@ export interface ThrottlingOptions {
 }
 
 /** Limits each account to what its tier allows. */
+@Global()
 @Module({})
 export class ThrottlingModule {
   static register({ limitStore, tokensUsed }: ThrottlingOptions = {}): DynamicModule {

@@ -33,6 +33,9 @@ export function ModelChoice({ models, tier }: ModelChoiceProps) {
 }
 
 /** Above that, the service refuses `max_tokens`. */
-export function mostTokens({ contextLength, maxOutputTokens = Infinity }: ModelConfig, { maxTokens = Infinity }: TierConfig) {
+export function mostTokens(
+  { contextLength, maxOutputTokens = Infinity }: ModelConfig,
+  { maxTokens = Infinity }: TierConfig,
+) {
   return Math.min(contextLength, maxOutputTokens, maxTokens);
 }

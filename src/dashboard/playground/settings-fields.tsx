@@ -44,7 +44,9 @@ export function SettingsFields({ first, tier }: SettingsFieldsProps) {
             placeholder="optional"
             aria-describedby="max-tokens-hint"
           />
-          <small id="max-tokens-hint">{most === undefined ? 'Of the answer.' : `Of the answer. At most ${count(most)}.`}</small>
+          <small id="max-tokens-hint">
+            {most === undefined ? 'Of the answer.' : `Of the answer. At most ${count(most)}.`}
+          </small>
         </div>
       </div>
     </fieldset>

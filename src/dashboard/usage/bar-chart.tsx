@@ -89,7 +89,14 @@ function Bar({ day, left, index, series, scale }: BarProps) {
         const height = (values[number] ?? 0) * scale;
         const y = HEIGHT - below * scale - height;
         return height === 0 ? null : (
-          <rect key={label} class={color} x={left + (STEP - BAR) / 2} y={rounded(y)} width={BAR} height={rounded(height)} />
+          <rect
+            key={label}
+            class={color}
+            x={left + (STEP - BAR) / 2}
+            y={rounded(y)}
+            width={BAR}
+            height={rounded(height)}
+          />
         );
       })}
     </g>

@@ -28,14 +28,18 @@ export function LimitsSection({ tier, state }: LimitsSectionProps) {
           What is left of them cannot be told at the moment. The limits hold all the same; reload the page in a while.
         </p>
       ) : null}
-      <div class="table-frame" role="region" aria-label="Limits" tabIndex={0}>
-        <table class="figures limits">
+      <div class="table" role="region" aria-label="Limits" tabIndex={0}>
+        <table class="limits">
           <caption class="visually-hidden">Limits and what is left of them now</caption>
           <thead>
             <tr>
               <th scope="col">Limit</th>
-              <th scope="col">Allowed</th>
-              <th scope="col">Left now</th>
+              <th scope="col" class="number">
+                Allowed
+              </th>
+              <th scope="col" class="number">
+                Left now
+              </th>
               <th scope="col">Renewed</th>
             </tr>
           </thead>
@@ -43,8 +47,8 @@ export function LimitsSection({ tier, state }: LimitsSectionProps) {
             {linesOf(tier, state).map(({ name, limit, remaining, renewal }) => (
               <tr key={name}>
                 <th scope="row">{name}</th>
-                <td>{limit === undefined ? 'no limit' : count(limit)}</td>
-                <td>
+                <td class="number">{limit === undefined ? 'no limit' : count(limit)}</td>
+                <td class="number">
                   {limit === undefined ? '–' : remaining === undefined ? 'unknown' : count(remaining)}
                   {limit === undefined || remaining === undefined ? null : <Gauge part={remaining / limit} />}
                 </td>

@@ -13,7 +13,9 @@ export function rangeOf(days: unknown): Range {
   const range = RANGES.find((known) => String(known) === days);
   if (range !== undefined) return range;
   const message = `must be one of ${RANGES.join(', ')}`;
-  throw new ServiceError('invalid_request', `The number of days ${message}.`, { details: [{ field: 'days', message }] });
+  throw new ServiceError('invalid_request', `The number of days ${message}.`, {
+    details: [{ field: 'days', message }],
+  });
 }
 
 /** The last so many days. */

@@ -87,7 +87,9 @@ function Notes({ total, withCost }: { readonly total: UsageSum; readonly withCos
   const notes = [
     total.tokensEstimated > 0 && `${ESTIMATED} Part of it is an estimate, as the vendor did not report its tokens.`,
     total.tokensUnknown > 0 && `${AT_LEAST} Nobody knows the tokens of some requests: they are not in the figure.`,
-    withCost && total.withoutCost > 0 && 'Cost leaves out requests whose tokens are not known or whose model had no price.',
+    withCost &&
+      total.withoutCost > 0 &&
+      'Cost leaves out requests whose tokens are not known or whose model had no price.',
     'Errors are failures of a model, of the service or of the request. An answer that you stop is none.',
   ].filter((note) => note !== false);
   return (

@@ -20,17 +20,29 @@ export interface UsageTableProps {
 
 export function UsageTable({ caption, heading, lines, total, withCost, withShares = false }: UsageTableProps) {
   return (
-    <div class="table-frame" role="region" aria-label={caption} tabIndex={0}>
-      <table class="figures">
+    <div class="table" role="region" aria-label={caption} tabIndex={0}>
+      <table>
         <caption>{caption}</caption>
         <thead>
           <tr>
             <th scope="col">{heading}</th>
-            <th scope="col">Requests</th>
-            <th scope="col">Errors</th>
-            <th scope="col">Input tokens</th>
-            <th scope="col">Output tokens</th>
-            {withCost ? <th scope="col">Cost</th> : null}
+            <th scope="col" class="number">
+              Requests
+            </th>
+            <th scope="col" class="number">
+              Errors
+            </th>
+            <th scope="col" class="number">
+              Input tokens
+            </th>
+            <th scope="col" class="number">
+              Output tokens
+            </th>
+            {withCost ? (
+              <th scope="col" class="number">
+                Cost
+              </th>
+            ) : null}
           </tr>
         </thead>
         <tbody>
@@ -58,11 +70,11 @@ export function UsageTable({ caption, heading, lines, total, withCost, withShare
 function Cells({ sum, withCost }: { readonly sum: UsageSum; readonly withCost: boolean }) {
   return (
     <>
-      <td>{count(sum.requests)}</td>
-      <td class={sum.errors > 0 ? 'errors' : undefined}>{count(sum.errors)}</td>
-      <td>{tokens(sum.promptTokens, sum)}</td>
-      <td>{tokens(sum.completionTokens, sum)}</td>
-      {withCost ? <td>{cost(sum)}</td> : null}
+      <td class="number">{count(sum.requests)}</td>
+      <td class={sum.errors > 0 ? 'number bad' : 'number'}>{count(sum.errors)}</td>
+      <td class="number">{tokens(sum.promptTokens, sum)}</td>
+      <td class="number">{tokens(sum.completionTokens, sum)}</td>
+      {withCost ? <td class="number">{cost(sum)}</td> : null}
     </>
   );
 }

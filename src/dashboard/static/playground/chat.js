@@ -106,7 +106,8 @@ export class Chat {
    * @param {unknown} error
    */
   #fail(turn, error) {
-    const failure = error instanceof ChatFailure ? error : new ChatFailure('broken', 'This page failed.', { cause: error });
+    const failure =
+      error instanceof ChatFailure ? error : new ChatFailure('broken', 'This page failed.', { cause: error });
     const advice = adviceOn(failure);
     turn.end('failed');
     this.parts.settings.markInvalid((failure.facts.details ?? []).map(({ field }) => field));
