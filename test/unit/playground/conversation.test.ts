@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Conversation, type TurnState } from '../../../../src/dashboard/static/playground/conversation.js';
+import { Conversation, type TurnState } from '../../../src/dashboard/static/playground/conversation.js';
 
 function withTurn(answer: string, state: Exclude<TurnState, 'answering'>): Conversation {
   const conversation = new Conversation();
