@@ -1,0 +1,78 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { signedIn, type AccountSession } from '../support/account-session.js';
+import { setStage, type Stage, type StageOptions } from '../support/stage.js';
+import { launchChromium } from './chromium.js';
+import { watch } from './watched-page.js';
+
+const OUTPUT = join(import.meta.dirname, 'output');
+
+export interface OpenOptions extends BrowserContextOptions {
+  readonly tier?: string;
+  /** By default a new account's. */
+  readonly account?: AccountSession;
+}
+
+/** A page of somebody who is signed in, in a browser of its own. */
+export interface SignedInPage {
+  readonly page: Page;
+  readonly account: AccountSession;
+  /** See `watch`. */
+  readonly complaints: string[];
+}
+
+/** The service before a scripted vendor, and a browser. */
+export class WebStage {
+  private constructor(
+    readonly stage: Stage,
+    private readonly browser: Browser,
+  ) {}
+
+  static async set(options: StageOptions = {}): Promise<WebStage> {
+    await mkdir(OUTPUT, { recursive: true });
+    return new WebStage(await setStage(1, options), await launchChromium());
+  }
+
+  get vendor() {
+    return this.stage.vendor;
+  }
+
+  /** By a name to which browsers send secure cookies without TLS. */
+  get origin(): string {
+    return this.stage.origin.replace('127.0.0.1', 'localhost');
+  }
+
+  async open(path: string, { tier, account, ...options }: OpenOptions = {}): Promise<SignedInPage> {
+    const person = account ?? (await signedIn(this.stage.service, tier));
+    const context = await this.browser.newContext(options);
+    const page = await context.newPage();
+    await this.signIn(page, person);
+    const complaints = watch(page);
+    await page.goto(this.origin + path);
+    return { page, account: person, complaints };
+  }
+
+  async signIn(page: Page, { cookie }: AccountSession): Promise<void> {
+    const url = this.origin.replace('http:', 'https:');
+    await page.context().addCookies([{ ...cookie, url, secure: true, httpOnly: true, sameSite: 'Lax' }]);
+  }
+
+  /** Under `test/browser/output`, to be looked at. */
+  async screenshot(page: Page, name: string): Promise<void> {
+    await page.screenshot({ path: join(OUTPUT, `${name}.png`), fullPage: true, animations: 'disabled' });
+  }
+
+  async clear(): Promise<void> {
+    await this.browser.close();
+    await this.stage.clear();
+  }
+}
+
+/** How a page is looked at. */
+export const LOOKS = [
+  { name: 'phone-light', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
+  { name: 'phone-dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+  { name: 'wide-light', viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  { name: 'wide-dark', viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+] as const;
