@@ -49,10 +49,10 @@ describe.skipIf(!hasChromium)('the playground in Chromium for everyone', () => {
     await web.screenshot(page, `playground-answering-${name}`);
 
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('Stopped.').waitFor();
+    await page.getByText('Stopped. This much').waitFor();
     expect(complaints).toEqual([]);
     await playground.send('And now?');
-    await page.getByText('Too many requests in a minute').waitFor();
+    await page.locator('.failure').getByText('Too many requests in a minute').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await web.screenshot(page, `playground-limited-${name}`);
   });

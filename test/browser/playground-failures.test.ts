@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SessionsService } from '../../src/accounts/sessions.service.js';
 import { signedIn } from '../support/account-session.js';
+import { Gate } from '../support/gate.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
 import { WebStage, type SignedInPage } from './web-stage.js';
@@ -39,11 +40,15 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
   const failure = () => page.locator('.failure').last();
 
   it('an answer that breaks off stays, marked as incomplete, and can be had again', async () => {
+    const seen = new Gate();
     web.vendor.next(async (call) => {
       call.head().text('Half of');
+      await seen.opened;
       await call.cut();
     });
     await playground.send('All of it!');
+    await playground.answerIs('Half of');
+    seen.open();
     await failure().getByText('The answer is incomplete').waitFor();
     expect(await playground.announcement()).toContain('The answer is incomplete');
     await playground.answerIs('Half of');
@@ -101,7 +106,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await playground.answerIs('On and on');
     const other = await web.open('/playground', { account: opened.account });
     await new PlaygroundPage(other.page).send('And I?');
-    await other.page.getByText('Too many answers at once').waitFor();
+    await other.page.locator('.failure').getByText('Too many answers at once').waitFor();
     await other.page.context().close();
   });
 
@@ -142,11 +147,12 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
 
   it('what the service finds wrong with a request is told field by field', async () => {
     const field = page.getByLabel('Max tokens');
+    await page.getByLabel('Message').fill('Hello!');
     await field.evaluate((input) => {
       input.removeAttribute('max');
       (input as HTMLInputElement).value = '4097';
     });
-    await playground.send('Hello!');
+    await button('Send').click();
     await failure().getByText('Max tokens must not be above 4096').waitFor();
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     await field.fill('');

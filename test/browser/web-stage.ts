@@ -6,6 +6,8 @@ import { setStage, type Stage, type StageOptions } from '../support/stage.js';
 import { launchChromium } from './chromium.js';
 import { watch } from './watched-page.js';
 
+/** Less than a test has, so that what it waited for is told. */
+const PAGE_TIMEOUT_MS = 12_000;
 const OUTPUT = join(import.meta.dirname, 'output');
 
 export interface OpenOptions extends BrowserContextOptions {
@@ -47,6 +49,7 @@ export class WebStage {
     const person = account ?? (await signedIn(this.stage.service, tier));
     const context = await this.browser.newContext(options);
     const page = await context.newPage();
+    page.setDefaultTimeout(PAGE_TIMEOUT_MS);
     await this.signIn(page, person);
     const complaints = watch(page);
     await page.goto(this.origin + path);
