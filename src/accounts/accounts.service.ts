@@ -61,7 +61,10 @@ export class AccountsService {
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
-    return (await orUnavailable(this.accounts.findOneBy({ email: normalizeEmail(email) }))) ?? undefined;
+    const normalized = normalizeEmail(email);
+    // Not every database can be asked for every text.
+    if (!isEmail(normalized)) return undefined;
+    return (await orUnavailable(this.accounts.findOneBy({ email: normalized }))) ?? undefined;
   }
 
   async findById(id: string): Promise<Account | undefined> {

@@ -2,6 +2,7 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { AttemptCounters, InProcessAttemptCounters } from './attempt-counters.js';
 import { AuthenticationGuard, STRATEGY_NAMES } from './authentication.guard.js';
+import { PasswordChange } from './password-change.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionMiddleware } from './session.middleware.js';
@@ -14,7 +15,7 @@ export interface AuthOptions {
   readonly strategies?: readonly StrategyType[];
 }
 
-const services = [AuthenticationGuard, SameOriginGuard, SessionMiddleware, SessionCookie, SignIn];
+const services = [AuthenticationGuard, SameOriginGuard, SessionMiddleware, SessionCookie, SignIn, PasswordChange];
 
 /** Says who makes a request, and signs people in. */
 @Global()

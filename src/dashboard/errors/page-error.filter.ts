@@ -4,7 +4,7 @@ import { allowedMethods } from '../../common/allowed-methods.js';
 import { requestIdOf } from '../../common/request-id.js';
 import { ServiceErrorFilter } from '../../common/service-error.filter.js';
 import type { ServiceError } from '../../common/service-error.js';
-import { signInPath } from '../local-path.js';
+import { withNext } from '../local-path.js';
 import { Pages } from '../pages.js';
 import { ErrorView, errorTitle } from './error-view.js';
 
@@ -21,14 +21,11 @@ export class PageErrorFilter extends ServiceErrorFilter {
       return;
     }
     if (error.code === 'unauthenticated') {
-      response.setHeader('Cache-Control', 'no-store');
-      response.redirect(303, signInPath(wayBack(request)));
+      this.pages.leadTo(response, withNext('/sign-in', wayBack(request)));
       return;
     }
-    response.setHeaders(new Map(Object.entries(error.headers)));
-    if (error.retryAfterSeconds !== undefined) response.setHeader('Retry-After', error.retryAfterSeconds);
     const content = ErrorView({ error, requestId: requestIdOf(response) });
-    this.pages.send(response, { title: errorTitle(error), content, width: 'narrow' }, error.status);
+    this.pages.sendFailure(response, { title: errorTitle(error), content, width: 'narrow' }, error);
   }
 }
 

@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact';
+import type { CreatedApiKey } from '../../accounts/api-keys.service.js';
+import { curlLine } from '../../common/curl-line.js';
+import { Copyable } from '../layout/copyable.js';
+
+export interface NewKey {
+  readonly created: CreatedApiKey;
+  /** Where it can be used. */
+  readonly origin: string;
+  readonly model: string | undefined;
+  /** What else there is to know. */
+  readonly remark?: string;
+}
+
+/** A key that was made just now: the only time that it is shown. */
+export function NewKeyView({ created, origin, model, remark }: NewKey) {
+  const { name, key } = created;
+  return (
+    <section class="new-key" data-new-key role="status">
+      <h2>Your new key “{name}”</h2>
+      <p>
+        <strong>Copy it now: it is shown only this once.</strong> Keep it where your programs keep their secrets.
+      </p>
+      <Copyable what="key" text={key} id="new-key" />
+      {remark === undefined ? null : <p>{remark}</p>}
+      {model === undefined ? null : (
+        <TryIt>
+          <Copyable what="command" text={curlLine({ origin, key, model, message: 'Hello!' })} id="try-it" />
+        </TryIt>
+      )}
+    </section>
+  );
+}
+
+function TryIt({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <>
+      <p>Try it in a terminal:</p>
+      {children}
+    </>
+  );
+}
