@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('the request as curl in Chromium', () => {
   async function copied(): Promise<string> {
     await page.getByText('This request as curl').click();
     await page.getByRole('button', { name: 'Copy' }).click();
-    await page.getByText('Copied.').waitFor();
+    await page.getByText('Copied').waitFor();
     return page.evaluate(() => navigator.clipboard.readText());
   }
 

@@ -1,4 +1,8 @@
+import { quoted } from '../../common/curl-line.js';
+import { Copyable } from '../layout/copyable.js';
+
 interface CurlPanelProps {
+  /** Scheme, host and port, as the browser sees them. */
   readonly origin: string;
   readonly modelId: string;
 }
@@ -8,19 +12,11 @@ export function CurlPanel({ origin, modelId }: CurlPanelProps) {
   return (
     <details id="curl" class="curl">
       <summary>This request as curl</summary>
-      <p>
-        <code>$API_KEY</code> stands for a key from <a href="/settings/api-keys">Settings &gt; API Keys</a>:{' '}
-        <code>export API_KEY=csk_…</code>
+      <p class="fine">
+        <code>$API_KEY</code> stands for a key that you make under{' '}
+        <a href="/settings/api-keys">Settings &gt; API Keys</a>: <code>export API_KEY=csk_…</code>
       </p>
-      <pre tabIndex={0} aria-label="Command">
-        <code id="curl-command">{firstRequest(origin, modelId)}</code>
-      </pre>
-      <p class="actions">
-        <button id="curl-copy" type="button" class="secondary" hidden>
-          Copy
-        </button>
-        <span id="curl-outcome" role="status" />
-      </p>
+      <Copyable what="command" id="curl-command" text={firstRequest(origin, modelId)} />
     </details>
   );
 }
@@ -29,13 +25,9 @@ function firstRequest(origin: string, model: string): string {
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }], temperature: 0.7 });
   return [
     `curl -N ${quoted(`${origin}/api/v1/chat/stream`)}`,
+    // The shell is to put the key in here.
     '  -H "Authorization: Bearer $API_KEY"',
-    "  -H 'Content-Type: application/json'",
+    `  -H ${quoted('Content-Type: application/json')}`,
     `  --data-raw ${quoted(body)}`,
   ].join(' \\\n');
-}
-
-/** One word of the shell: nothing has a meaning between single quotes, but for these themselves. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

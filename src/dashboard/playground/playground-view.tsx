@@ -14,12 +14,10 @@ export function PlaygroundView({ models, tier, accountId, origin }: PlaygroundVi
   return (
     <>
       <h1>Playground</h1>
-      <noscript>
-        <p class="notice">
-          The playground needs JavaScript, to show an answer while it is written. The command below does the same from a
-          terminal; make a key for it under <a href="/settings/api-keys">Settings &gt; API Keys</a>.
-        </p>
-      </noscript>
+      <p id="without-script" class="notice">
+        The playground needs JavaScript, to show an answer while it is written. The command below does the same from a
+        terminal; make a key for it under <a href="/settings/api-keys">Settings &gt; API Keys</a>.
+      </p>
       {first === undefined ? (
         <p class="notice">This service has no model yet: whoever runs it has to configure one.</p>
       ) : null}

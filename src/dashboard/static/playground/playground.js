@@ -1,3 +1,4 @@
+import { offerCopying } from '../copy.js';
 import { Chat } from './chat.js';
 import { Conversation } from './conversation.js';
 import { CurlPanel } from './curl-panel.js';
@@ -49,12 +50,8 @@ const chat = new Chat({
   whenChanged: refresh,
 });
 const curl = new CurlPanel(
-  {
-    panel: element('curl', HTMLDetailsElement),
-    command: element('curl-command', HTMLElement),
-    copy: element('curl-copy', HTMLButtonElement),
-    outcome: element('curl-outcome', HTMLElement),
-  },
+  element('curl', HTMLDetailsElement),
+  element('curl-command', HTMLElement),
   // The one that Send would send; while the box is empty, the last one.
   () => settings.request(conversation.messages(settings.system, message.text || chat.lastQuestion || 'Hello!')),
 );
@@ -85,7 +82,9 @@ buttons.clear.addEventListener('click', () => chat.clear());
 // Nobody reads on. The browser may keep the page to come back to it, and it must then be as it says it is.
 window.addEventListener('pagehide', () => chat.stop());
 
+// Browsers that do not know the media query of the stylesheet show it even so.
+document.getElementById('without-script')?.remove();
+offerCopying();
 settings.restore();
 showModelLimits(fields, hints);
 refresh();
-form.dataset['ready'] = '';
