@@ -109,10 +109,10 @@ function description(days: readonly string[], totals: readonly number[]): string
   return `${days[0] ?? ''} to ${days.at(-1) ?? ''}: at most ${count(most)}, on ${busiest}. All figures are in the table by day.`;
 }
 
-/** The next number of the kind 1, 2, 5, 10, 20, … */
+/** The next number of few digits, so that bars fill most of the height. */
 function roundTop(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
-  return ([1, 2, 5, 10].find((step) => step * power >= value) ?? 10) * power;
+  return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value) ?? 10) * power;
 }
 
 function rounded(value: number): number {

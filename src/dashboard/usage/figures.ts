@@ -33,7 +33,7 @@ export function shortDay(day: string): string {
 
 /** Small amounts with as many decimals as they need. */
 function money(amount: number, currency: string): string {
-  const maximumFractionDigits = amount !== 0 && amount < 1 ? MOST_DECIMALS : 2;
+  const maximumFractionDigits = amount >= 1 ? 2 : amount >= 0.01 ? 4 : MOST_DECIMALS;
   const format = { style: 'currency', currency, minimumFractionDigits: 2, maximumFractionDigits } as const;
   return new Intl.NumberFormat('en-US', format).format(amount);
 }
