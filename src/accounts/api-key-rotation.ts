@@ -13,6 +13,11 @@ export interface Rotation extends Omit<NewApiKey, 'name'> {
   readonly overlapMs: number;
 }
 
+export interface RotatedApiKey {
+  readonly created: CreatedApiKey;
+  readonly oldEndsAt: Date;
+}
+
 /** Replaces keys. */
 @Injectable()
 export class ApiKeyRotation {
@@ -29,16 +34,17 @@ export class ApiKeyRotation {
    *
    * @throws {ServiceError} `not_found` for a key that is unknown or another account's, `invalid_request` for one that has ended.
    */
-  async rotate(id: string, accountId: string, { overlapMs, ...replacement }: Rotation): Promise<CreatedApiKey> {
+  async rotate(id: string, accountId: string, { overlapMs, ...replacement }: Rotation): Promise<RotatedApiKey> {
     const old = await this.keys.find(id, accountId);
     const now = this.now();
     if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt.getTime() <= now)) {
       throw new ServiceError('invalid_request', 'This key has ended already. Create a new one.');
     }
     const created = await this.keys.create(accountId, { name: old.name, ...replacement });
-    if (overlapMs === 0) await this.keys.revoke(id, accountId);
-    else await this.expire(id, new Date(now + overlapMs));
-    return created;
+    if (overlapMs === 0) return { created, oldEndsAt: (await this.keys.revoke(id, accountId)).revokedAt };
+    const end = new Date(now + overlapMs);
+    await this.expire(id, end);
+    return { created, oldEndsAt: old.expiresAt !== null && old.expiresAt < end ? old.expiresAt : end };
   }
 
   /** Never later than it would have ended anyway. */

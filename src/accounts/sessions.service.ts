@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Not, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../common/clock.js';
 import { ServiceError } from '../common/service-error.js';
 import { CONFIG, type Config, type TierConfig } from '../config/config.js';
@@ -88,11 +88,10 @@ export class SessionsService {
     }
   }
 
-  /** Ends all sessions of the account, but for one. */
-  async endAllOf(accountId: string, exceptSessionId?: string): Promise<void> {
-    const ended = exceptSessionId === undefined ? { accountId } : { accountId, id: Not(exceptSessionId) };
-    const sessions = await orUnavailable(this.sessions.find({ select: { id: true }, where: ended }));
-    await orUnavailable(this.sessions.delete(ended));
+  /** Ends all sessions of the account. */
+  async endAllOf(accountId: string): Promise<void> {
+    const sessions = await orUnavailable(this.sessions.find({ select: { id: true }, where: { accountId } }));
+    await orUnavailable(this.sessions.delete({ accountId }));
     for (const { id } of sessions) this.forget(id);
   }
 

@@ -1,25 +1,23 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { picture } from './screenshots.js';
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-
-interface AxeResults {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly impact: string | null;
-    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
-  }[];
+/** Pictures of the page, with nothing serious for axe-core to say about any of them, and nothing to scroll sideways to. */
+export async function expectAccessible(page: Page, name: string): Promise<void> {
+  await picture(page, name, async (title) => {
+    expect(await complaintsAbout(page), title).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${title} fits`).toBe(true);
+  });
 }
 
-/** What axe-core finds serious or critical on the page as it is now, in words. */
-export async function seriousFindings(page: Page): Promise<readonly string[]> {
-  // Not as a script of the page, which its Content-Security-Policy would refuse.
-  await page.evaluate(await readFile(AXE, 'utf8'));
-  const { violations } = await page.evaluate(() =>
+async function complaintsAbout(page: Page): Promise<string[]> {
+  // By the debugger, which the Content-Security-Policy of the page lets in.
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(async () =>
     (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run(),
   );
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary = '' }) => `${id}: ${html} ${failureSummary}`));
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`);
 }

@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { signedIn, type AccountSession } from '../support/account-session.js';
 import { setStage, type Stage, type StageOptions } from '../support/stage.js';
@@ -8,7 +6,6 @@ import { watch } from './watched-page.js';
 
 /** Less than a test has, so that what it waited for is told. */
 const PAGE_TIMEOUT_MS = 12_000;
-const OUTPUT = join(import.meta.dirname, 'output');
 
 export interface OpenOptions extends BrowserContextOptions {
   readonly tier?: string;
@@ -32,7 +29,6 @@ export class WebStage {
   ) {}
 
   static async set(options: StageOptions = {}): Promise<WebStage> {
-    await mkdir(OUTPUT, { recursive: true });
     return new WebStage(await setStage(1, options), await launchChromium());
   }
 
@@ -61,21 +57,8 @@ export class WebStage {
     await page.context().addCookies([{ ...cookie, url, secure: true, httpOnly: true, sameSite: 'Lax' }]);
   }
 
-  /** Under `test/browser/output`, to be looked at. */
-  async screenshot(page: Page, name: string): Promise<void> {
-    await page.screenshot({ path: join(OUTPUT, `${name}.png`), fullPage: true, animations: 'disabled' });
-  }
-
   async clear(): Promise<void> {
     await this.browser.close();
     await this.stage.clear();
   }
 }
-
-/** How a page is looked at. */
-export const LOOKS = [
-  { name: 'phone-light', viewport: { width: 390, height: 844 }, colorScheme: 'light' },
-  { name: 'phone-dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
-  { name: 'wide-light', viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
-  { name: 'wide-dark', viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
-] as const;

@@ -61,7 +61,7 @@ export function AccountView({ account, changed, problems }: AccountViewProps) {
 function TierFacts({ tier }: { readonly tier: TierConfig }) {
   const limits: [string, number | undefined][] = [
     ['Requests a minute', tier.requestsPerMinute],
-    ['Answers at the same time', tier.concurrentStreams],
+    ['Answers at once', tier.concurrentStreams],
     ['Tokens of one answer', tier.maxTokens],
     ['Tokens a day', tier.tokensPerDay],
   ];

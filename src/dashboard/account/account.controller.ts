@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import type { VerifiedSession } from '../../accounts/sessions.service.js';
 import { PasswordChange } from '../../auth/password-change.js';
 import { CurrentSession } from '../../auth/request-session.js';
+import { SessionCookie } from '../../auth/session-cookie.js';
 import { SessionOnly } from '../../auth/session.guard.js';
 import { Form } from '../../common/form.decorator.js';
 import { problemsOf } from '../forms/field-problems.js';
@@ -23,6 +24,7 @@ export class AccountController {
   constructor(
     private readonly pages: Pages,
     private readonly passwords: PasswordChange,
+    private readonly cookie: SessionCookie,
   ) {}
 
   @Get()
@@ -40,9 +42,10 @@ export class AccountController {
     @Res() response: Response,
   ): Promise<void> {
     try {
-      await this.passwords.change(session, { current, next }, address);
+      const { token, expiresAt } = await this.passwords.change(session, { current, next }, address);
+      this.cookie.set(response, token, expiresAt);
     } catch (error) {
-      const problems = problemsOf(error);
+      const problems = problemsOf(error, response.req);
       const content = AccountView({ account: session.account, changed: false, problems });
       const page = { title: 'Error: Account', place: 'account', width: 'narrow', content } as const;
       this.pages.sendFailure(response, page, problems.error);

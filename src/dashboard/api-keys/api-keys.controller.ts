@@ -53,7 +53,7 @@ export class ApiKeysController {
       const newKey = this.list.newKey(created, request);
       this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
     } catch (error) {
-      const problems = problemsOf(error);
+      const problems = problemsOf(error, response.req);
       const page = await this.list.page(accountId, { name, lifetime: lifetime ?? 'never', problems });
       this.pages.sendFailure(response, page, problems.error);
     }

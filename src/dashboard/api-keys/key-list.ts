@@ -6,7 +6,7 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import type { Page } from '../page.js';
 import { ApiKeysView, type ApiKeysViewProps } from './api-keys-view.js';
-import type { NewKey } from './new-key-view.js';
+import type { NewKey, ReplacedKey } from './new-key-view.js';
 
 const KEYS_PER_PAGE = 50;
 
@@ -36,9 +36,9 @@ export class KeyList {
   }
 
   /** What to show of a key that was made just now, to the browser that asked for it. */
-  newKey(created: CreatedApiKey, request: Request, remark?: string): NewKey {
+  newKey(created: CreatedApiKey, request: Request, replaced?: ReplacedKey): NewKey {
     const origin = `${request.protocol}://${request.host}`;
     const model = this.models.all()[0]?.id;
-    return { created, origin, model, ...(remark === undefined ? {} : { remark }) };
+    return { created, origin, model, ...(replaced === undefined ? {} : { replaced }) };
   }
 }

@@ -60,12 +60,11 @@ export class KeyRotationController {
     try {
       const overlapMs = overlapOf(hours);
       const expiresAt = expiryOf(lifetime, this.now());
-      const created = await this.rotation.rotate(id, accountId, { overlapMs, expiresAt, id: newId });
-      const remark = `The old key ${old.prefix}… ${overlapMs === 0 ? 'is revoked.' : 'ends at the time that the table says.'}`;
-      const newKey = this.list.newKey(created, request, remark);
+      const { created, oldEndsAt } = await this.rotation.rotate(id, accountId, { overlapMs, expiresAt, id: newId });
+      const newKey = this.list.newKey(created, request, { prefix: old.prefix, endsAt: oldEndsAt });
       this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
     } catch (error) {
-      const problems = problemsOf(error);
+      const problems = problemsOf(error, response.req);
       const content = RotateView({ apiKey: old, nextId: randomUUID(), problems });
       this.pages.sendFailure(response, { ...PAGE, title: `Error: Rotate ${old.name}`, content }, problems.error);
     }

@@ -61,21 +61,24 @@ function KeyRow({ listed, state }: { readonly listed: ListedApiKey; readonly sta
           </span>
         )}
       </td>
-      <td role="cell" class="row-actions">
-        {state === 'active'
-          ? ['rotate', 'revoke'].map((action) => <Action key={action} action={action} id={id} />)
-          : null}
+      <td role="cell">
+        {state === 'active' ? (
+          <div class="row-actions">
+            <Action action="rotate" label="Rotate" id={id} />
+            <Action action="revoke" label="Revoke" id={id} />
+          </div>
+        ) : null}
       </td>
     </tr>
   );
 }
 
 /** Leads to the page that asks before anything is done. */
-function Action({ action, id }: { readonly action: string; readonly id: string }) {
+function Action({ action, label, id }: { readonly action: string; readonly label: string; readonly id: string }) {
   return (
     <form method="get" action={`/settings/api-keys/${id}/${action}`}>
       <button class="quiet" aria-describedby={`key-${id}`}>
-        {action === 'rotate' ? 'Rotate' : 'Revoke'}
+        {label}
       </button>
     </form>
   );

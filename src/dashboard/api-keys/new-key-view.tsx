@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { CreatedApiKey } from '../../accounts/api-keys.service.js';
 import { curlLine } from '../../common/curl-line.js';
+import { Moment } from '../layout/moment.js';
 import { Copyable } from '../layout/copyable.js';
 
 export interface NewKey {
@@ -8,12 +9,17 @@ export interface NewKey {
   /** Where it can be used. */
   readonly origin: string;
   readonly model: string | undefined;
-  /** What else there is to know. */
-  readonly remark?: string;
+  readonly replaced?: ReplacedKey;
+}
+
+/** The old key, after a rotation. */
+export interface ReplacedKey {
+  readonly prefix: string;
+  readonly endsAt: Date;
 }
 
 /** A key that was made just now: the only time that it is shown. */
-export function NewKeyView({ created, origin, model, remark }: NewKey) {
+export function NewKeyView({ created, origin, model, replaced }: NewKey) {
   const { name, key } = created;
   return (
     <section class="new-key" data-new-key role="status">
@@ -21,8 +27,12 @@ export function NewKeyView({ created, origin, model, remark }: NewKey) {
       <p>
         <strong>Copy it now: it is shown only this once.</strong> Keep it where your programs keep their secrets.
       </p>
-      <Copyable what="key" text={key} id="new-key" />
-      {remark === undefined ? null : <p>{remark}</p>}
+      <Copyable what="key" text={key} id="new-key" wraps />
+      {replaced === undefined ? null : (
+        <p>
+          The old key <code>{replaced.prefix}…</code> ends on <Moment at={replaced.endsAt} /> UTC.
+        </p>
+      )}
       {model === undefined ? null : (
         <TryIt>
           <Copyable what="command" text={curlLine({ origin, key, model, message: 'Hello!' })} id="try-it" />

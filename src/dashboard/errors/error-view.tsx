@@ -5,7 +5,7 @@ import { waitingTime } from '../waiting-time.js';
 const WORDS: Readonly<Record<number, readonly [title: string, advice: string]>> = {
   400: ['That did not work', 'Go back, and look at what you have entered.'],
   403: ['Not allowed', 'Open the page anew from here, and try again.'],
-  404: ['Page not found', 'Look at the address: there is nothing at this one, or it is not yours to see.'],
+  404: ['Page not found', 'Check the address, or begin at the start.'],
   405: ['Not like this', 'Open the page anew from here, and try again.'],
   413: ['That is too much', 'Go back, and send less.'],
   429: ['Too many attempts', 'Wait a little, and try again.'],

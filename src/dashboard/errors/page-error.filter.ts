@@ -5,6 +5,7 @@ import { requestIdOf } from '../../common/request-id.js';
 import { ServiceErrorFilter } from '../../common/service-error.filter.js';
 import type { ServiceError } from '../../common/service-error.js';
 import { withNext } from '../local-path.js';
+import { wantsPage } from './wants-page.js';
 import { Pages } from '../pages.js';
 import { ErrorView, errorTitle } from './error-view.js';
 
@@ -27,10 +28,6 @@ export class PageErrorFilter extends ServiceErrorFilter {
     const content = ErrorView({ error, requestId: requestIdOf(response) });
     this.pages.sendFailure(response, { title: errorTitle(error), content, width: 'narrow' }, error);
   }
-}
-
-function wantsPage(request: Request): boolean {
-  return !/^\/api(?:[/?]|$)/.test(request.originalUrl) && request.accepts(['json', 'html']) === 'html';
 }
 
 /** A page that can be opened again: not every path that takes a form is one. */

@@ -1,3 +1,5 @@
+import type { Request } from 'express';
+import { wantsPage } from '../errors/wants-page.js';
 import { ServiceError } from '../../common/service-error.js';
 
 /** What is wrong with a form: with all of it, and with its fields by name. */
@@ -6,8 +8,8 @@ export interface FormProblems {
   readonly byField: ReadonlyMap<string, string>;
 }
 
-/** What the error says about the form; everything else is thrown on. */
-export function problemsOf(error: unknown): FormProblems {
-  if (!(error instanceof ServiceError) || error.code === 'internal_error') throw error;
+/** What the error says about the form of a page. What is no such error is thrown on, and so is what no page asked for. */
+export function problemsOf(error: unknown, request: Request): FormProblems {
+  if (!(error instanceof ServiceError) || error.code === 'internal_error' || !wantsPage(request)) throw error;
   return { error, byField: new Map(error.details?.map(({ field, message }) => [field, message])) };
 }

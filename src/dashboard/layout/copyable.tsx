@@ -3,13 +3,15 @@ interface CopyableProps {
   readonly what: string;
   readonly text: string;
   readonly id: string;
+  /** By default lines are scrolled sideways. */
+  readonly wraps?: boolean;
 }
 
 /** Text in a box with a button that copies it. The page's script calls `offerCopying()` of `copy.js`. */
-export function Copyable({ what, text, id }: CopyableProps) {
+export function Copyable({ what, text, id, wraps = false }: CopyableProps) {
   return (
     <div class="copyable">
-      <pre tabIndex={0} aria-label={what}>
+      <pre tabIndex={0} class={wraps ? 'wraps' : ''} aria-label={what}>
         <code id={id}>{text}</code>
       </pre>
       <p class="needs-script">

@@ -50,7 +50,7 @@ export class SignInController {
       const { token, expiresAt } = await this.signIns.signIn({ email, password }, visitor);
       this.cookie.set(response, token, expiresAt);
     } catch (error) {
-      const problems = problemsOf(error);
+      const problems = problemsOf(error, response.req);
       const content = SignInView({ email, next: localPath(next), problems, signUp: this.pages.signUp });
       const page = { title: 'Error: Sign in', place: 'sign-in', width: 'narrow', content } as const;
       this.pages.sendFailure(response, page, problems.error);

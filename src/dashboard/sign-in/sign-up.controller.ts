@@ -51,16 +51,16 @@ export class SignUpController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    if (this.pages.signUp === 'closed') {
-      this.sendClosed(response);
-      return;
-    }
     const visitor = { address, sessionId: request.session?.sessionId };
     try {
       const { token, expiresAt } = await this.signIns.signUp({ email, password }, visitor);
       this.cookie.set(response, token, expiresAt);
     } catch (error) {
-      const problems = problemsOf(error);
+      const problems = problemsOf(error, response.req);
+      if (problems.error.code === 'forbidden') {
+        this.sendClosed(response);
+        return;
+      }
       const content = SignUpView({ email, next: localPath(next), problems });
       this.pages.sendFailure(response, { ...PAGE, title: 'Error: Sign up', content }, problems.error);
       return;
