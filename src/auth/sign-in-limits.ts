@@ -22,7 +22,7 @@ const SIGN_UPS_BY_ACCOUNT = { name: 'sign-up:account', attempts: 20, withinSecon
 
 /** An attempt that counts as failed until it is said to be none. */
 export interface Attempt {
-  /** The password was right. */
+  /** The password was right, or is new. */
   succeeded(): Promise<void>;
   /** It was not tried after all. */
   withdrawn(): Promise<void>;
@@ -60,7 +60,7 @@ export class SignInLimits {
   async attempt(address: string | undefined, email: string): Promise<Attempt> {
     const network = keyOf(networkOf(address));
     const account = keyOf(email);
-    const both = `${network}:${account}`;
+    const both = bothOf(network, account);
     const isKnown = await this.known.has(both);
     // The network first: once it is refused, it cannot make counters for ever more accounts.
     const withdrawn = await countAll([
@@ -78,16 +78,19 @@ export class SignInLimits {
   }
 
   /**
-   * Counts a new account.
+   * Counts a new account, before any work is done for it.
    *
    * @param email as `normalizeEmail` gives it.
    * @throws {ServiceError} `rate_limit_exceeded`
    */
-  async signUp(address: string | undefined, email: string): Promise<void> {
+  async signUp(address: string | undefined, email: string): Promise<Pick<Attempt, 'succeeded'>> {
+    const network = keyOf(networkOf(address));
+    const account = keyOf(email);
     await countAll([
-      [this.signUpsByNetwork, keyOf(networkOf(address))],
-      [this.signUpsByAccount, keyOf(email)],
+      [this.signUpsByNetwork, network],
+      [this.signUpsByAccount, account],
     ]);
+    return { succeeded: () => this.known.add(bothOf(network, account)) };
   }
 }
 
@@ -121,4 +124,8 @@ function tooMany(retryAfterMs: number): ServiceError {
 /** Addresses are personal: they are not kept as they are, wherever the counters are. */
 function keyOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+function bothOf(network: string, account: string): string {
+  return `${network}:${account}`;
 }

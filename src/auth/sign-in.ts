@@ -59,8 +59,9 @@ export class SignIn {
     if (this.config.signUp === 'closed') {
       throw new ServiceError('forbidden', 'New accounts are made by the operator of this service only.');
     }
-    await this.limits.signUp(visitor.address, normalizeEmail(credentials.email));
+    const attempt = await this.limits.signUp(visitor.address, normalizeEmail(credentials.email));
     const account = await this.accounts.create(credentials);
+    await attempt.succeeded();
     return this.begin(account, visitor);
   }
 
