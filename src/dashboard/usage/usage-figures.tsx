@@ -65,7 +65,7 @@ export function UsageFigures({ rows, days, keys, hasPrices }: UsageFiguresProps)
         withShares
       />
       <UsageTable
-        caption="By day (UTC), the latest first; days without requests are left out"
+        caption="By day, the latest first"
         heading="Day"
         lines={[...byDay].reverse().map(([day, sum]) => ({ name: <time dateTime={day}>{day}</time>, sum }))}
         total={total}
@@ -90,6 +90,7 @@ function Notes({ total, withCost }: { readonly total: UsageSum; readonly withCos
     withCost &&
       total.withoutCost > 0 &&
       'Cost leaves out requests whose tokens are not known or whose model had no price.',
+    'Days without requests are left out of the table by day.',
     'Errors are failures of a model, of the service or of the request. An answer that you stop is none.',
   ].filter((note) => note !== false);
   return (
