@@ -1,0 +1,25 @@
+/** Pixels from the end within which a reader counts as being there. */
+const NEAR = 32;
+
+/** Keeps a scrolled element at its end while its reader is there, and lets alone who reads further up. */
+export class EndFollower {
+  #isAtEnd = true;
+
+  /** @param {HTMLElement} element */
+  constructor(element) {
+    this.element = element;
+    element.addEventListener('scroll', () => {
+      this.#isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR;
+    });
+  }
+
+  /** To be called when there is more in it. */
+  follow() {
+    if (this.#isAtEnd) this.goToEnd();
+  }
+
+  goToEnd() {
+    this.#isAtEnd = true;
+    this.element.scrollTop = this.element.scrollHeight;
+  }
+}
