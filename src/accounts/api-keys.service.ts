@@ -106,10 +106,10 @@ export class ApiKeysService {
     );
   }
 
-  /** Some of the account's keys, newest first, revoked ones included, and how many there are in all. */
-  async page(accountId: string, offset: number, limit: number): Promise<[readonly ListedApiKey[], number]> {
+  /** Some of the account's keys, newest first, revoked ones included. */
+  async page(accountId: string, offset: number, limit: number): Promise<readonly ListedApiKey[]> {
     return orUnavailable(
-      this.keys.findAndCount({
+      this.keys.find({
         select: LISTED,
         where: { accountId },
         order: { createdAt: 'DESC', id: 'DESC' },
@@ -117,6 +117,11 @@ export class ApiKeysService {
         take: limit,
       }),
     );
+  }
+
+  /** How many keys the account has, revoked ones included. */
+  async count(accountId: string): Promise<number> {
+    return orUnavailable(this.keys.countBy({ accountId }));
   }
 
   /** @throws {ServiceError} `not_found` for a key that is unknown, or another account's. */

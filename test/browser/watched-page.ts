@@ -9,13 +9,13 @@ export interface WatchedPage {
 
 export async function openPage(browser: Browser, url: string): Promise<WatchedPage> {
   const page = await browser.newPage();
-  const complaints = watch(page);
+  const complaints = complaintsOf(page);
   await page.goto(url, { waitUntil: 'networkidle' });
   return { page, complaints };
 }
 
 /** All that goes wrong on the page from now on. */
-export function watch(page: Page): string[] {
+export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { signedIn, type AccountSession } from '../support/account-session.js';
 import { setStage, type Stage, type StageOptions } from '../support/stage.js';
 import { launchChromium } from './chromium.js';
-import { watch } from './watched-page.js';
+import { complaintsOf } from './watched-page.js';
 
 /** Less than a test has, so that what it waited for is told. */
 const PAGE_TIMEOUT_MS = 12_000;
@@ -17,7 +17,7 @@ export interface OpenOptions extends BrowserContextOptions {
 export interface SignedInPage {
   readonly page: Page;
   readonly account: AccountSession;
-  /** See `watch`. */
+  /** See `complaintsOf`. */
   readonly complaints: string[];
 }
 
@@ -47,7 +47,7 @@ export class WebStage {
     const page = await context.newPage();
     page.setDefaultTimeout(PAGE_TIMEOUT_MS);
     await this.signIn(page, person);
-    const complaints = watch(page);
+    const complaints = complaintsOf(page);
     await page.goto(this.origin + path);
     return { page, account: person, complaints };
   }

@@ -27,16 +27,7 @@ export function AccountView({ account, changed, problems }: AccountViewProps) {
         <p>It ends your sessions in all other browsers. API keys go on.</p>
         <FormFailure problems={problems} fields={['current_password', 'new_password']} />
         {/* For password managers, which want to know whose password it is. */}
-        <input
-          class="visually-hidden"
-          type="text"
-          name="username"
-          value={account.email}
-          autoComplete="username"
-          readOnly
-          tabIndex={-1}
-          aria-hidden="true"
-        />
+        <input hidden type="text" name="username" value={account.email} autoComplete="username" readOnly />
         <Field
           label="Current password"
           name="current_password"

@@ -23,13 +23,9 @@ export class KeyList {
 
   /** @param wanted of the pages of the list, from 1 on; one that is not there is the nearest. */
   async page(accountId: string, additions: Additions, wanted = 1): Promise<Page> {
-    let number = wanted;
-    let [keys, total] = await this.keys.page(accountId, (number - 1) * KEYS_PER_PAGE, KEYS_PER_PAGE);
-    const of = Math.max(1, Math.ceil(total / KEYS_PER_PAGE));
-    if (number > of) {
-      number = of;
-      [keys, total] = await this.keys.page(accountId, (number - 1) * KEYS_PER_PAGE, KEYS_PER_PAGE);
-    }
+    const of = Math.max(1, Math.ceil((await this.keys.count(accountId)) / KEYS_PER_PAGE));
+    const number = Math.min(wanted, of);
+    const keys = await this.keys.page(accountId, (number - 1) * KEYS_PER_PAGE, KEYS_PER_PAGE);
     const content = ApiKeysView({ keys, shown: { number, of }, now: this.now(), nextId: randomUUID(), ...additions });
     const title = additions.problems === undefined ? 'API keys' : 'Error: API keys';
     return { title, place: 'api-keys', script: 'api-keys.js', content };
