@@ -18,7 +18,7 @@ const MAY_IMPORT = {
   chat: ['config', 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
   health: ['config', 'database', 'auth', 'redis'],
   dashboard: ['config', 'accounts', 'auth', 'throttling', 'models', 'usage'],
-  observability: ['config'],
+  observability: ['config', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],
 };
 
 const folders = Object.keys(MAY_IMPORT);

@@ -14,6 +14,7 @@ import { DashboardModule } from './dashboard/dashboard.module.js';
 import { PageErrorFilter } from './dashboard/errors/page-error.filter.js';
 import { HealthModule } from './health/health.module.js';
 import { ModelsModule } from './models/models.module.js';
+import { ObservabilityModule } from './observability/observability.module.js';
 import { ThrottlingModule, type ThrottlingOptions } from './throttling/throttling.module.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
 import { LedgerTokensUsedModule } from './usage/ledger-tokens-used.js';
@@ -55,6 +56,7 @@ export class AppModule {
         ModelsModule,
         HealthModule,
         DashboardModule,
+        ObservabilityModule,
       ],
       providers: [
         { provide: ServiceErrorFilter, useClass: PageErrorFilter },

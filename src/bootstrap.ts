@@ -3,6 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { FirstRun } from './accounts/first-run.js';
 import { ConfigError } from './config/config-error.js';
 import { CONFIG, type Config } from './config/config.js';
+import { listenProblem } from './config/listen-problem.js';
 import { DatabaseError } from './database/database-error.js';
 import { welcome } from './first-start.js';
 import { ServiceLogger } from './observability/service-logger.js';
@@ -36,21 +37,7 @@ async function listen(app: NestExpressApplication, { host, port }: Config): Prom
   try {
     await app.listen(port, host);
   } catch (error) {
-    throw new ConfigError([listenProblem((error as NodeJS.ErrnoException).code, host, port)]);
-  }
-}
-
-function listenProblem(code: string | undefined, host: string, port: number): string {
-  switch (code) {
-    case 'EADDRINUSE':
-      return `PORT: ${port} on ${host} is taken by another process`;
-    case 'EACCES':
-      return `PORT: ${port} may not be used by this user`;
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return `HOST: ${host} is not an address of this machine`;
-    default:
-      return `HOST, PORT: cannot listen on ${host}:${port} (${code ?? 'unknown error'})`;
+    throw new ConfigError([listenProblem('PORT', (error as NodeJS.ErrnoException).code, host, port)]);
   }
 }
 

@@ -11,6 +11,7 @@ import { OUTSIDE_API_ROUTES } from './common/outside-api.decorator.js';
 import { ServiceErrorFilter } from './common/service-error.filter.js';
 import { CONFIG, type Config } from './config/config.js';
 import { LeanExpressAdapter } from './lean-express-adapter.js';
+import { RequestWatch } from './observability/requests/request-watch.js';
 import { serveOpenApi } from './open-api.js';
 
 /** Longer than the 60 s after which most load balancers drop an idle connection: theirs must be the first to go. */
@@ -40,10 +41,13 @@ export async function createService(
     .set('query parser', 'simple')
     .set('trust proxy', config.trustedProxies);
   const sessions = app.get(SessionMiddleware, { strict: false });
+  const watch = app.get(RequestWatch, { strict: false });
   // One middleware, as each costs every request.
   app.use((request: Request, response: Response, next: NextFunction) => {
-    begin(request, response, () => {
-      sessions.use(request, response, next);
+    watch.use(request, response, () => {
+      begin(request, response, () => {
+        sessions.use(request, response, next);
+      });
     });
   });
   const server: Server = app.getHttpServer();

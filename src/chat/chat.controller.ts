@@ -19,9 +19,12 @@ import { CONFIG, type Config } from '../config/config.js';
 import { AdmissionLease } from '../throttling/admission-lease.decorator.js';
 import type { HeldLease } from '../throttling/held-lease.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
+import type { LedgerEntry } from '../usage/ledger-entry.js';
+import { holdEntry } from '../usage/response-entry.js';
 import { ApiChatStream } from './api-chat-stream.decorator.js';
 import { ChatRequest } from './chat-request.dto.js';
 import { ChatService } from './chat.service.js';
+import { ChunkGaps } from './chunk-gaps.js';
 import { chunkEvents } from './chunk-events.js';
 import { StreamSink } from './stream-sink.js';
 import { tokenDemand } from './token-demand.js';
@@ -33,6 +36,7 @@ import { tokenDemand } from './token-demand.js';
 export class ChatController {
   constructor(
     private readonly chat: ChatService,
+    private readonly gaps: ChunkGaps,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -47,7 +51,11 @@ export class ChatController {
     @SseSignal() left: AbortSignal,
     @Res() response: Response,
   ): Promise<Observable<MessageEvent>> {
-    const texts = await this.chat.open(body, { principal, left, requestId: requestIdOf(response), lease });
-    return chunkEvents(texts, new StreamSink(response, this.config.stalledReaderMs));
+    const onAdmitted = (entry: LedgerEntry): void => {
+      holdEntry(response, entry);
+    };
+    const caller = { principal, left, requestId: requestIdOf(response), lease, onAdmitted };
+    const texts = await this.chat.open(body, caller);
+    return chunkEvents(texts, new StreamSink(response, this.config.stalledReaderMs), this.gaps.clock(body.model));
   }
 }

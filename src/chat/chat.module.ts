@@ -3,13 +3,14 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
+import { ChunkGaps } from './chunk-gaps.js';
 import { OpenStreams } from './open-streams.js';
 
 /** Streamed chat completions. */
 @Module({
   imports: [AccountsModule, ModelsModule],
   controllers: [ChatController],
-  providers: [ChatService, OpenStreams],
-  exports: [ChatService, OpenStreams],
+  providers: [ChatService, ChunkGaps, OpenStreams],
+  exports: [ChatService, ChunkGaps, OpenStreams],
 })
 export class ChatModule {}

@@ -8,6 +8,7 @@ import type { HeldLease } from '../throttling/held-lease.js';
 import { CallTrace } from '../upstreams/call-trace.js';
 import { CLIENT_GONE, type CompletionStream } from '../upstreams/completion-stream.js';
 import { ModelRouter } from '../upstreams/model-router.js';
+import type { LedgerEntry } from '../usage/ledger-entry.js';
 import { knownTokens } from '../usage/token-counts.js';
 import { UsageLedger } from '../usage/usage-ledger.js';
 import { DEFAULT_TEMPERATURE, type ChatRequest } from './chat-request.dto.js';
@@ -26,6 +27,8 @@ export interface ChatCaller {
   readonly requestId: string;
   /** What the request holds of its account's limits, where there are any. */
   readonly lease?: HeldLease | undefined;
+  /** Called when the stream is admitted. */
+  readonly onAdmitted?: (entry: LedgerEntry) => void;
 }
 
 /** Gets answers to conversations. */
@@ -43,7 +46,10 @@ export class ChatService {
    *
    * @returns the text as it arrives. Ends only after the vendor has said that the answer is whole; rejects otherwise.
    */
-  async open(request: ChatRequest, { principal, left, requestId, lease }: ChatCaller): Promise<CompletionStream> {
+  async open(
+    request: ChatRequest,
+    { principal, left, requestId, lease, onAdmitted }: ChatCaller,
+  ): Promise<CompletionStream> {
     const model = this.catalog.get(request.model);
     const completion = {
       messages: request.messages,
@@ -58,6 +64,7 @@ export class ChatService {
       stream.stop(reason);
     });
     const entry = this.ledger.begin(requestId, principal, model);
+    onAdmitted?.(entry);
     lease?.takeOver();
     const trace = new CallTrace(requestId);
     const stream = this.router.stream(model, completion, trace, (failure) => {

@@ -4,6 +4,7 @@ import { SilenceTimer } from '../common/silence-timer.js';
 import { toServiceError } from '../common/to-service-error.js';
 import type { CompletionStream } from '../upstreams/completion-stream.js';
 import type { Chunk } from './chunk.dto.js';
+import type { GapClock } from './gap-clock.js';
 import type { StreamSink } from './stream-sink.js';
 
 const KEEP_ALIVE_MS = 15_000;
@@ -15,7 +16,7 @@ const logger = new Logger('ChatStream');
  * The texts of an answer as the events of the stream. The next text is asked for only when the last one has gone to a
  * socket that takes more, so what the client does not read, the vendor does not send.
  */
-export function chunkEvents(texts: CompletionStream, sink: StreamSink): Observable<MessageEvent> {
+export function chunkEvents(texts: CompletionStream, sink: StreamSink, gaps?: GapClock): Observable<MessageEvent> {
   return new Observable((subscriber) => {
     const send: Send = (event) => {
       sink.sending();
@@ -28,7 +29,7 @@ export function chunkEvents(texts: CompletionStream, sink: StreamSink): Observab
         send({ comment: 'keep-alive' });
       },
     );
-    void pump(texts, send, sink, subscriber, silence);
+    void pump(texts, send, sink, subscriber, silence, gaps);
     return () => {
       silence.stop();
       void texts.return();
@@ -44,16 +45,20 @@ async function pump(
   sink: StreamSink,
   subscriber: Subscriber<MessageEvent>,
   silence: SilenceTimer,
+  gaps: GapClock | undefined,
 ): Promise<void> {
   try {
     for (;;) {
       const next = await texts.next();
       if (subscriber.closed) return;
       if (next.done === true) break;
+      gaps?.text();
       if (texts.isWhole) sink.cork();
       send({ data: { content: next.value, done: false } satisfies Chunk });
       silence.allow(KEEP_ALIVE_MS);
-      if (!sink.isReady) await sink.ready();
+      if (sink.isReady) continue;
+      await sink.ready();
+      gaps?.ready();
     }
     send({ data: LAST_CHUNK });
   } catch (error) {

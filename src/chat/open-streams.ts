@@ -20,6 +20,10 @@ export class OpenStreams {
     private readonly drainState: DrainState,
   ) {}
 
+  get count(): number {
+    return this.running.size;
+  }
+
   /**
    * @param end is called at most once, and not after the stream is over.
    * @returns to be called when the stream is over, however it ended.

@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
+import { noteAnsweredError } from './answered-error.js';
 import { errorBody } from './error-body.js';
 import { requestIdOf } from './request-id.js';
 import type { ServiceError } from './service-error.js';
 
 /** Answers with the error. `status` where HTTP has a more exact one than the error's code. */
 export function sendError(error: ServiceError, response: ServerResponse, status: number = error.status): void {
+  noteAnsweredError(response, error.code);
   const body = Buffer.from(JSON.stringify(errorBody(error, requestIdOf(response))));
   const { retryAfterSeconds } = error;
   response.writeHead(status, {

@@ -13,6 +13,8 @@ export interface Config {
   /** How long a client may read nothing of its stream before the connection is cut. */
   readonly stalledReaderMs: number;
   readonly metricsPort: number | undefined;
+  /** `undefined`: no traces. */
+  readonly tracing?: TracingConfig | undefined;
   readonly signUp: 'open' | 'closed';
   /** By name, the configured ones only: an upstream whose variables are unset is not here. */
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
@@ -32,6 +34,13 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type DatabaseConfig =
   { readonly type: 'sqlite'; readonly path: string } | { readonly type: 'postgres'; readonly url: string };
+
+/** Where traces go. */
+export interface TracingConfig {
+  /** The base of the OTLP/HTTP collector, without a slash at its end. */
+  readonly endpoint: string;
+  readonly serviceName: string;
+}
 
 /** A connection to a vendor. */
 export interface UpstreamConfig {

@@ -22,7 +22,12 @@ const redisUrl = z
   .string()
   .refine((url) => /^rediss?:\/\//.test(url) && URL.canParse(url), 'must be redis://… or rediss://…');
 
-/** Every variable that the service reads, but for those that CONFIG_FILE names. */
+const collector = z
+  .string()
+  .refine((url) => /^https?:\/\//.test(url) && URL.canParse(url), 'must be http://… or https://…')
+  .transform((url) => url.replace(/\/+$/, ''));
+
+/** Every variable that the service reads, but for those that CONFIG_FILE names and those of OpenTelemetry's SDK. */
 const Environment = z
   .object({
     NODE_ENV: z.string().optional(),
@@ -36,6 +41,8 @@ const Environment = z
     SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 86_400).default(60),
     STALLED_READER_SECONDS: wholeNumber(1, 86_400).default(300),
     METRICS_PORT: wholeNumber(0, 65535).optional(),
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.optional(),
+    OTEL_SERVICE_NAME: z.string().default('chat-streaming-service'),
     SIGN_UP: z.enum(['open', 'closed'], 'must be open or closed').optional(),
   })
   .refine(({ REDIS_URL, DATABASE_URL }) => REDIS_URL === undefined || DATABASE_URL.type === 'postgres', {

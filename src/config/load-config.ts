@@ -43,8 +43,13 @@ function fromEnvironment(environment: Environment) {
     shutdownGraceMs: environment.SHUTDOWN_GRACE_SECONDS * 1000,
     stalledReaderMs: environment.STALLED_READER_SECONDS * 1000,
     metricsPort: environment.METRICS_PORT,
+    tracing: tracingOf(environment),
     signUp: environment.SIGN_UP ?? (production ? 'closed' : 'open'),
   } as const;
+}
+
+function tracingOf({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: serviceName }: Environment) {
+  return endpoint === undefined ? undefined : { endpoint, serviceName };
 }
 
 function fromFile(file: ConfigFile, upstreams: ReadonlyMap<string, UpstreamConfig>, variables: Variables) {

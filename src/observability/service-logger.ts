@@ -2,6 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { createRequire } from 'node:module';
 import type { LogLevel } from '../config/config.js';
+import { shownError } from './shown-error.js';
 
 /** What Nest says about its own start; of interest when something is wrong with the modules only. */
 const FRAMEWORK_CONTEXTS = new Set([
@@ -17,15 +18,22 @@ const STARTUP_FAILURES = 'ExceptionHandler';
 /** Nest's logger on pino: a JSON line for each entry, or readable ones on a terminal. */
 export class ServiceLogger implements LoggerService {
   private readonly pino: Logger;
+  private readonly byContext = new Map<string, Logger>();
 
   constructor(level: LogLevel) {
-    const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+    const options = {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: shownError },
+    };
     const readable = process.stdout.isTTY ? prettyStream() : undefined;
     this.pino = readable === undefined ? pino(options) : pino(options, readable);
   }
 
   setLevel(level: LogLevel): void {
     this.pino.level = level;
+    this.byContext.clear();
   }
 
   log(message: unknown, ...context: unknown[]): void {
@@ -58,10 +66,19 @@ export class ServiceLogger implements LoggerService {
     context?: string,
     stack?: string,
   ): void {
-    const fields = { context, ...(stack === undefined ? {} : { stack }) };
-    if (message instanceof Error) this.pino[level]({ ...fields, err: message }, message.message);
-    else if (typeof message === 'object' && message !== null) this.pino[level]({ ...fields, ...message });
-    else this.pino[level](fields, String(message));
+    const logger = context === undefined ? this.pino : this.named(context);
+    const trace = stack === undefined ? undefined : { stack };
+    if (message instanceof Error) logger[level]({ ...trace, err: message }, message.message);
+    // As it is: a copy would cost a line more than writing it.
+    else if (typeof message === 'object' && message !== null) logger[level](trace ? { ...trace, ...message } : message);
+    else if (trace === undefined) logger[level](String(message));
+    else logger[level](trace, String(message));
+  }
+
+  private named(context: string): Logger {
+    let logger = this.byContext.get(context);
+    if (logger === undefined) this.byContext.set(context, (logger = this.pino.child({ context })));
+    return logger;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import type { HeldSlots } from './held-slots.js';
 import type { Lease } from './limit-store.js';
 
 /**
@@ -7,13 +8,18 @@ import type { Lease } from './limit-store.js';
  */
 export class HeldLease implements Lease {
   private isTaken = false;
+  private holdsSlot: boolean;
 
   constructor(
     private readonly lease: Lease,
     response: Response,
+    private readonly slots: HeldSlots,
+    holdsSlot: boolean,
   ) {
+    this.holdsSlot = holdsSlot;
+    if (holdsSlot) slots.count++;
     const end = (): void => {
-      lease.release();
+      this.release();
       if (!this.isTaken) lease.settle(0);
     };
     if (response.closed) end();
@@ -30,6 +36,8 @@ export class HeldLease implements Lease {
   }
 
   release(): void {
+    if (this.holdsSlot) this.slots.count--;
+    this.holdsSlot = false;
     this.lease.release();
   }
 

@@ -5,6 +5,7 @@ import { principalOf } from '../auth/current-principal.decorator.js';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
+import { HeldSlots } from './held-slots.js';
 import { InProcessLimitStore } from './in-process-limit-store.js';
 import { LimitOutages } from './limit-outages.js';
 import { LimitStore } from './limit-store.js';
@@ -41,6 +42,7 @@ export class ThrottlingModule {
       ],
       providers: [
         TierThrottlerGuard,
+        HeldSlots,
         ...(tokensUsed === undefined ? [{ provide: TokensUsed, useClass: NoTokensUsed }] : []),
         {
           provide: LimitOutages,
@@ -54,7 +56,7 @@ export class ThrottlingModule {
             limitStore ?? defaultStore(used, outages, redis),
         },
       ],
-      exports: [TierThrottlerGuard, LimitStore, LimitOutages],
+      exports: [TierThrottlerGuard, LimitStore, LimitOutages, HeldSlots],
     };
   }
 }

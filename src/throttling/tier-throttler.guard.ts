@@ -12,6 +12,7 @@ import type { Request, Response } from 'express';
 import { principalOf } from '../auth/current-principal.decorator.js';
 import type { Principal } from '../auth/principal.js';
 import { JsonBodyGuard } from '../common/json-body.guard.js';
+import { HeldSlots } from './held-slots.js';
 import { HeldLease, holdLease } from './held-lease.js';
 import { refusalError, setLimitHeaders } from './limit-answer.js';
 import { LimitStore, type TierLimits, type TokenDemand } from './limit-store.js';
@@ -26,6 +27,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     reflector: Reflector,
     @Inject(LimitStore) private readonly limits: LimitStore,
     private readonly bodies: JsonBodyGuard,
+    private readonly slots: HeldSlots,
   ) {
     super(options, unused, reflector);
   }
@@ -67,7 +69,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     const admission = await this.limits.admit({ accountId, limits, tokens });
     setLimitHeaders(response, this.headerPrefix, admission.state);
     if (!admission.admitted) throw refusalError(admission, tokens.atLeast);
-    holdLease(request, new HeldLease(admission.lease, response));
+    holdLease(request, new HeldLease(admission.lease, response, this.slots, limits.concurrentStreams !== undefined));
   }
 
   /** What is wrong with the body. */

@@ -7,7 +7,7 @@ import { CircuitBreaker } from './circuit-breaker.js';
 export class CircuitBreakers {
   private readonly byName = new Map<string, CircuitBreaker>();
 
-  of({ name }: UpstreamConfig): CircuitBreaker {
+  of({ name }: Pick<UpstreamConfig, 'name'>): CircuitBreaker {
     let breaker = this.byName.get(name);
     if (breaker === undefined) {
       breaker = new CircuitBreaker(() => performance.now());

@@ -33,12 +33,14 @@ export class HttpAttempt implements Attempt {
     private readonly upstream: UpstreamConfig,
     private readonly connections: UpstreamConnections,
     trace: CallTrace,
+    headers?: Readonly<Record<string, string>>,
   ) {
     this.collector = new PartCollector(trace);
     this.decoder = new SseDecoder((event) => {
       for (const part of protocol.parts(event)) this.collector.add(part);
     });
-    this.request = protocol.request(call, upstream);
+    const request = protocol.request(call, upstream);
+    this.request = headers === undefined ? request : { ...request, headers: { ...request.headers, ...headers } };
     this.exchange = connections.send(upstream, this.request);
     this.silence = new SilenceTimer(
       upstream.timeouts.firstTokenMs,

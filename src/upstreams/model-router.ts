@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { ServiceError } from '../common/service-error.js';
 import type { ModelConfig, RouteConfig } from '../config/config.js';
 import type { Attempt } from './attempt.js';
+import type { AttemptObserver, ObservedAttempt } from './attempt-observer.js';
 import type { CallTrace } from './call-trace.js';
 import type { ChatCall } from './chat-call.js';
 import { CircuitBreakers } from './circuit-breakers.js';
@@ -19,12 +20,18 @@ export type CompletionRequest = Pick<ChatCall, 'messages' | 'maxTokens'> & { rea
 @Injectable()
 export class ModelRouter {
   private readonly logger = new Logger(ModelRouter.name);
+  private observer: AttemptObserver | undefined;
 
   constructor(
     private readonly protocols: ProtocolRegistry,
     private readonly connections: UpstreamConnections,
     private readonly breakers: CircuitBreakers,
   ) {}
+
+  /** Tells `observer`, the only one, of every attempt from now on. */
+  observe(observer: AttemptObserver): void {
+    this.observer = observer;
+  }
 
   /**
    * @param trace is filled while the completion runs.
@@ -36,10 +43,17 @@ export class ModelRouter {
     trace: CallTrace,
     onOver: (failure?: unknown) => void,
   ): CompletionStream {
+    let observed: ObservedAttempt | undefined;
+    const endObserved = (): void => {
+      observed?.end(trace);
+      observed = undefined;
+    };
     const begin = (route: RouteConfig): TrackedAttempt => {
       const { name } = route.upstream;
       const traced = trace.beginAttempt(name);
-      const attempt = this.attempt(route, callOf(model, route, request), trace);
+      const call = callOf(model, route, request);
+      observed = this.observer?.begin(traced, route, call);
+      const attempt = this.attempt(route, call, trace, observed?.headers);
       const settled = this.breakers.of(route.upstream).begin();
       return {
         attempt,
@@ -51,8 +65,9 @@ export class ModelRouter {
           const elapsedMs = trace.elapsedMs - traced.startedMs;
           if (outcome === 'succeeded' && trace.textLength > 0) traced.firstTextMs = elapsedMs;
           if (outcome !== 'succeeded') traced.durationMs = elapsedMs;
+          if (error instanceof ServiceError) traced.code = error.code;
+          if (outcome !== 'succeeded') endObserved();
           if (!(error instanceof ServiceError)) return;
-          traced.code = error.code;
           if (error.code.startsWith('upstream_')) {
             const reason = error.cause instanceof Error ? error.cause.message : error.message;
             this.logger.warn({
@@ -70,14 +85,20 @@ export class ModelRouter {
     return new CompletionStream(routesToTry(model.routes, this.breakers), begin, (failure) => {
       const { lastAttempt } = trace;
       if (lastAttempt !== undefined) lastAttempt.durationMs ??= trace.elapsedMs - lastAttempt.startedMs;
+      endObserved();
       onOver(failure);
     });
   }
 
-  private attempt({ upstream }: RouteConfig, call: ChatCall, trace: CallTrace): Attempt {
+  private attempt(
+    { upstream }: RouteConfig,
+    call: ChatCall,
+    trace: CallTrace,
+    headers?: Readonly<Record<string, string>>,
+  ): Attempt {
     const protocol = this.protocols.of(upstream);
     return protocol.transport === 'http'
-      ? new HttpAttempt(protocol, call, upstream, this.connections, trace)
+      ? new HttpAttempt(protocol, call, upstream, this.connections, trace, headers)
       : new InProcessAttempt(protocol, call, upstream, trace);
   }
 }

@@ -25,7 +25,7 @@ export class UpstreamsModule {
         CircuitBreakers,
         ModelRouter,
       ],
-      exports: [ModelRouter],
+      exports: [ModelRouter, CircuitBreakers],
     };
   }
 }

@@ -13,6 +13,9 @@ const CONTROL_CHARACTERS = /\p{Cc}/gu;
 
 /** An admitted stream, from its beginning to its record. */
 export class LedgerEntry {
+  private record: UsageRecord | undefined;
+  private listener: ((record: UsageRecord) => void) | undefined;
+
   /** @param kept resolves once a kill of the process cannot make it unknown; the answer must not begin before. */
   constructor(
     readonly begun: BegunStream,
@@ -46,7 +49,15 @@ export class LedgerEntry {
       price: this.price,
       costMicros: costMicrosOf(this.price, promptTokens, completionTokens),
     };
+    this.record = record;
     this.onOver(record);
+    this.listener?.(record);
     return record;
+  }
+
+  /** Calls `listener`, the only one, with the record: now, or when the stream is over. */
+  whenOver(listener: (record: UsageRecord) => void): void {
+    if (this.record === undefined) this.listener = listener;
+    else listener(this.record);
   }
 }

@@ -28,6 +28,8 @@ export class UsageLedger implements BeforeApplicationShutdown {
   private readonly queue = new RecordQueue<{ readonly record: UsageRecord; readonly opening: Opening }>();
   /** Records given up since the start, as the store was away for too long. */
   lost = 0;
+  /** Rounds of writing that failed since the start, as the store was away. */
+  writeFailures = 0;
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> | undefined;
   private writtenAt = -WRITE_EVERY_MS;
@@ -114,6 +116,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
     const isKept = await written;
     this.writing = undefined;
     this.writtenAt = performance.now();
+    if (!isKept) this.writeFailures++;
     this.report(isKept);
     if (!isKept || this.queued > 0) this.writeAfter(isKept ? WRITE_EVERY_MS : RETRY_AFTER_MS);
     return isKept;

@@ -10,11 +10,13 @@ import { scriptNamed } from './scripts.mjs';
 /** @typedef {{ process: MeasuredProcess, port: number, key: string | undefined }} Server a {@link import('./connection.mjs').Target} */
 /** @typedef {{ connections: number, streams: number, requests: number, finished: number, events: number, bytes: number }} Counters */
 
+/** @typedef {{ command?: string, variables?: Record<string, string> }} GatewayOptions over those of the stand */
+
 /**
  * @typedef {object} Stand
  * @property {Server & { counters: () => Promise<Counters> }} vendor
  * @property {() => Promise<Server>} startRelay
- * @property {() => Promise<Server>} startGateway
+ * @property {(options?: GatewayOptions) => Promise<Server>} startGateway
  */
 
 const CONTEXT_LENGTH = 1_000_000;
@@ -28,9 +30,10 @@ const CONTEXT_LENGTH = 1_000_000;
  * @param {string | undefined} options.key instead of a new account's; `none` for a gateway without accounts
  * @param {string | undefined} options.profileFolder where the gateway leaves CPU profiles
  * @param {Record<string, number>} [options.tier] limits; none when left out
+ * @param {Record<string, string>} [options.stores] DATABASE_URL and REDIS_URL; a database of its own when left out
  * @returns {Promise<Stand>}
  */
-export async function prepare({ scripts, gatewayCommand, key, profileFolder, tier = {} }) {
+export async function prepare({ scripts, gatewayCommand, key, profileFolder, tier = {}, stores = {} }) {
   const vendorProcess = new MeasuredProcess('vendor', ['node', 'test/bench/vendor.mjs'], {});
   const vendor = { process: vendorProcess, port: await vendorProcess.reportedPort(), key: undefined };
   const vendorUrl = `http://127.0.0.1:${vendor.port}/v1`;
@@ -40,7 +43,7 @@ export async function prepare({ scripts, gatewayCommand, key, profileFolder, tie
     provider: 'Bench',
     context_length: CONTEXT_LENGTH,
   }));
-  const environment = gatewayEnvironment(vendorUrl, models, tier);
+  const environment = { ...gatewayEnvironment(vendorUrl, models, tier), ...stores };
   /** @type {string | undefined} */
   let accountKey = key === 'none' ? undefined : key;
 
@@ -57,11 +60,15 @@ export async function prepare({ scripts, gatewayCommand, key, profileFolder, tie
       });
       return { process: relay, port: await relay.reportedPort(), key: undefined };
     },
-    startGateway: async () => {
+    startGateway: async ({ command = gatewayCommand, variables = {} } = {}) => {
       const port = await freePort();
-      const [node, ...rest] = gatewayCommand.split(' ');
+      const [node, ...rest] = command.split(' ');
       const flags = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
-      const gateway = new MeasuredProcess('gateway', [node, ...flags, ...rest], { ...environment, PORT: String(port) });
+      const gateway = new MeasuredProcess('gateway', [node, ...flags, ...rest], {
+        ...environment,
+        ...variables,
+        PORT: String(port),
+      });
       await gateway.until('answers GET /health', () => answersHealth(port));
       if (key === undefined) accountKey ??= await createKey(adminBeside(gatewayCommand), environment);
       return { process: gateway, port, key: accountKey };

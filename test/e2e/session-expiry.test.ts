@@ -1,8 +1,9 @@
 import { getRepositoryToken } from '@nestjs/typeorm';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Repository } from 'typeorm';
 import { SessionUseRecorder } from '../../src/accounts/session-use-recorder.js';
 import { Session } from '../../src/accounts/session.entity.js';
+import { DatabaseClock } from '../../src/database/database-clock.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { openStream } from '../support/sse-client.js';
@@ -19,13 +20,17 @@ describe.each(await testEngines())('a session on $name', (engine) => {
   let stage: Stage;
   let sessions: Repository<Session>;
   let ada: WebClient;
-  let now = Date.now();
+  /** How far the clock was moved. Time goes on from test to test, as what is kept must not lie in the future. */
+  let movedMs = 0;
 
   beforeAll(async () => {
     database = await engine.create();
     const { config } = database;
     const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
     stage = await setStage(1, { modules: [SignInPagesModule], env: { DATABASE_URL: url } });
+    const clock = stage.service.app.get(DatabaseClock, { strict: false });
+    const now = clock.now.bind(clock);
+    vi.spyOn(clock, 'now').mockImplementation(() => now() + movedMs);
     sessions = stage.service.app.get(getRepositoryToken(Session), { strict: false });
     await new WebClient(stage.origin).signUp();
   });
@@ -34,22 +39,15 @@ describe.each(await testEngines())('a session on $name', (engine) => {
     await database.drop();
   });
   beforeEach(async () => {
-    // Time goes on from test to test, as what is kept must not lie in the future.
-    vi.useFakeTimers({ toFake: ['Date'], now });
     ada = new WebClient(stage.origin);
     await ada.signIn();
   });
-  afterEach(() => {
-    now = Date.now();
-    vi.useRealTimers();
-  });
-
   const isSignedIn = async () => (await ada.get('/private')).status === 200;
   const uses = () => stage.service.app.get(SessionUseRecorder, { strict: false });
   const later = async (ms: number) => {
     // Not only in this process's memory.
     await uses().flush();
-    vi.setSystemTime(Date.now() + ms);
+    movedMs += ms;
   };
 
   it('ends when it is not used for seven days', async () => {

@@ -37,6 +37,7 @@ describe('a start that cannot work', () => {
       TRUST_PROXY: 'secret-5',
       SHUTDOWN_GRACE_SECONDS: '-6',
       METRICS_PORT: '65536',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'grpc://secret-10',
       SIGN_UP: 'secret-8',
       CONFIG_FILE: '/nowhere/secret-9.yaml',
     };

@@ -31,7 +31,7 @@ describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL an
       await finish.opened;
       call.text('lo').finish().endMarker().end();
     });
-  }, 120_000);
+  }, 180_000);
   afterEach(() => {
     finish.open();
     finish = new Gate();

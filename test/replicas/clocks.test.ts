@@ -40,7 +40,7 @@ describe.skipIf(stores === undefined)('replicas on PostgreSQL and Redis whose cl
       await finish.opened;
       call.text('lo').finish().endMarker().end();
     });
-  }, 120_000);
+  }, 180_000);
   afterAll(async () => {
     finish.open();
     await replicas.stop();

@@ -31,7 +31,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
       await finish.opened;
       call.text('lo').finish().endMarker().end();
     });
-  }, 120_000);
+  }, 180_000);
   afterEach(async () => {
     finish.open();
     replicas.postgres.restore();
@@ -150,7 +150,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
     for (const answer of running.admitted) {
       expect(await wireOf(answer)).toMatchObject({ text: 'Hel', terminal: 'key_revoked' });
     }
-    expect(performance.now() - backAt).toBeLessThan(2_500);
+    expect(performance.now() - backAt).toBeLessThan(NOT_HANGING_MS);
     for (const origin of replicas.origins) {
       expect(await statusOf(origin, revoked.key)).toBe(401);
       const answer = await openStream(origin, { key: kept.key });

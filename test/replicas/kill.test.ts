@@ -20,7 +20,7 @@ describe.skipIf(stores === undefined)('a replica on PostgreSQL and Redis that is
     replicas.vendor.answers((call) => {
       call.head().text('On and on');
     });
-  }, 120_000);
+  }, 180_000);
   afterEach(() => replicas.stop(), 60_000);
   afterAll(() => stores?.redis.drop());
 

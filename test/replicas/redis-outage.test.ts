@@ -17,7 +17,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
   beforeAll(async () => {
     const tiers = { requests: { requests_per_minute: 9 }, streams: { concurrent_streams: 6 } };
     replicas = await Replicas.start(stores as NonNullable<typeof stores>, { tiers });
-  }, 120_000);
+  }, 180_000);
   afterEach(() => {
     replicas.redis.restore();
   });

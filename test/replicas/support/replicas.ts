@@ -61,8 +61,13 @@ export class Replicas {
       REDIS_URL: `redis://127.0.0.1:${redis.port}/${stores.redis.database}`,
       ...env,
     });
-    await Promise.all(Array.from({ length: count }, (_, index) => replicas.add(envs[index])));
-    return replicas;
+    try {
+      await Promise.all(Array.from({ length: count }, (_, index) => replicas.add(envs[index])));
+      return replicas;
+    } catch (error) {
+      await replicas.stop();
+      throw error;
+    }
   }
 
   get origins(): readonly string[] {

@@ -1,0 +1,14 @@
+/** Why a server cannot listen, in words for the operator. `variable` is the name of its port. */
+export function listenProblem(variable: string, code: string | undefined, host: string, port: number): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${variable}: ${port} on ${host} is taken by another process`;
+    case 'EACCES':
+      return `${variable}: ${port} may not be used by this user`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `HOST: ${host} is not an address of this machine`;
+    default:
+      return `HOST, ${variable}: cannot listen on ${host}:${port} (${code ?? 'unknown error'})`;
+  }
+}

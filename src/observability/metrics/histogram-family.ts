@@ -1,0 +1,52 @@
+import type { Metric, MetricValueWithName, Registry } from 'prom-client';
+import type { Buckets } from '../../common/buckets.js';
+
+export interface HistogramOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly label: string;
+  /** By the value of the label. */
+  readonly buckets: () => Iterable<readonly [string, Buckets]>;
+  /** Units of the buckets in a unit of the metric, such as 1000 for milliseconds as seconds. */
+  readonly divisor: number;
+}
+
+/** Shows {@link Buckets} as a histogram of the registry: its own would cost the chunks more than counting is worth. */
+export class HistogramFamily {
+  readonly name: string;
+
+  constructor(
+    registry: Registry,
+    private readonly options: HistogramOptions,
+  ) {
+    this.name = options.name;
+    // The registry asks nothing of a metric but its name and `get`.
+    registry.registerMetric(this as unknown as Metric);
+  }
+
+  get(): Promise<object> {
+    const { name, help, buckets } = this.options;
+    const values = [...buckets()].flatMap(([value, counted]) => this.valuesOf(value, counted));
+    return Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values });
+  }
+
+  private valuesOf(value: string, { bounds, counts, sum }: Buckets): MetricValueWithName<string>[] {
+    const { name, label, divisor } = this.options;
+    const labels = { [label]: value };
+    let total = 0;
+    const below = counts.map((count, index): MetricValueWithName<string> => {
+      total += count;
+      const bound = bounds[index];
+      return {
+        metricName: `${name}_bucket`,
+        labels: { ...labels, le: bound === undefined ? '+Inf' : bound / divisor },
+        value: total,
+      };
+    });
+    return [
+      ...below,
+      { metricName: `${name}_sum`, labels, value: sum / divisor },
+      { metricName: `${name}_count`, labels, value: total },
+    ];
+  }
+}

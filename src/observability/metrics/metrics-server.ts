@@ -1,0 +1,86 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { giveRequestId } from '../../common/request-id.js';
+import { sendError } from '../../common/send-error.js';
+import { ServiceError } from '../../common/service-error.js';
+import { toServiceError } from '../../common/to-service-error.js';
+import { ConfigError } from '../../config/config-error.js';
+import { listenProblem } from '../../config/listen-problem.js';
+import { RequestWatch } from '../requests/request-watch.js';
+import type { Metrics } from './metrics.js';
+import { MetricsSources } from './metrics-sources.js';
+
+const FAREWELL_MS = 1_000;
+
+/**
+ * `/metrics` on a port of its own, where METRICS_PORT is set. Answers until everything else has ended, so that what a stopping
+ * process does is still seen.
+ */
+@Injectable()
+export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Metrics');
+  private metrics: Metrics | undefined;
+  private server: Server | undefined;
+
+  constructor(
+    private readonly sources: MetricsSources,
+    private readonly watch: RequestWatch,
+  ) {}
+
+  /** Where it listens; `undefined` where it does not. */
+  get address(): AddressInfo | undefined {
+    return (this.server?.address() as AddressInfo | null) ?? undefined;
+  }
+
+  /** @throws {ConfigError} when it cannot listen. */
+  async onApplicationBootstrap(): Promise<void> {
+    const { config, ledger, gaps } = this.sources;
+    if (config.metricsPort === undefined) return;
+    // Whoever does not ask for metrics need not load the library.
+    const { Metrics } = await import('./metrics.js');
+    const metrics = (this.metrics = new Metrics(this.sources));
+    this.watch.observe(metrics.requests);
+    ledger.listen(metrics.streams);
+    gaps.count();
+    await this.listen(metrics, config.host, config.metricsPort);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.metrics?.stop();
+    const { server } = this;
+    if (!server?.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    const deadline = setTimeout(() => {
+      server.closeAllConnections();
+    }, FAREWELL_MS);
+    await closed;
+    clearTimeout(deadline);
+  }
+
+  private async listen(metrics: Metrics, host: string, port: number): Promise<void> {
+    const server = (this.server = createServer((request, response) => void answer(metrics, request, response)));
+    try {
+      await once(server.listen(port, host), 'listening');
+    } catch (error) {
+      throw new ConfigError([listenProblem('METRICS_PORT', (error as NodeJS.ErrnoException).code, host, port)]);
+    }
+    const { address, family, port: taken } = server.address() as AddressInfo;
+    this.logger.log(`Metrics at http://${family === 'IPv6' ? `[${address}]` : address}:${taken}/metrics`);
+  }
+}
+
+async function answer(metrics: Metrics, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  giveRequestId(request, response);
+  try {
+    const isScrape = request.url?.split('?', 1)[0] === '/metrics' && ['GET', 'HEAD'].includes(request.method ?? '');
+    if (!isScrape) throw new ServiceError('not_found', 'There is nothing but /metrics here.');
+    const body = Buffer.from(await metrics.text());
+    response.writeHead(200, { 'Content-Type': metrics.contentType, 'Content-Length': body.length });
+    response.end(body);
+  } catch (error) {
+    sendError(toServiceError(error), response);
+  }
+}

@@ -1,0 +1,27 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ChunkGaps } from '../../chat/chunk-gaps.js';
+import { OpenStreams } from '../../chat/open-streams.js';
+import { DrainState } from '../../common/drain-state.js';
+import { CONFIG, type Config } from '../../config/config.js';
+import type { RedisConnection } from '../../redis/redis-connection.js';
+import { REDIS } from '../../redis/redis.js';
+import { HeldSlots } from '../../throttling/held-slots.js';
+import { LimitOutages } from '../../throttling/limit-outages.js';
+import { CircuitBreakers } from '../../upstreams/circuit-breakers.js';
+import { UsageLedger } from '../../usage/usage-ledger.js';
+
+/** Whoever has something to show at a scrape. */
+@Injectable()
+export class MetricsSources {
+  constructor(
+    @Inject(CONFIG) readonly config: Config,
+    readonly drainState: DrainState,
+    readonly openStreams: OpenStreams,
+    readonly gaps: ChunkGaps,
+    readonly ledger: UsageLedger,
+    readonly breakers: CircuitBreakers,
+    readonly slots: HeldSlots,
+    readonly outages: LimitOutages,
+    @Inject(REDIS) readonly redis: RedisConnection | undefined,
+  ) {}
+}

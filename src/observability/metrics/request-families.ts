@@ -1,0 +1,41 @@
+import type { Registry } from 'prom-client';
+import { counter } from './families.js';
+import type { RequestFigures } from './request-figures.js';
+
+export function registerRequests(registry: Registry, figures: RequestFigures): void {
+  counter(registry, {
+    name: 'chat_http_requests_total',
+    help: 'Requests that are over. The route is its pattern, or none; the status is none where the client left before an answer.',
+    labels: ['method', 'route', 'status'],
+    *samples() {
+      for (const [name, count] of figures.requests) {
+        const [method = '', status = '', route = ''] = name.split(' ');
+        yield [{ method, route, status }, count];
+      }
+    },
+  });
+  counter(registry, {
+    name: 'chat_http_response_bytes_total',
+    help: 'Bytes of answers, headers included, counted when the request is over.',
+    samples: () => [[{}, figures.bytes]],
+  });
+  counter(registry, {
+    name: 'chat_errors_total',
+    help: 'Errors that clients were told, in place of an answer or at the end of a part of one.',
+    labels: ['code'],
+    *samples() {
+      for (const [code, count] of figures.errors) yield [{ code }, count];
+    },
+  });
+  counter(registry, {
+    name: 'chat_limits_hit_total',
+    help: 'Requests refused by a limit of their tier, or of signing in.',
+    labels: ['limit', 'tier'],
+    *samples() {
+      for (const [name, count] of figures.limits) {
+        const [limit = '', tier = ''] = name.split(' ');
+        yield [{ limit, tier }, count];
+      }
+    },
+  });
+}

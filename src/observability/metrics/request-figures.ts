@@ -1,0 +1,35 @@
+import { Tally } from '../../common/tally.js';
+import { ERROR_STATUS, type ErrorCode } from '../../common/service-error.js';
+import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
+
+export const NO_ROUTE = 'none';
+export const NO_ANSWER = 'none';
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Which limit an answer speaks of. Those of the tier, and of signing in, which has none. */
+const LIMITS: Partial<Record<ErrorCode, string>> = {
+  rate_limit_exceeded: 'requests_per_minute',
+  concurrency_limit_exceeded: 'concurrent_streams',
+  quota_exceeded: 'tokens_per_day',
+};
+
+/** Sums over finished requests. */
+export class RequestFigures implements RequestObserver {
+  /** By `<method> <status> <route>`. */
+  readonly requests = new Tally();
+  readonly errors = new Tally<ErrorCode>(Object.keys(ERROR_STATUS) as ErrorCode[]);
+  /** By `<limit> <tier>`. */
+  readonly limits = new Tally();
+  bytes = 0;
+
+  finished({ method, status, route, bytes, errorCode, principal }: FinishedRequest): void {
+    const knownMethod = KNOWN_METHODS.has(method) ? method : 'other';
+    this.requests.add(`${knownMethod} ${status ?? NO_ANSWER} ${route ?? NO_ROUTE}`);
+    this.bytes += bytes;
+    if (errorCode === undefined) return;
+    this.errors.add(errorCode);
+    const limit = LIMITS[errorCode];
+    if (limit !== undefined)
+      this.limits.add(principal === undefined ? 'sign_in none' : `${limit} ${principal.tier.name}`);
+  }
+}

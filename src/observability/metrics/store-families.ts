@@ -1,0 +1,37 @@
+import type { Registry } from 'prom-client';
+import { counter, gauge } from './families.js';
+import type { MetricsSources } from './metrics-sources.js';
+
+export function registerStores(registry: Registry, { ledger, outages, redis }: MetricsSources): void {
+  gauge(registry, {
+    name: 'chat_ledger_queued_records',
+    help: 'Records of streams that are not written to the database yet.',
+    samples: () => [[{}, ledger.queued]],
+  });
+  counter(registry, {
+    name: 'chat_ledger_lost_records_total',
+    help: 'Records given up, as the database was away for too long.',
+    samples: () => [[{}, ledger.lost]],
+  });
+  counter(registry, {
+    name: 'chat_ledger_write_failures_total',
+    help: 'Rounds of writing that failed. What they should have written waits.',
+    samples: () => [[{}, ledger.writeFailures]],
+  });
+  if (redis === undefined) return;
+  gauge(registry, {
+    name: 'chat_redis_away',
+    help: '1 while Redis does not answer, and each replica lets in its share of the limits.',
+    samples: () => [[{}, Number(redis.isAway)]],
+  });
+  counter(registry, {
+    name: 'chat_limits_admissions_without_redis_total',
+    help: 'Requests admitted by the share of this replica, as Redis was away.',
+    samples: () => [[{}, outages.admissionsWithoutRedis]],
+  });
+  gauge(registry, {
+    name: 'chat_limits_replicas',
+    help: 'Replicas that share the limits, as it was last seen.',
+    samples: () => [[{}, outages.replicas]],
+  });
+}

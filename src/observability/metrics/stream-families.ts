@@ -1,0 +1,58 @@
+import type { Registry } from 'prom-client';
+import type { ChunkGaps } from '../../chat/chunk-gaps.js';
+import { counter } from './families.js';
+import { HistogramFamily } from './histogram-family.js';
+import type { StreamFigures } from './stream-figures.js';
+
+const MS_PER_SECOND = 1000;
+
+export function registerStreams(registry: Registry, figures: StreamFigures, gaps: ChunkGaps): void {
+  counter(registry, {
+    name: 'chat_streams_total',
+    help: 'Admitted streams that are over, by how they ended.',
+    labels: ['model', 'outcome'],
+    *samples() {
+      for (const [model, { outcomes }] of figures.models) {
+        for (const [outcome, count] of outcomes) yield [{ model, outcome }, count];
+      }
+    },
+  });
+  counter(registry, {
+    name: 'chat_stream_tokens_total',
+    help: 'Tokens of prompts and answers, as far as they are known: reported by the vendor, or estimated.',
+    labels: ['model', 'kind', 'source'],
+    *samples() {
+      for (const [model, { tokens }] of figures.models) {
+        for (const [name, count] of tokens) {
+          const [kind = '', source = ''] = name.split(' ');
+          yield [{ model, kind, source }, count];
+        }
+      }
+    },
+  });
+  histogramOfModels(
+    'chat_stream_first_token_seconds',
+    'From the admission of a stream to its first text.',
+    'firstToken',
+  );
+  histogramOfModels('chat_stream_duration_seconds', 'From the admission of a stream to its end.', 'duration');
+  new HistogramFamily(registry, {
+    name: 'chat_stream_chunk_gap_seconds',
+    help: 'Between two texts of an answer, without the time in which the client took no more.',
+    label: 'model',
+    divisor: MS_PER_SECOND,
+    buckets: () => gaps.byModel,
+  });
+
+  function histogramOfModels(name: string, help: string, member: 'firstToken' | 'duration'): void {
+    new HistogramFamily(registry, {
+      name,
+      help,
+      label: 'model',
+      divisor: MS_PER_SECOND,
+      *buckets() {
+        for (const [model, figuresOfModel] of figures.models) yield [model, figuresOfModel[member]];
+      },
+    });
+  }
+}

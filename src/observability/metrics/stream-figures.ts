@@ -1,0 +1,82 @@
+import { Buckets } from '../../common/buckets.js';
+import type { ErrorCode } from '../../common/service-error.js';
+import { Tally } from '../../common/tally.js';
+import type { AttemptTrace } from '../../upstreams/call-trace.js';
+import { STREAM_OUTCOMES, type StreamOutcome } from '../../usage/stream-outcome.js';
+import type { TokenCount, UsageRecord } from '../../usage/usage-record.js';
+import type { UsageSink } from '../../usage/usage-sink.js';
+
+/** Milliseconds. */
+const FIRST_TOKEN_BOUNDS = [50, 100, 200, 400, 700, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000, 20_000, 60_000, 120_000];
+const DURATION_BOUNDS = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000, 600_000];
+
+/** A process that was killed tells of nothing: what others find of it stands in the ledger. */
+const SEEN_OUTCOMES = STREAM_OUTCOMES.filter((outcome) => outcome !== 'interrupted');
+
+class ModelFigures {
+  readonly outcomes = new Tally<StreamOutcome>(SEEN_OUTCOMES);
+  readonly firstToken = new Buckets(FIRST_TOKEN_BOUNDS);
+  readonly duration = new Buckets(DURATION_BOUNDS);
+  /** By `<kind> <source>`. */
+  readonly tokens = new Tally();
+}
+
+class UpstreamFigures {
+  attempts = 0;
+  failovers = 0;
+  readonly errors = new Tally<ErrorCode>();
+  readonly firstToken = new Buckets(FIRST_TOKEN_BOUNDS);
+  readonly duration = new Buckets(DURATION_BOUNDS);
+}
+
+/** Sums over finished streams and the attempts in them. Models and upstreams are those of the configuration. */
+export class StreamFigures implements UsageSink {
+  readonly models = new Map<string, ModelFigures>();
+  readonly upstreams: Map<string, UpstreamFigures>;
+
+  constructor(upstreams: Iterable<string>) {
+    this.upstreams = new Map([...upstreams].map((name) => [name, new UpstreamFigures()]));
+  }
+
+  record({
+    model,
+    outcome,
+    startedAt,
+    firstTextAt,
+    endedAt,
+    promptTokens,
+    completionTokens,
+    attempts,
+  }: UsageRecord): void {
+    const figures = this.ofModel(model);
+    figures.outcomes.add(outcome);
+    if (firstTextAt !== undefined) figures.firstToken.add(firstTextAt - startedAt);
+    if (endedAt !== undefined) figures.duration.add(endedAt - startedAt);
+    countTokens(figures.tokens, 'prompt', promptTokens);
+    countTokens(figures.tokens, 'completion', completionTokens);
+    attempts.forEach((attempt, index) => {
+      this.countAttempt(attempt, index < attempts.length - 1);
+    });
+  }
+
+  private countAttempt({ upstream, code, firstTextMs, durationMs }: AttemptTrace, wasFollowed: boolean): void {
+    const figures = this.upstreams.get(upstream);
+    if (figures === undefined) return;
+    figures.attempts++;
+    if (wasFollowed) figures.failovers++;
+    if (code !== undefined) figures.errors.add(code);
+    if (firstTextMs !== undefined) figures.firstToken.add(firstTextMs);
+    if (durationMs !== undefined) figures.duration.add(durationMs);
+  }
+
+  private ofModel(model: string): ModelFigures {
+    let figures = this.models.get(model);
+    if (figures === undefined) this.models.set(model, (figures = new ModelFigures()));
+    return figures;
+  }
+}
+
+function countTokens(tally: Tally, kind: 'prompt' | 'completion', { count, source }: TokenCount): void {
+  if (count === undefined) return;
+  tally.add(`${kind} ${source}`, count);
+}

@@ -1,0 +1,31 @@
+import { Module } from '@nestjs/common';
+import { ChatModule } from '../chat/chat.module.js';
+import { CONFIG, type Config, type LogLevel } from '../config/config.js';
+import { RedisModule } from '../redis/redis.module.js';
+import { MetricsServer } from './metrics/metrics-server.js';
+import { MetricsSources } from './metrics/metrics-sources.js';
+import { RequestLog } from './requests/request-log.js';
+import { RequestWatch } from './requests/request-watch.js';
+import { Tracing } from './tracing/tracing.js';
+
+const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];
+
+/** What operators see of the service: a log line for each request, metrics, traces. */
+@Module({
+  imports: [ChatModule, RedisModule],
+  providers: [
+    MetricsSources,
+    MetricsServer,
+    Tracing,
+    {
+      provide: RequestWatch,
+      inject: [CONFIG],
+      useFactory: ({ logLevel }: Config) => {
+        const watch = new RequestWatch();
+        if (LEVELS_WITH_REQUESTS.includes(logLevel)) watch.observe(new RequestLog());
+        return watch;
+      },
+    },
+  ],
+})
+export class ObservabilityModule {}

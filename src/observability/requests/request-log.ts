@@ -1,0 +1,56 @@
+import { Logger } from '@nestjs/common';
+import type { Principal } from '../../auth/principal.js';
+import type { TokenCount, UsageRecord } from '../../usage/usage-record.js';
+import type { FinishedRequest, RequestObserver } from './finished-request.js';
+
+/** Asked every few seconds, by machines. */
+const PROBES = /\/health(\/ready)?$/;
+
+/** Writes one line for each request. What a client wrote is never in it. */
+export class RequestLog implements RequestObserver {
+  private readonly logger = new Logger('Request');
+
+  finished(request: FinishedRequest): void {
+    const { route } = request;
+    if (route !== undefined && PROBES.test(route)) this.logger.debug(entryOf(request));
+    else this.logger.log(entryOf(request));
+  }
+}
+
+/** One object, made at once: put together of several it would cost more than all else of the line. */
+function entryOf(request: FinishedRequest): object {
+  const { method, route, status, principal, record } = request;
+  const firstTextAt = record?.firstTextAt;
+  return {
+    msg: `${method} ${route ?? '(no route)'} ${status ?? '(no answer)'}`,
+    requestId: request.requestId,
+    traceId: request.traceId,
+    method,
+    route,
+    status,
+    clientLeft: request.isAnswered ? undefined : true,
+    errorCode: request.errorCode,
+    accountId: principal?.accountId,
+    keyPrefix: keyPrefixOf(principal),
+    durationMs: Math.round(request.durationMs),
+    bytes: request.bytes,
+    model: record?.model,
+    upstream: record?.upstream,
+    attempts: record?.attempts.length,
+    outcome: record?.outcome,
+    firstTextMs: firstTextAt === undefined ? undefined : Math.round(firstTextAt - (record?.startedAt ?? firstTextAt)),
+    promptTokens: record?.promptTokens.count,
+    completionTokens: record?.completionTokens.count,
+    tokensSource: record && sourceOf(record),
+  };
+}
+
+function keyPrefixOf(principal: Principal | undefined): string | undefined {
+  return principal?.credential.kind === 'api_key' ? principal.credential.prefix : undefined;
+}
+
+/** The less certain of both. */
+function sourceOf({ promptTokens, completionTokens }: UsageRecord): TokenCount['source'] {
+  if (promptTokens.source === 'unknown' || completionTokens.source === 'unknown') return 'unknown';
+  return promptTokens.source === 'reported' ? completionTokens.source : 'estimated';
+}

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import type { Principal } from '../../auth/principal.js';
+import '../../auth/request-session.js';
+import { principalOfSession } from '../../auth/request-session.js';
+import { answeredErrorOf } from '../../common/answered-error.js';
+import { requestIdOf } from '../../common/request-id.js';
+import type { UsageRecord } from '../../usage/usage-record.js';
+import { entryOf } from '../../usage/response-entry.js';
+import type { FinishedRequest, RequestObserver } from './finished-request.js';
+import type { RequestScope, ScopedRequest } from './request-scope.js';
+
+/** Sees every request when it begins, and tells of it once it and its stream are over. Costs nothing while nobody asks. */
+@Injectable()
+export class RequestWatch {
+  private readonly observers: RequestObserver[] = [];
+  private scope: RequestScope | undefined;
+
+  observe(observer: RequestObserver): void {
+    this.observers.push(observer);
+  }
+
+  /** From now on, every request runs inside of `scope`. */
+  runIn(scope: RequestScope): void {
+    this.scope = scope;
+  }
+
+  /** Middleware, the first. */
+  use(request: Request, response: Response, next: NextFunction): void {
+    const scoped = this.scope?.begin(request);
+    if (scoped !== undefined || this.observers.length > 0) this.watch(request, response, scoped);
+    if (scoped === undefined) next();
+    else scoped.run(next);
+  }
+
+  private watch(request: Request, response: Response, scoped: ScopedRequest | undefined): void {
+    const { socket } = request;
+    const startedAt = performance.now();
+    const bytesBefore = socket.bytesWritten;
+    response.on('close', () => {
+      const durationMs = performance.now() - startedAt;
+      const bytes = socket.bytesWritten - bytesBefore;
+      const tell = (record?: UsageRecord): void => {
+        const facts = factsOf(request, response, { durationMs, bytes, record, traceId: scoped?.traceId });
+        scoped?.finished(facts);
+        for (const observer of this.observers) observer.finished(facts);
+      };
+      // A client that leaves is known of here before its stream has ended.
+      const entry = entryOf(response);
+      if (entry === undefined) tell();
+      else entry.whenOver(tell);
+    });
+  }
+}
+
+function factsOf(
+  request: Request,
+  response: Response,
+  { durationMs, bytes, record, traceId }: Pick<FinishedRequest, 'durationMs' | 'bytes' | 'record' | 'traceId'>,
+): FinishedRequest {
+  return {
+    durationMs,
+    bytes,
+    record,
+    traceId,
+    requestId: requestIdOf(response),
+    method: request.method,
+    route: routeOf(request),
+    status: response.headersSent ? response.statusCode : undefined,
+    isAnswered: response.writableFinished,
+    principal: callerOf(request),
+    errorCode: answeredErrorOf(response) ?? record?.errorCode,
+  };
+}
+
+/** The path as it was registered, as the one that was asked for is the client's text. Nest's own for all else is no route. */
+function routeOf(request: Request): string | undefined {
+  const route = request.route as { readonly path: unknown } | undefined;
+  const path = route?.path;
+  return typeof path === 'string' && path.startsWith('/') ? path : undefined;
+}
+
+function callerOf({ user, session }: Request): Principal | undefined {
+  if (user !== undefined) return user as Principal;
+  return session && principalOfSession(session);
+}

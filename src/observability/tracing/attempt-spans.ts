@@ -1,0 +1,69 @@
+import { context, SpanKind, SpanStatusCode, type Attributes, type Span, type Tracer } from '@opentelemetry/api';
+import type { RouteConfig, UpstreamConfig } from '../../config/config.js';
+import type { AttemptObserver, ObservedAttempt } from '../../upstreams/attempt-observer.js';
+import type { AttemptTrace, CallTrace } from '../../upstreams/call-trace.js';
+import type { ChatCall } from '../../upstreams/chat-call.js';
+import { headersOf } from './trace-parent.js';
+
+/** The names that the conventions give to vendors whom the built-in catalog calls otherwise. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  google: 'gcp.gemini',
+  xai: 'x_ai',
+  mistral: 'mistral_ai',
+  azure: 'azure.ai.openai',
+};
+
+/**
+ * A span for each attempt at a vendor, by the conventions of OpenTelemetry for generative AI, and its context in the request
+ * to the vendor. Never what was said.
+ */
+export class AttemptSpans implements AttemptObserver {
+  constructor(private readonly tracer: Tracer) {}
+
+  begin(attempt: AttemptTrace, { upstream, model }: RouteConfig, call: ChatCall): ObservedAttempt {
+    const span = this.tracer.startSpan(
+      `chat ${model}`,
+      {
+        kind: upstream.baseUrl === undefined ? SpanKind.INTERNAL : SpanKind.CLIENT,
+        attributes: attributesOf(upstream, call),
+      },
+      context.active(),
+    );
+    return {
+      headers: headersOf(span.spanContext()),
+      end: (trace) => {
+        end(span, attempt, trace);
+      },
+    };
+  }
+}
+
+function attributesOf({ name, baseUrl }: UpstreamConfig, { model, temperature, maxTokens }: ChatCall): Attributes {
+  return {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': PROVIDERS[name] ?? name,
+    'gen_ai.request.model': model,
+    'gen_ai.request.stream': true,
+    ...(temperature === undefined ? {} : { 'gen_ai.request.temperature': temperature }),
+    ...(maxTokens === undefined ? {} : { 'gen_ai.request.max_tokens': maxTokens }),
+    ...(baseUrl === undefined ? {} : { 'server.address': baseUrl.hostname, 'server.port': portOf(baseUrl) }),
+  };
+}
+
+function end(span: Span, { code, firstTextMs }: AttemptTrace, { usage, finish }: CallTrace): void {
+  if (usage.promptTokens !== undefined) span.setAttribute('gen_ai.usage.input_tokens', usage.promptTokens);
+  if (usage.completionTokens !== undefined) span.setAttribute('gen_ai.usage.output_tokens', usage.completionTokens);
+  // One of ours, as a vendor's own word could be anything.
+  if (finish !== undefined) span.setAttribute('gen_ai.response.finish_reasons', [finish.reason]);
+  if (firstTextMs !== undefined) span.setAttribute('gen_ai.response.time_to_first_chunk', firstTextMs / 1000);
+  if (code !== undefined) {
+    span.setAttribute('error.type', code);
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
+}
+
+function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
+}

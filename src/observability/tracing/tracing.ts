@@ -1,0 +1,55 @@
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { ConfigError } from '../../config/config-error.js';
+import { CONFIG, type Config } from '../../config/config.js';
+import { ModelRouter } from '../../upstreams/model-router.js';
+import { RequestWatch } from '../requests/request-watch.js';
+import type { RunningTracing } from './start-tracing.js';
+
+/** Traces, where OTEL_EXPORTER_OTLP_ENDPOINT is set. Nothing of OpenTelemetry is loaded otherwise. */
+@Injectable()
+export class Tracing implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('Tracing');
+  private running: RunningTracing | undefined;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly watch: RequestWatch,
+    private readonly router: ModelRouter,
+  ) {}
+
+  /** @throws {ConfigError} when the SDK is not installed. */
+  async onApplicationBootstrap(): Promise<void> {
+    const { tracing } = this.config;
+    if (tracing === undefined) return;
+    const [{ startTracing }, { RequestSpans }, { AttemptSpans }] = await load();
+    const { tracer } = (this.running = startTracing(tracing, (isAway) => {
+      this.tellCollector(isAway);
+    }));
+    this.watch.runIn(new RequestSpans(tracer));
+    this.router.observe(new AttemptSpans(tracer));
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.running?.stop();
+  }
+
+  private tellCollector(isAway: boolean): void {
+    if (isAway) this.logger.warn('Spans cannot be sent to OTEL_EXPORTER_OTLP_ENDPOINT: they are dropped meanwhile');
+    else this.logger.log('Spans are sent again');
+  }
+}
+
+async function load() {
+  try {
+    return await Promise.all([
+      import('./start-tracing.js'),
+      import('./request-spans.js'),
+      import('./attempt-spans.js'),
+    ]);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new ConfigError([
+      'OTEL_EXPORTER_OTLP_ENDPOINT: needs the optional packages @opentelemetry/sdk-trace-node and @opentelemetry/exporter-trace-otlp-http, which are not installed',
+    ]);
+  }
+}
