@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium for everyone', () => {
     await playground.send('And now?');
     await page.locator('.failure').getByText('Too many requests in a minute').waitFor();
     await expectAccessible(page, 'playground-limited');
-  }, 60_000);
+  }, 120_000);
 
   it('does not move while an answer grows', async () => {
     ({ page } = await web.open('/playground'));

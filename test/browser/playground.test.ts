@@ -147,6 +147,8 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     await playground.send('Write!');
     await playground.answerIs(lines.slice(0, 2000).join(''));
     await expect.poll(() => playground.distanceToEnd()).toBeLessThan(2);
+    await page.setViewportSize({ width: 390, height: 700 });
+    await expect.poll(() => playground.distanceToEnd()).toBeLessThan(2);
     await playground.scrollTo(100);
     half.open();
     await playground.answerIs(lines.join(''));

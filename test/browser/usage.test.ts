@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     await expectAccessible(empty.page, 'usage-empty');
     expect(empty.complaints).toEqual([]);
     await empty.page.context().close();
-  }, 60_000);
+  }, 120_000);
 
   it('needs no JavaScript, and its links can be followed with the keyboard', async () => {
     const { page } = await web.open('/usage', { account: busy, javaScriptEnabled: false });

@@ -17,7 +17,7 @@ export interface OpenOptions extends BrowserContextOptions {
 export interface SignedInPage {
   readonly page: Page;
   readonly account: AccountSession;
-  /** See `watch`. */
+  /** See `complaintsOf`. */
   readonly complaints: string[];
 }
 

@@ -11,6 +11,8 @@ export class EndFollower {
     element.addEventListener('scroll', () => {
       this.#isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR;
     });
+    // A telephone that is turned, or whose keyboard opens, has less room for it.
+    new ResizeObserver(() => this.follow()).observe(element);
   }
 
   /** To be called when there is more in it. */
