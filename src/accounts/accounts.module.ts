@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CLOCK, type Clock } from '../common/clock.js';
+import { DatabaseClock } from '../database/database-clock.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
@@ -28,12 +29,15 @@ const services = [
   FirstRun,
 ];
 const internals = [PasswordHashing, ExpiredSessions, SessionUseRecorder];
-const systemClock: Clock = () => Date.now();
+
+function clockOf(clock: DatabaseClock): Clock {
+  return () => clock.now();
+}
 
 /** Accounts, their tiers, their API keys and their sessions. */
 @Module({
   imports: [DatabaseModule, TypeOrmModule.forFeature([Account, ApiKey, Session])],
-  providers: [...services, ...internals, { provide: CLOCK, useValue: systemClock }],
+  providers: [...services, ...internals, { provide: CLOCK, inject: [DatabaseClock], useFactory: clockOf }],
   exports: [...services, CLOCK],
 })
 export class AccountsModule {}

@@ -61,7 +61,10 @@ export class AccountsService {
   }
 
   async findByEmail(email: string): Promise<Account | undefined> {
-    return (await orUnavailable(this.accounts.findOneBy({ email: normalizeEmail(email) }))) ?? undefined;
+    const normalized = normalizeEmail(email);
+    // What is no address nobody has, and PostgreSQL fails at some of it, such as a NUL.
+    if (!isEmail(normalized)) return undefined;
+    return (await orUnavailable(this.accounts.findOneBy({ email: normalized }))) ?? undefined;
   }
 
   async findById(id: string): Promise<Account | undefined> {
@@ -89,10 +92,10 @@ export class AccountsService {
   async setTier(email: string, tier: string): Promise<Account> {
     const details = this.tierProblems(tier);
     if (details.length > 0) throw invalid(details);
-    await orUnavailable(this.accounts.update({ email: normalizeEmail(email) }, { tier }));
     const account = await this.findByEmail(email);
     if (account === undefined) throw new ServiceError('not_found', `There is no account "${normalizeEmail(email)}".`);
-    return account;
+    await orUnavailable(this.accounts.update({ id: account.id }, { tier }));
+    return this.accounts.merge(account, { tier });
   }
 
   /** The account, when the password is its own. Takes as long for an unknown address as for a wrong password. */
@@ -103,17 +106,17 @@ export class AccountsService {
   }
 
   /**
-   * Ends all sessions of the account but the one that asks.
+   * Ends all sessions of the account, that of whoever asks included: its token may be what was stolen.
    *
    * @throws {ServiceError} `invalid_request` when `current` is wrong or `next` is not fit, `not_found`.
    */
-  async changePassword(accountId: string, current: string, next: string, exceptSessionId?: string): Promise<void> {
+  async changePassword(accountId: string, current: string, next: string): Promise<Account> {
     const account = await this.findById(accountId);
     if (account === undefined) throw new ServiceError('not_found', 'There is no such account.');
     const problems = passwordProblems(next, account.email, 'new_password');
     if (problems.length > 0) throw invalid(problems);
     if (!(await this.passwords.verify(account.passwordHash, current))) throw wrongCurrentPassword();
-    await this.replacePassword(account, next, exceptSessionId);
+    return this.replacePassword(account, next);
   }
 
   /**
@@ -126,8 +129,7 @@ export class AccountsService {
     if (account === undefined) throw new ServiceError('not_found', `There is no account "${normalizeEmail(email)}".`);
     const problems = passwordProblems(password, account.email);
     if (problems.length > 0) throw invalid(problems);
-    await this.replacePassword(account, password);
-    return account;
+    return this.replacePassword(account, password);
   }
 
   /** What the account may do. */
@@ -136,11 +138,13 @@ export class AccountsService {
   }
 
   /** Refuses when another has replaced it meanwhile: what was the current password is not any more. */
-  private async replacePassword({ id, passwordHash }: Account, next: string, exceptSessionId?: string): Promise<void> {
+  private async replacePassword(account: Account, next: string): Promise<Account> {
+    const { id, passwordHash } = account;
     const change = { passwordHash: await this.passwords.hash(next) };
     const { affected } = await orUnavailable(this.accounts.update({ id, passwordHash }, change));
     if (affected === 0) throw wrongCurrentPassword();
-    await this.sessions.endAllOf(id, exceptSessionId);
+    await this.sessions.endAllOf(id);
+    return this.accounts.merge(account, change);
   }
 
   private tierProblems(tier: string): ErrorDetail[] {

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../common/clock.js';
@@ -6,12 +6,9 @@ import { CONFIG, type Config, type TierConfig } from '../config/config.js';
 import { orUnavailable } from '../database/query-failure.js';
 import { hashApiKey, isWellFormedApiKey } from './api-key-format.js';
 import { ApiKey } from './api-key.entity.js';
-import { RecentMap } from './recent-map.js';
+import { RecentLookups } from './recent-lookups.js';
+import { RevocationWatch } from './revocation-watch.js';
 import { tierNamed } from './tier.js';
-
-/** A revoked key is refused within a second everywhere, so what is remembered must be younger than that. */
-const REMEMBERED_MS = 500;
-const MAX_REMEMBERED = 10_000;
 
 /** Who holds a valid key. */
 export interface VerifiedKey {
@@ -28,19 +25,23 @@ export interface VerifiedKey {
 interface KnownKey {
   readonly verified: VerifiedKey;
   readonly expiresAt: Date | null;
+  /** Known as such, it stays refused while the database is away. */
+  readonly isRevoked: boolean;
 }
 
 /** Tells whose key it is; asked for every request. */
 @Injectable()
-export class ApiKeyVerifier {
-  private readonly remembered = new RecentMap<string, KnownKey>(MAX_REMEMBERED);
-  private readonly pending = new Map<string, Promise<KnownKey | undefined>>();
+export class ApiKeyVerifier implements OnModuleDestroy {
+  private readonly lookups: RecentLookups<KnownKey>;
 
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    private readonly revocations: RevocationWatch,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
-  ) {}
+  ) {
+    this.lookups = new RecentLookups('API keys', (hashedKey) => this.lookUp(hashedKey), now);
+  }
 
   /**
    * `undefined` for a key that is malformed, unknown, revoked or expired; which of them, nobody is told.
@@ -49,35 +50,18 @@ export class ApiKeyVerifier {
    */
   async verify(key: string): Promise<VerifiedKey | undefined> {
     if (!isWellFormedApiKey(key)) return undefined;
-    const hashedKey = hashApiKey(key);
-    const known = this.remembered.get(hashedKey, this.now() - REMEMBERED_MS) ?? (await this.lookUpOnce(hashedKey));
-    if (known === undefined || this.hasExpired(known)) return undefined;
+    const known = await this.lookups.get(hashApiKey(key));
+    if (known === undefined || this.hasEnded(known)) return undefined;
     return known.verified;
   }
 
   /** Drops what is remembered of a key. */
   forget(hashedKey: string): void {
-    this.remembered.delete(hashedKey);
-    this.pending.delete(hashedKey);
+    this.lookups.forget(hashedKey);
   }
 
-  /** Requests with the same key that arrive together share one query. */
-  private lookUpOnce(hashedKey: string): Promise<KnownKey | undefined> {
-    const pending = this.pending.get(hashedKey);
-    if (pending !== undefined) return pending;
-    const askedAt = this.now();
-    const lookup = this.lookUp(hashedKey)
-      .then((known) => {
-        // A lookup that was forgotten meanwhile may have read the row before it changed.
-        const current = this.pending.get(hashedKey) === lookup;
-        if (known !== undefined && current) this.remembered.set(hashedKey, known, askedAt);
-        return known;
-      })
-      .finally(() => {
-        if (this.pending.get(hashedKey) === lookup) this.pending.delete(hashedKey);
-      });
-    this.pending.set(hashedKey, lookup);
-    return lookup;
+  onModuleDestroy(): void {
+    this.lookups.stop();
   }
 
   private async lookUp(hashedKey: string): Promise<KnownKey | undefined> {
@@ -90,16 +74,19 @@ export class ApiKeyVerifier {
         .where('key.hashedKey = :hashedKey', { hashedKey })
         .getOne(),
     );
-    if (row === null || row.revokedAt !== null) return undefined;
-    const { id, prefix, name, expiresAt, account } = row;
+    if (row === null) return undefined;
+    const { id, prefix, name, expiresAt, revokedAt, account } = row;
     const tier = tierNamed(this.config, account.tier);
     return {
       verified: { keyId: id, prefix, name, account: { id: account.id, email: account.email, tier } },
       expiresAt,
+      isRevoked: revokedAt !== null,
     };
   }
 
-  private hasExpired({ expiresAt }: KnownKey): boolean {
+  /** The watch of the open streams may know more than what is remembered. */
+  private hasEnded({ verified, expiresAt, isRevoked }: KnownKey): boolean {
+    if (isRevoked || this.revocations.hasEnded(verified.keyId)) return true;
     return expiresAt !== null && expiresAt.getTime() <= this.now();
   }
 }

@@ -1,16 +1,16 @@
 import type { Clock } from '../common/clock.js';
 import { ServiceError } from '../common/service-error.js';
+import { within } from '../common/within.js';
+import { DatabaseAway } from './database-away.js';
 import { RecentMap } from './recent-map.js';
 
 /** What ends is refused within a second everywhere, so what is remembered must be younger than that. */
 const REMEMBERED_MS = 500;
 /** While the database is away, what was learnt within this time goes on. */
-const TRUSTED_WHILE_AWAY_MS = 5 * 60_000;
-const MAX_REMEMBERED = 10_000;
-/** Nobody waits longer for a database that does not answer. */
-const PATIENCE_MS = 2_000;
-/** After a failure, for this long nobody waits who need not. */
-const AWAY_MS = 1_000;
+const TRUSTED_WHILE_AWAY_MS = 10 * 60_000;
+const MAX_REMEMBERED = 50_000;
+/** Nobody waits longer for a database that does not answer; while it is known to be away, nobody waits at all. */
+const PATIENCE_MS = 1000;
 
 /**
  * Answers of the database about credentials, each remembered for half a second. Callers that ask for the same at once
@@ -19,32 +19,29 @@ const AWAY_MS = 1_000;
 export class RecentLookups<V> {
   private readonly remembered = new RecentMap<string, V>(MAX_REMEMBERED);
   private readonly pending = new Map<string, Promise<V | undefined>>();
-  private awayUntil = 0;
+  private readonly away: DatabaseAway;
 
+  /** @param what is looked up, in the plural, for the log. */
   constructor(
+    what: string,
     private readonly lookUp: (id: string) => Promise<V | undefined>,
     private readonly now: Clock,
-  ) {}
+  ) {
+    this.away = new DatabaseAway(what);
+  }
 
   /** @throws {ServiceError} `unavailable` when the database does not answer, as that says nothing about the credential. */
   async get(id: string): Promise<V | undefined> {
-    const now = this.now();
-    const fresh = this.remembered.get(id, now - REMEMBERED_MS);
+    const fresh = this.remembered.get(id, this.now() - REMEMBERED_MS);
     if (fresh !== undefined) return fresh;
-    const trusted = this.remembered.get(id, now - TRUSTED_WHILE_AWAY_MS);
+    if (this.away.isAway) return this.trusted(id, unavailable(undefined));
     const lookup = this.lookUpOnce(id);
-    if (trusted !== undefined && now < this.awayUntil) {
-      lookup.catch(() => undefined);
-      return trusted;
-    }
     try {
-      return await inTime(lookup);
+      return await within(lookup, PATIENCE_MS, () => unavailable(undefined));
     } catch (error) {
-      this.awayUntil = this.now() + AWAY_MS;
-      // Asked again, as it may have been forgotten meanwhile.
-      const still = this.remembered.get(id, now - TRUSTED_WHILE_AWAY_MS);
-      if (still === undefined) throw error;
-      return still;
+      this.dropPending(id, lookup);
+      this.away.begin(() => this.lookUp(id));
+      return this.trusted(id, error);
     }
   }
 
@@ -54,11 +51,23 @@ export class RecentLookups<V> {
     this.pending.delete(id);
   }
 
+  /** Asks no more. */
+  stop(): void {
+    this.away.end();
+  }
+
+  /** What the database said before it went away. */
+  private trusted(id: string, failure: unknown): V {
+    const known = this.remembered.get(id, this.now() - TRUSTED_WHILE_AWAY_MS);
+    if (known === undefined) throw failure;
+    return known;
+  }
+
   private lookUpOnce(id: string): Promise<V | undefined> {
     const pending = this.pending.get(id);
     if (pending !== undefined) return pending;
     const askedAt = this.now();
-    const lookup = this.lookUp(id)
+    const lookup = this.lookUpTwice(id)
       .then((found) => {
         // A lookup that was forgotten meanwhile may have read the row before it changed.
         if (this.pending.get(id) !== lookup) return found;
@@ -67,25 +76,29 @@ export class RecentLookups<V> {
         return found;
       })
       .finally(() => {
-        if (this.pending.get(id) === lookup) this.pending.delete(id);
+        this.dropPending(id, lookup);
       });
     this.pending.set(id, lookup);
     return lookup;
   }
+
+  /** That one connection broke says little about the next one. */
+  private async lookUpTwice(id: string): Promise<V | undefined> {
+    try {
+      return await this.lookUp(id);
+    } catch {
+      return this.lookUp(id);
+    }
+  }
+
+  private dropPending(id: string, lookup: Promise<V | undefined>): void {
+    if (this.pending.get(id) === lookup) this.pending.delete(id);
+  }
 }
 
-async function inTime<T>(lookup: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        new ServiceError('unavailable', 'The service cannot reach its database right now.', { retryAfterSeconds: 1 }),
-      );
-    }, PATIENCE_MS);
+function unavailable(cause: unknown): ServiceError {
+  return new ServiceError('unavailable', 'The service cannot reach its database right now.', {
+    cause,
+    retryAfterSeconds: 1,
   });
-  try {
-    return await Promise.race([lookup, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

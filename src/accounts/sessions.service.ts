@@ -1,6 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Not, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../common/clock.js';
 import { ServiceError } from '../common/service-error.js';
 import { CONFIG, type Config, type TierConfig } from '../config/config.js';
@@ -35,7 +35,7 @@ type KnownSession = Pick<Session, 'lastSeenAt' | 'expiresAt'> & { readonly verif
 
 /** Sessions: who is signed in, from the sign-in to its end. */
 @Injectable()
-export class SessionsService {
+export class SessionsService implements OnModuleDestroy {
   private readonly lookups: RecentLookups<KnownSession>;
 
   constructor(
@@ -46,7 +46,7 @@ export class SessionsService {
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
-    this.lookups = new RecentLookups((sessionId) => this.lookUp(sessionId), now);
+    this.lookups = new RecentLookups('sessions', (sessionId) => this.lookUp(sessionId), now);
   }
 
   /** @throws {ServiceError} `not_found` for an unknown account. */
@@ -74,7 +74,8 @@ export class SessionsService {
   async verify(token: string): Promise<VerifiedSession | undefined> {
     if (!isWellFormedSessionToken(token)) return undefined;
     const known = await this.lookups.get(hashSessionToken(token));
-    if (known === undefined || hasEnded(known, this.now())) return undefined;
+    if (known === undefined || this.watch.hasEnded(known.verified.sessionId)) return undefined;
+    if (hasEnded(known, this.now())) return undefined;
     this.uses.touch(known.verified.sessionId);
     return known.verified;
   }
@@ -88,12 +89,15 @@ export class SessionsService {
     }
   }
 
-  /** Ends all sessions of the account, but for one. */
-  async endAllOf(accountId: string, exceptSessionId?: string): Promise<void> {
-    const ended = exceptSessionId === undefined ? { accountId } : { accountId, id: Not(exceptSessionId) };
-    const sessions = await orUnavailable(this.sessions.find({ select: { id: true }, where: ended }));
-    await orUnavailable(this.sessions.delete(ended));
+  /** Ends all sessions of the account. */
+  async endAllOf(accountId: string): Promise<void> {
+    const sessions = await orUnavailable(this.sessions.find({ select: { id: true }, where: { accountId } }));
+    await orUnavailable(this.sessions.delete({ accountId }));
     for (const { id } of sessions) this.forget(id);
+  }
+
+  onModuleDestroy(): void {
+    this.lookups.stop();
   }
 
   /** Other processes find out by themselves; this one need not wait. */

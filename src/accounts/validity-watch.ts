@@ -1,8 +1,10 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import { inChunks } from './in-chunks.js';
+import { RecentMap } from './recent-map.js';
 
 const POLL_MS = 1000;
 const IDS_PER_QUERY = 500;
+const MAX_ENDED = 10_000;
 
 type Listener = () => void;
 
@@ -12,6 +14,7 @@ type Listener = () => void;
  */
 export abstract class ValidityWatch implements OnModuleDestroy {
   private readonly listeners = new Map<string, Set<Listener>>();
+  private readonly ended = new RecentMap<string, true>(MAX_ENDED);
   private timer: NodeJS.Timeout | undefined;
   private polling = false;
 
@@ -38,10 +41,16 @@ export abstract class ValidityWatch implements OnModuleDestroy {
 
   /** Says that a credential was ended in this process. */
   tell(id: string): void {
+    this.ended.set(id, true, 0);
     const watching = this.listeners.get(id);
     if (watching === undefined) return;
     this.drop(id);
     for (const listener of watching) listener();
+  }
+
+  /** Whether its end is known here. Nothing that has ended begins again. */
+  hasEnded(id: string): boolean {
+    return this.ended.get(id, -1) === true;
   }
 
   onModuleDestroy(): void {

@@ -1,6 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { RateLimiterMemory, type RateLimiterAbstract } from 'rate-limiter-flexible';
-
 export interface AttemptLimit {
   /** Apart from the other limits' names. */
   readonly name: string;
@@ -8,30 +5,32 @@ export interface AttemptLimit {
   readonly withinSeconds: number;
 }
 
-/** Where attempts to sign in are counted. The class is the injection token. */
-export abstract class AttemptCounters {
-  /** A counter of its own. What it counts by are texts of any length. */
-  abstract create(limit: AttemptLimit): RateLimiterAbstract;
+export type Counted =
+  | {
+      readonly allowed: true;
+      /** It was none after all. */
+      withdraw(): Promise<void>;
+    }
+  | { readonly allowed: false; readonly retryAfterMs: number };
+
+/** Counts up to one limit, for each key by itself. */
+export interface AttemptCounter {
+  count(key: string): Promise<Counted>;
 }
 
-/** Counts the attempts at this process. */
-export class InProcessAttemptCounters extends AttemptCounters {
-  override create({ name, attempts, withinSeconds }: AttemptLimit): RateLimiterAbstract {
-    return new BoundedRateLimiter({ keyPrefix: name, points: attempts, duration: withinSeconds });
-  }
+/** Knows a key for some time after it was last added. */
+export interface AttemptMemory {
+  has(key: string): Promise<boolean>;
+  add(key: string): Promise<void>;
 }
-
-const KEY_BITS = 17;
 
 /**
- * Keeps a bounded number of counters, whatever is sent: those that it counts by share 131,072 of them. Which share one
- * nobody can know, and a stranger in one's own is as likely as the share of counters in use.
+ * Where attempts to sign in are counted. The class is the injection token. Keys are texts of any length, and bounded in
+ * number only by what this keeps.
  */
-class BoundedRateLimiter extends RateLimiterMemory {
-  private readonly salt = randomBytes(16);
-
-  override getKey(key: string | number): string {
-    const hash = createHash('sha256').update(this.salt).update(String(key)).digest();
-    return super.getKey(hash.readUInt32BE() >>> (32 - KEY_BITS));
-  }
+export abstract class AttemptCounters {
+  /** A counter of its own. */
+  abstract counter(limit: AttemptLimit): AttemptCounter;
+  /** A memory of its own. */
+  abstract memory(name: string, forSeconds: number): AttemptMemory;
 }

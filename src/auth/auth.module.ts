@@ -1,10 +1,17 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { AttemptCounters, InProcessAttemptCounters } from './attempt-counters.js';
+import { REDIS } from '../redis/redis.js';
+import type { RedisConnection } from '../redis/redis-connection.js';
+import { RedisModule } from '../redis/redis.module.js';
+import { AttemptCounters } from './attempt-counters.js';
 import { AuthenticationGuard, STRATEGY_NAMES } from './authentication.guard.js';
+import { InProcessAttemptCounters } from './in-process-attempt-counters.js';
+import { PasswordChange } from './password-change.js';
+import { RedisAttemptCounters } from './redis-attempt-counters.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionMiddleware } from './session.middleware.js';
+import { SessionStart } from './session-start.js';
 import { SignIn } from './sign-in.js';
 import { SignInLimits } from './sign-in-limits.js';
 import { STRATEGIES, type StrategyType } from './strategies.js';
@@ -14,7 +21,7 @@ export interface AuthOptions {
   readonly strategies?: readonly StrategyType[];
 }
 
-const services = [AuthenticationGuard, SameOriginGuard, SessionMiddleware, SessionCookie, SignIn];
+const services = [AuthenticationGuard, SameOriginGuard, SessionMiddleware, SessionCookie, SignIn, PasswordChange];
 
 /** Says who makes a request, and signs people in. */
 @Global()
@@ -24,12 +31,18 @@ export class AuthModule {
     const all = [...STRATEGIES, ...strategies];
     return {
       module: AuthModule,
-      imports: [AccountsModule],
+      imports: [AccountsModule, RedisModule],
       providers: [
         ...all,
         { provide: STRATEGY_NAMES, useValue: all.map(({ strategyName }) => strategyName) },
-        { provide: AttemptCounters, useClass: InProcessAttemptCounters },
+        {
+          provide: AttemptCounters,
+          inject: [REDIS],
+          useFactory: (redis: RedisConnection | undefined) =>
+            redis === undefined ? new InProcessAttemptCounters() : new RedisAttemptCounters(redis),
+        },
         SignInLimits,
+        SessionStart,
         ...services,
       ],
       exports: services,

@@ -1,17 +1,20 @@
 import type { Request } from 'express';
 
+/** `unknown`: the request does not say. Every browser of the last years does, where a page sends a form or a script. */
+export type RequestSource = 'same-origin' | 'other-origin' | 'unknown';
+
 /**
  * Whether a page of this very service has made the request, as the browser says. Other programs may say what they like:
  * they cannot make a browser send its cookie.
  *
  * A page must not be served with `Referrer-Policy: no-referrer`, as browsers then send `Origin: null` with its forms.
  */
-export function isSameOrigin(request: Request): boolean {
+export function sourceOf(request: Request): RequestSource {
   const { origin } = request.headers;
   const site = request.headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin') return false;
-  // Old browsers send neither; some send the one, some the other.
-  return origin === undefined ? site !== undefined : isOriginOf(request, origin);
+  if (site !== undefined && site !== 'same-origin') return 'other-origin';
+  if (origin !== undefined) return isOriginOf(request, origin) ? 'same-origin' : 'other-origin';
+  return site === undefined ? 'unknown' : 'same-origin';
 }
 
 function isOriginOf(request: Request, origin: string): boolean {

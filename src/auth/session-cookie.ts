@@ -4,6 +4,11 @@ import { CLOCK, type Clock } from '../common/clock.js';
 
 /** Browsers take a cookie of this prefix from this host only, over HTTPS (or from localhost), for all paths. */
 const NAME = '__Host-session';
+/**
+ * Not `trim`, which takes away more kinds of space than browsers know in a cookie's name: a sibling host could set one
+ * that only looks like ours, without our prefix.
+ */
+const LEADING_SPACE = /^[ \t]+/;
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
 
 /** The cookie that carries the session's token. */
@@ -26,7 +31,7 @@ export class SessionCookie {
     if (cookie?.includes(NAME) !== true) return undefined;
     const tokens = cookie
       .split(';')
-      .map((pair) => pair.trim())
+      .map((pair) => pair.replace(LEADING_SPACE, ''))
       .filter((pair) => pair.startsWith(`${NAME}=`))
       .map((pair) => pair.slice(NAME.length + 1));
     return tokens.length === 1 ? tokens[0] : undefined;

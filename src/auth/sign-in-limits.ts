@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { RateLimiterAbstract } from 'rate-limiter-flexible';
 import { ServiceError } from '../common/service-error.js';
-import { AttemptCounters } from './attempt-counters.js';
+import { AttemptCounters, type AttemptCounter, type AttemptMemory } from './attempt-counters.js';
 import { networkOf } from './client-network.js';
 
 const MINUTE_SECONDS = 60;
@@ -16,12 +15,14 @@ const BY_BOTH = { name: 'sign-in:both', attempts: 10, withinSeconds: 15 * MINUTE
 /** Of all networks at one account. Short, as it keeps out the owner, too, where they are not known. */
 const BY_ACCOUNT = { name: 'sign-in:account', attempts: 100, withinSeconds: 10 * MINUTE_SECONDS };
 /** From where somebody has signed in to the account of late. */
-const KNOWN = { name: 'sign-in:known', attempts: 1, withinSeconds: 30 * DAY_SECONDS };
-const SIGN_UPS = { name: 'sign-up:network', attempts: 20, withinSeconds: HOUR_SECONDS };
+const KNOWN = { name: 'sign-in:known', forSeconds: 30 * DAY_SECONDS };
+const SIGN_UPS_BY_NETWORK = { name: 'sign-up:network', attempts: 20, withinSeconds: HOUR_SECONDS };
+/** Of all networks with one address, as a sign-up tells whether it has an account. */
+const SIGN_UPS_BY_ACCOUNT = { name: 'sign-up:account', attempts: 20, withinSeconds: HOUR_SECONDS };
 
 /** An attempt that counts as failed until it is said to be none. */
 export interface Attempt {
-  /** The password was right. */
+  /** The password was right, or is new. */
   succeeded(): Promise<void>;
   /** It was not tried after all. */
   withdrawn(): Promise<void>;
@@ -34,18 +35,20 @@ export interface Attempt {
  */
 @Injectable()
 export class SignInLimits {
-  private readonly byNetwork: RateLimiterAbstract;
-  private readonly byBoth: RateLimiterAbstract;
-  private readonly byAccount: RateLimiterAbstract;
-  private readonly known: RateLimiterAbstract;
-  private readonly signUps: RateLimiterAbstract;
+  private readonly byNetwork: AttemptCounter;
+  private readonly byBoth: AttemptCounter;
+  private readonly byAccount: AttemptCounter;
+  private readonly known: AttemptMemory;
+  private readonly signUpsByNetwork: AttemptCounter;
+  private readonly signUpsByAccount: AttemptCounter;
 
   constructor(counters: AttemptCounters) {
-    this.byNetwork = counters.create(BY_NETWORK);
-    this.byBoth = counters.create(BY_BOTH);
-    this.byAccount = counters.create(BY_ACCOUNT);
-    this.known = counters.create(KNOWN);
-    this.signUps = counters.create(SIGN_UPS);
+    this.byNetwork = counters.counter(BY_NETWORK);
+    this.byBoth = counters.counter(BY_BOTH);
+    this.byAccount = counters.counter(BY_ACCOUNT);
+    this.known = counters.memory(KNOWN.name, KNOWN.forSeconds);
+    this.signUpsByNetwork = counters.counter(SIGN_UPS_BY_NETWORK);
+    this.signUpsByAccount = counters.counter(SIGN_UPS_BY_ACCOUNT);
   }
 
   /**
@@ -57,53 +60,59 @@ export class SignInLimits {
   async attempt(address: string | undefined, email: string): Promise<Attempt> {
     const network = keyOf(networkOf(address));
     const account = keyOf(email);
-    const both = `${network}:${account}`;
-    const isKnown = (await this.known.get(both)) !== null;
-    const counted: [RateLimiterAbstract, string][] = [
-      [this.byBoth, both],
+    const both = bothOf(network, account);
+    const isKnown = await this.known.has(both);
+    // The network first: once it is refused, it cannot make counters for ever more accounts.
+    const withdrawn = await countAll([
       [this.byNetwork, network],
-      ...(isKnown ? [] : [[this.byAccount, account] satisfies [RateLimiterAbstract, string]]),
-    ];
-    await consumeAll(counted);
-    const withdrawn = () => giveBack(counted);
+      [this.byBoth, both],
+      ...(isKnown ? [] : [[this.byAccount, account] as const]),
+    ]);
     return {
       withdrawn,
       succeeded: async () => {
         await withdrawn();
-        await this.known.set(both, 1, KNOWN.withinSeconds);
+        await this.known.add(both);
       },
     };
   }
 
   /**
-   * Counts a new account.
+   * Counts a new account, before any work is done for it.
    *
+   * @param email as `normalizeEmail` gives it.
    * @throws {ServiceError} `rate_limit_exceeded`
    */
-  async signUp(address: string | undefined): Promise<void> {
-    await consumeAll([[this.signUps, keyOf(networkOf(address))]]);
+  async signUp(address: string | undefined, email: string): Promise<Pick<Attempt, 'succeeded'>> {
+    const network = keyOf(networkOf(address));
+    const account = keyOf(email);
+    await countAll([
+      [this.signUpsByNetwork, network],
+      [this.signUpsByAccount, account],
+    ]);
+    return { succeeded: () => this.known.add(bothOf(network, account)) };
   }
 }
 
-/** Counts with all or none. */
-async function consumeAll(counted: readonly [RateLimiterAbstract, string][]): Promise<void> {
-  for (const [index, [counter, key]] of counted.entries()) {
-    try {
-      await counter.consume(key);
-    } catch (refusal) {
-      await giveBack(counted.slice(0, index));
-      if (refusal instanceof Error) throw refusal;
-      throw tooMany((refusal as { msBeforeNext: number }).msBeforeNext);
+/**
+ * Counts with all or none.
+ *
+ * @returns withdraws it from all.
+ */
+async function countAll(counters: readonly (readonly [AttemptCounter, string])[]): Promise<() => Promise<void>> {
+  const withdrawals: (() => Promise<void>)[] = [];
+  const withdraw = async (): Promise<void> => {
+    await Promise.all(withdrawals.map((each) => each()));
+  };
+  for (const [counter, key] of counters) {
+    const counted = await counter.count(key);
+    if (!counted.allowed) {
+      await withdraw();
+      throw tooMany(counted.retryAfterMs);
     }
+    withdrawals.push(() => counted.withdraw());
   }
-}
-
-async function giveBack(counted: readonly [RateLimiterAbstract, string][]): Promise<void> {
-  for (const [counter, key] of counted) {
-    // The window may be over: to take one from the next would let in one more than the limit.
-    const window = await counter.get(key);
-    if (window !== null && window.consumedPoints > 0) await counter.reward(key);
-  }
+  return withdraw;
 }
 
 function tooMany(retryAfterMs: number): ServiceError {
@@ -115,4 +124,8 @@ function tooMany(retryAfterMs: number): ServiceError {
 /** Addresses are personal: they are not kept as they are, wherever the counters are. */
 function keyOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}
+
+function bothOf(network: string, account: string): string {
+  return `${network}:${account}`;
 }

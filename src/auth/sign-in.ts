@@ -6,6 +6,7 @@ import { SessionsService, type NewSession } from '../accounts/sessions.service.j
 import { ServiceError } from '../common/service-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { CHALLENGE } from './challenge.js';
+import { SessionStart } from './session-start.js';
 import { SignInLimits } from './sign-in-limits.js';
 
 export interface Credentials {
@@ -27,6 +28,7 @@ export class SignIn {
   constructor(
     private readonly accounts: AccountsService,
     private readonly sessions: SessionsService,
+    private readonly starts: SessionStart,
     private readonly limits: SignInLimits,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -38,17 +40,18 @@ export class SignIn {
    */
   async signIn({ email, password }: Credentials, visitor: Visitor): Promise<NewSession> {
     const attempt = await this.limits.attempt(visitor.address, normalizeEmail(email));
-    let account: Account | undefined;
     try {
-      account = await this.accounts.verifyPassword(email, password);
+      const account = await this.accounts.verifyPassword(email, password);
+      if (account !== undefined) {
+        const session = await this.begin(account, visitor);
+        await attempt.succeeded();
+        return session;
+      }
     } catch (error) {
       await attempt.withdrawn();
       throw error;
     }
-    if (account === undefined) throw wrongCredentials();
-    const session = await this.begin(account, visitor);
-    await attempt.succeeded();
-    return session;
+    throw wrongCredentials();
   }
 
   /** @throws {ServiceError} `forbidden` where sign-up is closed, `invalid_request`, `rate_limit_exceeded`, `unavailable` */
@@ -56,19 +59,15 @@ export class SignIn {
     if (this.config.signUp === 'closed') {
       throw new ServiceError('forbidden', 'New accounts are made by the operator of this service only.');
     }
-    await this.limits.signUp(visitor.address);
+    const attempt = await this.limits.signUp(visitor.address, normalizeEmail(credentials.email));
     const account = await this.accounts.create(credentials);
+    await attempt.succeeded();
     return this.begin(account, visitor);
   }
 
-  private async begin({ id, passwordHash }: Account, { sessionId }: Visitor): Promise<NewSession> {
-    const session = await this.sessions.create(id);
-    // A change of password ends the sessions that are there. This one may have come too late for that, with the old password.
-    const current = await this.accounts.findById(id);
-    if (current?.passwordHash !== passwordHash) {
-      await this.sessions.end(session.sessionId);
-      throw wrongCredentials();
-    }
+  private async begin(account: Account, { sessionId }: Visitor): Promise<NewSession> {
+    const session = await this.starts.begin(account);
+    if (session === undefined) throw wrongCredentials();
     if (sessionId !== undefined) await this.sessions.end(sessionId);
     return session;
   }

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import type { OutgoingHttpHeaders } from 'node:http';
 
 /**
  * The response of one stream, as its events see it: tells when the next one may be sent, and takes off what Nest adds to
@@ -16,6 +17,7 @@ export class StreamSink {
     private readonly response: Response,
     private readonly stallMs: number,
   ) {
+    closeWhereAsked(response);
     const write = response.write.bind(response) as (chunk: string) => boolean;
     const flushHeaders = response.flushHeaders.bind(response);
     response.flushHeaders = (): void => {
@@ -96,6 +98,15 @@ export class StreamSink {
     socket.write(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`);
     return true;
   }
+}
+
+/** Nest says that it keeps the connection of every event stream. A client that asked for its end would wait for it in vain. */
+function closeWhereAsked(response: Response): void {
+  if (response.shouldKeepAlive) return;
+  const writeHead = response.writeHead.bind(response) as (status: number, headers: OutgoingHttpHeaders) => Response;
+  const writeHeadAndClose: typeof writeHead = (status, headers) =>
+    writeHead(status, { ...headers, Connection: 'close' });
+  response.writeHead = writeHeadAndClose as Response['writeHead'];
 }
 
 /**

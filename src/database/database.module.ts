@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CONFIG, type Config } from '../config/config.js';
+import { DatabaseClock } from './database-clock.js';
 import { DatabaseHealth } from './database-health.js';
 import { dataSourceOptions, openDataSource } from './open-data-source.js';
 
@@ -21,7 +22,7 @@ import { dataSourceOptions, openDataSource } from './open-data-source.js';
       dataSourceFactory: openDataSource,
     }),
   ],
-  providers: [DatabaseHealth],
-  exports: [DatabaseHealth],
+  providers: [DatabaseHealth, DatabaseClock],
+  exports: [DatabaseHealth, DatabaseClock],
 })
 export class DatabaseModule {}

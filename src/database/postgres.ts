@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { codeOf, DatabaseError } from './database-error.js';
+import { ImpatientClient } from './impatient-client.js';
 import { MIGRATIONS } from './migrations.js';
 import { runMigrations } from './run-migrations.js';
 
@@ -27,6 +28,7 @@ export function postgresOptions(url: string): PostgresDataSourceOptions {
     poolSize: POOL_SIZE,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     extra: {
+      Client: ImpatientClient,
       keepAlive: true,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,

@@ -2,7 +2,7 @@ import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { createClient } from '@redis/client';
 import { OutageLog } from './outage-log.js';
 import { isUnknownScript, RedisAway } from './redis-away.js';
-import { within } from './within.js';
+import { within } from '../common/within.js';
 
 export type RedisClient = ReturnType<typeof openClient>;
 

@@ -74,7 +74,9 @@ export class OpeningJournal {
 
   private async write(batch: Batch): Promise<void> {
     if (batch.streams.size === 0) {
+      // All of them ended, and their records are kept, before this was written.
       this.unwritten.delete(batch);
+      batch.keep();
       return;
     }
     this.unwritten.add(batch);

@@ -30,9 +30,10 @@ const CONTEXT_LENGTH = 1_000_000;
  * @param {string | undefined} options.key instead of a new account's; `none` for a gateway without accounts
  * @param {string | undefined} options.profileFolder where the gateway leaves CPU profiles
  * @param {Record<string, number>} [options.tier] limits; none when left out
+ * @param {Record<string, string>} [options.stores] DATABASE_URL and REDIS_URL; a database of its own when left out
  * @returns {Promise<Stand>}
  */
-export async function prepare({ scripts, gatewayCommand, key, profileFolder, tier = {} }) {
+export async function prepare({ scripts, gatewayCommand, key, profileFolder, tier = {}, stores = {} }) {
   const vendorProcess = new MeasuredProcess('vendor', ['node', 'test/bench/vendor.mjs'], {});
   const vendor = { process: vendorProcess, port: await vendorProcess.reportedPort(), key: undefined };
   const vendorUrl = `http://127.0.0.1:${vendor.port}/v1`;
@@ -42,7 +43,7 @@ export async function prepare({ scripts, gatewayCommand, key, profileFolder, tie
     provider: 'Bench',
     context_length: CONTEXT_LENGTH,
   }));
-  const environment = gatewayEnvironment(vendorUrl, models, tier);
+  const environment = { ...gatewayEnvironment(vendorUrl, models, tier), ...stores };
   /** @type {string | undefined} */
   let accountKey = key === 'none' ? undefined : key;
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { routesTo } from '../support/catalog.js';
+import { MODEL, routesTo } from '../support/catalog.js';
 import { anthropic } from '../support/dialects.js';
 import { Gate } from '../support/gate.js';
+import { rawRequest } from '../support/raw-request.js';
 import { ScriptedVendor } from '../support/scripted-vendor.js';
 import { startService, type RunningService } from '../support/service.js';
 import { openStream, stream } from '../support/sse-client.js';
@@ -143,6 +144,19 @@ describe('the wire of a stream', () => {
     const before = vendor.connections;
     for (let index = 0; index < 5; index++) await stream(service.origin, { key });
     expect(vendor.connections - before).toBeLessThanOrEqual(1);
+  });
+
+  it('ends the connection where the client asked for it', async () => {
+    const body = JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] });
+    const answer = await rawRequest(
+      service.origin,
+      `POST /api/v1/chat/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(answer).toMatch(/^connection: close\r$/im);
+    expect(answer).toContain('data: {"content":"","done":true}');
   });
 
   it('does not wait for the vendor to end the body after its end marker', async () => {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { waitFor } from './wait-for.js';
 
 const ROOT = dirname(dirname(import.meta.dirname));
-const START_LIMIT_MS = 30_000;
+const START_LIMIT_MS = 90_000;
 
 export interface Exit {
   readonly code: number | null;

@@ -1,10 +1,10 @@
 import { Body, Controller, Get, Inject, Ip, Module, Patch, Post, Put, Delete, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AccountsModule } from '../../src/accounts/accounts.module.js';
-import { AccountsService } from '../../src/accounts/accounts.service.js';
 import { SessionsService, type VerifiedSession } from '../../src/accounts/sessions.service.js';
 import { CurrentPrincipal } from '../../src/auth/current-principal.decorator.js';
 import type { Principal } from '../../src/auth/principal.js';
+import { PasswordChange, type Passwords } from '../../src/auth/password-change.js';
 import { CurrentSession } from '../../src/auth/request-session.js';
 import { SessionCookie } from '../../src/auth/session-cookie.js';
 import { SessionOnly } from '../../src/auth/session.guard.js';
@@ -18,8 +18,8 @@ import { Public } from '../../src/common/public.decorator.js';
 class SignInPages {
   constructor(
     @Inject(SignIn) private readonly signIns: SignIn,
+    @Inject(PasswordChange) private readonly passwords: PasswordChange,
     @Inject(SessionsService) private readonly sessions: SessionsService,
-    @Inject(AccountsService) private readonly accounts: AccountsService,
     @Inject(SessionCookie) private readonly cookie: SessionCookie,
   ) {}
 
@@ -62,11 +62,14 @@ class SignInPages {
   @SessionOnly()
   @Form()
   async password(
-    @Body() { current, next }: { readonly current: string; readonly next: string },
+    @Body() passwords: Passwords,
     @CurrentSession() session: VerifiedSession,
+    @Ip() address: string,
+    @Res() response: Response,
   ) {
-    await this.accounts.changePassword(session.account.id, current, next, session.sessionId);
-    return {};
+    const { token, expiresAt } = await this.passwords.change(session, passwords, address);
+    this.cookie.set(response, token, expiresAt);
+    response.redirect(303, '/me');
   }
 
   @Post('echo')
@@ -92,10 +95,22 @@ class MeController {
   }
 
   @Post()
+  post(@CurrentPrincipal() { credential }: Principal) {
+    return { kind: credential.kind };
+  }
+
   @Put()
+  put(@CurrentPrincipal() { credential }: Principal) {
+    return { kind: credential.kind };
+  }
+
   @Patch()
+  patch(@CurrentPrincipal() { credential }: Principal) {
+    return { kind: credential.kind };
+  }
+
   @Delete()
-  change(@CurrentPrincipal() { credential }: Principal) {
+  delete(@CurrentPrincipal() { credential }: Principal) {
     return { kind: credential.kind };
   }
 }

@@ -4,6 +4,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /** Stands between a process and a store, and can get in the way. */
 export class TcpProxy {
   private readonly pairs = new Set<readonly [Socket, Socket]>();
+  private readonly abandoned = new Set<readonly [Socket, Socket]>();
   private isCut = false;
   private isStalled = false;
 
@@ -38,6 +39,15 @@ export class TcpProxy {
     for (const pair of this.pairs) for (const socket of pair) socket.unpipe().pause();
   }
 
+  /** Nothing passes on what is connected now, ever, as where a server is gone without a word. New connections are as before. */
+  abandon(): void {
+    for (const pair of this.pairs) {
+      this.abandoned.add(pair);
+      for (const socket of pair) socket.unpipe().pause();
+    }
+    this.pairs.clear();
+  }
+
   restore(): void {
     this.isCut = false;
     if (!this.isStalled) return;
@@ -50,6 +60,7 @@ export class TcpProxy {
 
   async stop(): Promise<void> {
     this.cut();
+    for (const pair of this.abandoned) for (const socket of pair) socket.destroy();
     this.server.close();
     await once(this.server, 'close');
   }

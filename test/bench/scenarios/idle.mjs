@@ -38,7 +38,7 @@ export const idle = {
 };
 
 /** Opens a stream and waits for its only chunk; what ends too early goes to `ended`. */
-async function idleStream(server, ended) {
+export async function idleStream(server, ended) {
   const connection = await Connection.open(server);
   let left = false;
   await new Promise((resolve) => {

@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { AccountsService } from '../../../src/accounts/accounts.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
+import { SessionWatch } from '../../../src/accounts/session-watch.js';
+import { SessionsService } from '../../../src/accounts/sessions.service.js';
 import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
+import { waitFor } from '../../support/wait-for.js';
 import { openAccountsApp, PASSWORD } from './accounts-app.js';
 
 const ADMIN = fileURLToPath(new URL('../../../dist/admin.js', import.meta.url));
@@ -14,6 +18,9 @@ interface Outcome {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+// Each command is a process that has to start.
+vi.setConfig({ testTimeout: 90_000 });
 
 const engines = await testEngines();
 const ada = ['--email', 'Ada@example.com'];
@@ -73,6 +80,27 @@ describe.each(engines)('the admin command on $name', (engine) => {
     await app.close();
   });
 
+  it('sets a password, which ends the sessions of the account in a running service', async () => {
+    const grace = ['--email', 'grace@example.com'];
+    const app = await openAccountsApp(database.config);
+    const { id } = (await result('account', 'create', ...grace, '--password', PASSWORD)) as { id: string };
+    const { token, sessionId } = await app.get(SessionsService).create(id);
+    expect(await app.get(SessionsService).verify(token)).toBeDefined();
+    const onEnded = vi.fn();
+    app.get(SessionWatch).watch(sessionId, onEnded);
+
+    await expect(result('account', 'password', ...grace, '--password', 'another horse battery')).resolves.toEqual({
+      id,
+      email: 'grace@example.com',
+      tier: 'free',
+    });
+
+    await waitFor(async () => (await app.get(SessionsService).verify(token)) === undefined, 'the session to end');
+    await waitFor(() => onEnded.mock.calls.length === 1, 'what is open under it to end');
+    expect(await app.get(AccountsService).verifyPassword('grace@example.com', PASSWORD)).toBeUndefined();
+    await app.close();
+  });
+
   it('makes keys that expire', async () => {
     await result('account', 'create', '--email', 'bob@example.com', '--password', PASSWORD);
     await result('key', 'create', '--email', 'bob@example.com', '--name', 'short', '--expires-in-days', '30');
@@ -102,6 +130,8 @@ describe('the admin command', () => {
     ['an unknown option', ['key', 'list', ...someone, '--all'], '--all'],
     ['an unknown tier', ['account', 'create', ...someone, '--password', PASSWORD, '--tier', 'gold'], '"gold"'],
     ['a short password', ['account', 'create', ...someone, '--password', 'short'], 'password'],
+    ['a common new password', ['account', 'password', ...ada, '--password', 'iloveyou'], 'everybody tries'],
+    ['a password for nobody', ['account', 'password', ...someone, '--password', PASSWORD], 'someone@example.com'],
     ['an unfit email', ['account', 'create', '--email', 'someone', '--password', PASSWORD], 'email'],
     ['a taken email', ['account', 'create', ...ada, '--password', PASSWORD], 'exists already'],
     ['an unknown account', ['key', 'create', ...someone, '--name', 'x'], 'someone@example.com'],

@@ -1,0 +1,23 @@
+import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
+import type { AttemptCounter, Counted } from './attempt-counters.js';
+
+/** Counts with a limiter of the library. */
+export class RateLimiterCounter implements AttemptCounter {
+  constructor(private readonly limiter: RateLimiterAbstract) {}
+
+  async count(key: string): Promise<Counted> {
+    try {
+      await this.limiter.consume(key);
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      return { allowed: false, retryAfterMs: refusal.msBeforeNext };
+    }
+    return { allowed: true, withdraw: () => this.giveBack(key) };
+  }
+
+  private async giveBack(key: string): Promise<void> {
+    // The window may be over: to take one from the next would let in one more than the limit.
+    const window = await this.limiter.get(key);
+    if (window !== null && window.consumedPoints > 0) await this.limiter.reward(key);
+  }
+}

@@ -1,0 +1,108 @@
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { RedisAway } from '../redis/redis-away.js';
+import type { RedisConnection } from '../redis/redis-connection.js';
+import {
+  AttemptCounters,
+  type AttemptCounter,
+  type AttemptLimit,
+  type AttemptMemory,
+  type Counted,
+} from './attempt-counters.js';
+import { InProcessAttemptCounters } from './in-process-attempt-counters.js';
+import { RateLimiterCounter } from './rate-limiter-counter.js';
+
+/** Counts in Redis, for all replicas. While Redis is away, each replica counts by itself: nobody waits, and nobody is let in uncounted. */
+export class RedisAttemptCounters extends AttemptCounters {
+  private readonly alone = new InProcessAttemptCounters();
+
+  constructor(private readonly redis: RedisConnection) {
+    super();
+  }
+
+  override counter(limit: AttemptLimit): AttemptCounter {
+    return new RedisCounter(this.redis, limit, this.alone.counter(limit));
+  }
+
+  override memory(name: string, forSeconds: number): AttemptMemory {
+    return new RedisMemory(this.redis, prefixOf(name), forSeconds, this.alone.memory(name, forSeconds));
+  }
+}
+
+class RedisCounter implements AttemptCounter {
+  private readonly shared: AttemptCounter;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    { name, attempts, withinSeconds }: AttemptLimit,
+    private readonly alone: AttemptCounter,
+  ) {
+    const window = { points: attempts, duration: withinSeconds };
+    this.shared = new RateLimiterCounter(
+      new RateLimiterRedis({ storeClient: redis.client, useRedisPackage: true, keyPrefix: prefixOf(name), ...window }),
+    );
+  }
+
+  async count(key: string): Promise<Counted> {
+    return unlessAway(
+      async () => {
+        const counted = await this.redis.run(() => this.shared.count(tagged(key)));
+        // It is withdrawn where it was counted, or not at all: it is gone with its window anyway.
+        return counted.allowed
+          ? { allowed: true, withdraw: () => unlessAway(() => this.redis.run(() => counted.withdraw()), nothing) }
+          : counted;
+      },
+      () => this.alone.count(key),
+    );
+  }
+}
+
+class RedisMemory implements AttemptMemory {
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly prefix: string,
+    private readonly forSeconds: number,
+    private readonly alone: AttemptMemory,
+  ) {}
+
+  async has(key: string): Promise<boolean> {
+    return unlessAway(
+      async () => (await this.redis.run((client) => client.exists(this.keyOf(key)))) > 0,
+      () => this.alone.has(key),
+    );
+  }
+
+  async add(key: string): Promise<void> {
+    // Here, too, for when Redis is away.
+    await this.alone.add(key);
+    const expiration = { type: 'EX', value: this.forSeconds } as const;
+    await unlessAway(async () => {
+      await this.redis.run((client) => client.set(this.keyOf(key), '1', { expiration }));
+    }, nothing);
+  }
+
+  private keyOf(key: string): string {
+    return `${this.prefix}:${tagged(key)}`;
+  }
+}
+
+async function unlessAway<T>(shared: () => Promise<T>, alone: () => Promise<T>): Promise<T> {
+  try {
+    return await shared();
+  } catch (error) {
+    if (error instanceof RedisAway) return alone();
+    throw error;
+  }
+}
+
+async function nothing(): Promise<void> {
+  // What is lost is one of a window's attempts, or one sign-in's network.
+}
+
+function prefixOf(name: string): string {
+  return `chat:${name}`;
+}
+
+/** A hash tag: what is counted by one key lies in one slot of a cluster. */
+function tagged(key: string): string {
+  return `{${key}}`;
+}

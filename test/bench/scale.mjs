@@ -1,0 +1,142 @@
+// Measures what one replica on PostgreSQL and Redis costs the stores, and what it holds: the numbers of the scale sheet.
+//
+//   npm run build && node test/bench/scale.mjs                      about 2 minutes
+//   node test/bench/scale.mjs --postgres postgres://user@host/db    another database; a schema of its own is made in it
+//   node test/bench/scale.mjs --smoke                               tiny sizes: does everything run?
+//
+// Needs a redis-server on the PATH. CPU is user and system time of the replica's process; commands, statements and bytes are
+// counted on the way; microseconds of Redis are those of its own INFO commandstats.
+import { parseArgs } from 'node:util';
+import { load } from './client.mjs';
+import { sleep } from './processes.mjs';
+import { idleStream } from './scenarios/idle.mjs';
+import { paced } from './scenarios/paced.mjs';
+import { completeStreams } from './scenarios/scenario.mjs';
+import { machine } from './report.mjs';
+import { prepare } from './servers.mjs';
+import { startStores } from './shared-stores.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    postgres: { type: 'string', default: 'postgres://postgres@127.0.0.1:5432/test' },
+    smoke: { type: 'boolean', default: false },
+  },
+});
+const size = options.smoke
+  ? { warmUp: 50, streams: 100, held: 50, windowMs: 2_000, paced: { ...paced.size, count: 20 } }
+  : { warmUp: 500, streams: 2_000, held: 1_000, windowMs: 24_000, paced: paced.size };
+const WIDTH = 16;
+const NO_LIMIT_REACHED = { requests_per_minute: 10_000_000, concurrent_streams: 1_000_000, tokens_per_day: 1e12 };
+
+const stores = await startStores(options.postgres);
+const stand = await prepare({
+  scripts: ['short-20', 'idle', size.paced.script],
+  gatewayCommand: 'node dist/main.js',
+  key: undefined,
+  profileFolder: undefined,
+  tier: NO_LIMIT_REACHED,
+  stores: stores.environment,
+});
+const server = await stand.startGateway();
+
+/** What an action, or the passing of time, takes of everything. */
+async function spent(action) {
+  const [before, cpuBefore] = [await stores.reading(), await server.process.usage()];
+  await action();
+  const [after, cpuAfter] = [await stores.reading(), await server.process.usage()];
+  const difference = (store) => ({
+    commands: after[store].commands - before[store].commands,
+    sent: after[store].sent - before[store].sent,
+    received: after[store].received - before[store].received,
+  });
+  return {
+    seconds: (after.at - before.at) / 1000,
+    redis: difference('redis'),
+    postgres: difference('postgres'),
+    scripts: {
+      calls: after.scripts.calls - before.scripts.calls,
+      micros: after.scripts.micros - before.scripts.micros,
+    },
+    cpuMicros: cpuAfter.cpuMicros - cpuBefore.cpuMicros,
+  };
+}
+
+const each = (amount, count) => Math.round((amount / count) * 100) / 100;
+const rates = ({ seconds, redis, postgres, cpuMicros, scripts }) => ({
+  redisCommandsPerSecond: each(redis.commands, seconds),
+  redisBytesPerSecond: each(redis.sent + redis.received, seconds),
+  redisScriptMicrosPerSecond: each(scripts.micros, seconds),
+  statementsPerSecond: each(postgres.commands, seconds),
+  cpuMicrosPerSecond: each(cpuMicros, seconds),
+});
+
+async function measure() {
+  await completeStreams(server, 'short-20', { count: size.warmUp, width: WIDTH });
+  await sleep(1_000);
+
+  const quiet = await spent(() => sleep(size.windowMs));
+  const short = await spent(async () => {
+    await completeStreams(server, 'short-20', { count: size.streams, width: WIDTH });
+    await sleep(1_000);
+  });
+
+  const [useKey] = await stores.redis.keys('chat:{*}:use');
+  const account = useKey?.slice(0, -':use'.length) ?? '';
+  const memoryOf = async () => {
+    const keys = ['use', 'streams', 'tokens'].map((kind) => `${account}:${kind}`);
+    const bytes = await Promise.all(keys.map((key) => stores.redis.memoryUsage(key, { SAMPLES: 0 })));
+    return bytes.reduce((sum, one) => sum + (one ?? 0), 0);
+  };
+  const before = await server.process.usage('collect');
+  const ended = [];
+  const open = (count) => load(server, { count, width: WIDTH }, () => idleStream(server, ended));
+  const connections = await open(1);
+  await sleep(500);
+  const memoryOfOne = await memoryOf();
+  const opening = await spent(async () => connections.push(...(await open(size.held - 1))));
+  const memoryOfAll = await memoryOf();
+  const holding = await spent(() => sleep(size.windowMs));
+  const after = await server.process.usage('collect');
+  if (ended.length > 0) throw new Error(`An idle stream ended: ${JSON.stringify(ended[0])}`);
+  for (const connection of connections) connection.close();
+  await sleep(2_000);
+
+  await paced.warmUp(stand, server, size.paced);
+  const { cpu: microsPerChunk } = await paced.measure(stand, server, size.paced);
+
+  const admissions = size.held - 1;
+  return {
+    machine: machine(),
+    admission: {
+      redisCommands: each(opening.redis.commands, admissions),
+      bytesSent: each(opening.redis.sent, admissions),
+      bytesReceived: each(opening.redis.received, admissions),
+      redisMicros: each(opening.scripts.micros, opening.scripts.calls),
+    },
+    wholeStream: {
+      redisCommands: each(short.redis.commands, size.streams),
+      redisBytes: each(short.redis.sent + short.redis.received, size.streams),
+      redisScriptMicros: each(short.scripts.micros, size.streams),
+      postgresStatements: each(short.postgres.commands, size.streams),
+      postgresBytes: each(short.postgres.sent + short.postgres.received, size.streams),
+      cpuMicros: each(short.cpuMicros, size.streams),
+    },
+    redisMemory: {
+      bytesOfAnAccountWithOneStream: memoryOfOne,
+      bytesOfEachFurtherStream: each(memoryOfAll - memoryOfOne, admissions),
+    },
+    replicaWithoutStreams: rates(quiet),
+    replicaThatHolds: { streams: size.held, ...rates(holding) },
+    heldStream: { residentKilobytes: each(after.rssKb - before.rssKb, size.held) },
+    residentMegabytesBefore: Math.round(before.rssKb / 1024),
+    pacedStreams: { count: size.paced.count, cpuMicrosPerChunk: each(microsPerChunk, 1) },
+  };
+}
+
+try {
+  console.log(JSON.stringify(await measure(), undefined, 2));
+} finally {
+  await server.process.stop();
+  await stores.stop();
+}
+process.exit(0);

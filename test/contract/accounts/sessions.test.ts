@@ -1,0 +1,160 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import { SelectQueryBuilder, type Repository } from 'typeorm';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Account } from '../../../src/accounts/account.entity.js';
+import { AccountsService } from '../../../src/accounts/accounts.service.js';
+import { SessionWatch } from '../../../src/accounts/session-watch.js';
+import { Session } from '../../../src/accounts/session.entity.js';
+import { SessionsService } from '../../../src/accounts/sessions.service.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { waitFor } from '../../support/wait-for.js';
+import { openAccountsApp, PASSWORD } from './accounts-app.js';
+
+const WITHIN_MS = 1000;
+/** A replica remembers for half a second, and asks about what is open once a second. */
+const OPEN_WITHIN_MS = 2000;
+
+describe.each(await testEngines())('sessions on $name', (engine) => {
+  let database: TestDatabase;
+  /** Two processes of the service. */
+  let here: INestApplicationContext;
+  let there: INestApplicationContext;
+  let accountId: string;
+  let accounts = 0;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    here = await openAccountsApp(database.config);
+    there = await openAccountsApp(database.config);
+    accountId = await newAccount();
+  });
+  afterAll(async () => {
+    await Promise.all([here.close(), there.close()]);
+    await database.drop();
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  const of = (app: INestApplicationContext) => app.get(SessionsService);
+  const repository = (app: INestApplicationContext) => app.get<Repository<Session>>(getRepositoryToken(Session));
+  const newAccount = async () =>
+    (await here.get(AccountsService).create({ email: `ada-${++accounts}@example.com`, password: PASSWORD })).id;
+  const refusedIn = async (app: INestApplicationContext, token: string) => {
+    const since = performance.now();
+    await waitFor(async () => (await of(app).verify(token)) === undefined, 'the session to be refused');
+    return performance.now() - since;
+  };
+
+  it('are known to every process at once, with the account and its tier', async () => {
+    const { token, sessionId } = await of(here).create(accountId);
+    const verified = await of(there).verify(token);
+    expect(verified).toMatchObject({ sessionId, account: { id: accountId, tier: { name: 'free' } } });
+    expect(sessionId).toMatch(/^[0-9a-f]{64}$/);
+    expect(sessionId).not.toContain(token);
+  });
+
+  it('are refused at once where they are ended, and within a second in another process that has just used them', async () => {
+    const { token, sessionId } = await of(here).create(accountId);
+    expect(await of(here).verify(token)).toBeDefined();
+    expect(await of(there).verify(token)).toBeDefined();
+
+    await of(here).end(sessionId);
+
+    expect(await of(here).verify(token)).toBeUndefined();
+    expect(await refusedIn(there, token)).toBeLessThan(WITHIN_MS);
+    await of(here).end(sessionId);
+  });
+
+  it('end what is open under them, at once here and soon in another process, and nothing else', async () => {
+    const ended = await of(here).create(accountId);
+    const other = await of(here).create(accountId);
+    const [onHere, onThere, onOther] = [vi.fn(), vi.fn(), vi.fn()];
+    here.get(SessionWatch).watch(ended.sessionId, onHere);
+    there.get(SessionWatch).watch(ended.sessionId, onThere);
+    const unwatch = there.get(SessionWatch).watch(other.sessionId, onOther);
+
+    await of(here).end(ended.sessionId);
+
+    expect(onHere).toHaveBeenCalledTimes(1);
+    await waitFor(() => onThere.mock.calls.length === 1, 'the other process to be told', OPEN_WITHIN_MS);
+    expect(onOther).not.toHaveBeenCalled();
+    unwatch();
+  });
+
+  it('all end with a change of password, by the account or by the operator, those of other accounts not', async () => {
+    const mine = await newAccount();
+    const email = `ada-${accounts}@example.com`;
+    const other = await of(here).create(accountId);
+    const changes = [
+      () => here.get(AccountsService).changePassword(mine, PASSWORD, 'another horse battery'),
+      () => here.get(AccountsService).setPassword(email, 'a third horse battery'),
+    ];
+    for (const change of changes) {
+      const sessions = await Promise.all([of(here).create(mine), of(there).create(mine)]);
+      for (const { token } of sessions) {
+        expect(await of(here).verify(token)).toBeDefined();
+        expect(await of(there).verify(token)).toBeDefined();
+      }
+      await change();
+      for (const { token } of sessions) {
+        expect(await of(here).verify(token)).toBeUndefined();
+        expect(await refusedIn(there, token)).toBeLessThan(WITHIN_MS);
+      }
+    }
+    expect(await of(there).verify(other.token)).toBeDefined();
+  });
+
+  it('stay when the current password is wrong or the new one not fit', async () => {
+    const { token } = await of(here).create(accountId);
+    const { changePassword } = here.get(AccountsService);
+    const change = changePassword.bind(here.get(AccountsService), accountId);
+    await expect(change('wrong horse battery', 'another horse battery')).rejects.toMatchObject({
+      details: [{ field: 'current_password' }],
+    });
+    await expect(change(PASSWORD, 'short')).rejects.toMatchObject({ details: [{ field: 'new_password' }] });
+    expect(await of(here).verify(token)).toBeDefined();
+  });
+
+  it('let one of two changes of the same password at once through', async () => {
+    const mine = await newAccount();
+    const outcomes = await Promise.allSettled([
+      here.get(AccountsService).changePassword(mine, PASSWORD, 'the first horse battery'),
+      there.get(AccountsService).changePassword(mine, PASSWORD, 'the second horse battery'),
+    ]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
+  it('need an account, and go with it', async () => {
+    await expect(of(here).create('nobody')).rejects.toMatchObject({ code: 'not_found' });
+    const mine = await newAccount();
+    const { token } = await of(here).create(mine);
+    await here.get<Repository<Account>>(getRepositoryToken(Account)).delete({ id: mine });
+    expect(await of(there).verify(token)).toBeUndefined();
+  });
+
+  it('are asked about once for many requests at a time, and not at all for what cannot be a token', async () => {
+    const { token } = await of(here).create(accountId);
+    const asked = vi.spyOn(repository(there), 'createQueryBuilder');
+    await Promise.all(Array.from({ length: 50 }, () => of(there).verify(token)));
+    await of(there).verify(token);
+    expect(asked).toHaveBeenCalledTimes(1);
+    for (const nonsense of ['', 'x', `${token}x`, token.slice(1), `${token.slice(1)} `, 'é'.repeat(43)]) {
+      expect(await of(there).verify(nonsense)).toBeUndefined();
+    }
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  it('are neither good nor bad while the database is away, but for those that it has just vouched for', async () => {
+    const [known, unknown] = [await of(here).create(accountId), await of(here).create(accountId)];
+    const now = vi.spyOn(Date, 'now');
+    expect(await of(there).verify(known.token)).toBeDefined();
+    vi.spyOn(SelectQueryBuilder.prototype, 'getOne').mockRejectedValue(new Error('The database is away.'));
+    now.mockReturnValue(performance.timeOrigin + performance.now() + 60_000);
+    expect(await of(there).verify(known.token)).toBeDefined();
+    await expect(of(there).verify(unknown.token)).rejects.toMatchObject({ code: 'unavailable' });
+    now.mockReturnValue(performance.timeOrigin + performance.now() + 600_000);
+    await expect(of(there).verify(known.token)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});

@@ -1,0 +1,41 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { InProcessAttemptCounters } from '../../../src/auth/in-process-attempt-counters.js';
+import { describeAttemptCounters } from './describe-attempt-counters.js';
+
+const DAY_MS = 86_400_000;
+
+describeAttemptCounters(
+  'in a process',
+  () => Promise.resolve({ counters: new InProcessAttemptCounters(), close: () => Promise.resolve() }),
+  1,
+);
+
+describe('attempts counted in a process', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  it('are remembered for as long as they should, which is longer than a timer can run', async () => {
+    vi.useFakeTimers();
+    const memory = new InProcessAttemptCounters().memory('known', 30 * 86_400);
+    await memory.add('ada');
+    await vi.advanceTimersByTimeAsync(30 * DAY_MS - 1);
+    expect(await memory.has('ada')).toBe(true);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await memory.has('ada')).toBe(false);
+  });
+
+  it('take a bounded amount of memory, whatever is sent', async () => {
+    // Each counter has one, to be forgotten by.
+    let timers = 0;
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(() => {
+      timers++;
+      return { unref: () => undefined } as unknown as NodeJS.Timeout;
+    });
+    const counter = new InProcessAttemptCounters().counter({ name: 'x', attempts: 1_000_000, withinSeconds: 60 });
+    for (let n = 0; n < 300_000; n++) await counter.count(`key ${n}`);
+    expect(timers).toBeGreaterThan(100_000);
+    expect(timers).toBeLessThanOrEqual(131_072);
+  });
+});

@@ -1,0 +1,134 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { get, stream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
+import { burst } from './support/burst.js';
+import { Replicas } from './support/replicas.js';
+import { sharedStores } from './support/stores.js';
+
+const stores = await sharedStores();
+
+/** Far above what a request may wait for Redis, and far below what it would wait for a connection that hangs. */
+const NOT_HANGING_MS = 3_000;
+const SEEN_MS = 15_000;
+
+describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis is away', () => {
+  let replicas: Replicas;
+
+  beforeAll(async () => {
+    const tiers = { requests: { requests_per_minute: 9 }, streams: { concurrent_streams: 6 } };
+    replicas = await Replicas.start(stores as NonNullable<typeof stores>, { tiers });
+  }, 180_000);
+  afterEach(() => {
+    replicas.redis.restore();
+  });
+  afterAll(async () => {
+    await replicas.stop();
+    await stores?.redis.drop();
+  }, 60_000);
+
+  const partOf = async (origin: string): Promise<unknown> => {
+    const ready = await get(origin, '/api/v1/health/ready');
+    expect(ready.status).toBe(200);
+    return (JSON.parse(ready.raw) as { parts: { redis: unknown } }).parts.redis;
+  };
+  const areAll = (state: 'up' | 'down') =>
+    waitFor(
+      async () => (await Promise.all(replicas.origins.map(partOf))).every((part) => part === state),
+      `Redis to be seen ${state}`,
+      SEEN_MS,
+    );
+  const logged = (words: RegExp): number[] =>
+    replicas.all.map(({ process }) => process.stdout.split('\n').filter((line) => words.test(line)).length);
+  /** Each learns how many there are when it says that it lives: every one has to, after the last has come. */
+  async function knowEachOther(): Promise<void> {
+    const beats = async () => (await stores?.redis.client.zRangeWithScores('chat:replicas', 0, -1)) ?? [];
+    await waitFor(async () => (await beats()).length === 3, 'all to come', SEEN_MS);
+    const lastCame = Math.max(...(await beats()).map(({ score }) => score));
+    await waitFor(
+      async () => (await beats()).every(({ score }) => score >= lastCame),
+      'the replicas to know each other',
+      SEEN_MS,
+    );
+  }
+
+  it.each(['cut', 'stall'] as const)(
+    '(%s) let in their share, never hang, say so once, and are exact again by themselves',
+    async (how) => {
+      replicas.vendor.answers((call) => {
+        call.answer('Hello');
+      });
+      await knowEachOther();
+      const [away, back] = [logged(/Redis is away/), logged(/Redis is back/)];
+      const whole = await burst(replicas.origins, 8, await replicas.createKey('requests'));
+      expect(whole.admitted).toHaveLength(9);
+      const counted = await replicas.createKey('requests');
+
+      replicas.redis[how]();
+      const cutAt = performance.now();
+      const first = await burst(replicas.origins, 1, await replicas.createKey('requests'));
+      expect(first.admitted).toHaveLength(3);
+      expect(performance.now() - cutAt).toBeLessThan(NOT_HANGING_MS);
+      await areAll('down');
+
+      const awayAt = performance.now();
+      const shares = await burst(replicas.origins, 8, counted);
+      expect(shares.admitted).toHaveLength(9);
+      expect(await shares.codes()).toEqual(['rate_limit_exceeded']);
+      expect(performance.now() - awayAt).toBeLessThan(NOT_HANGING_MS);
+      for (const origin of replicas.origins) {
+        expect((await get(origin, '/api/v1/chat/models')).status).toBe(200);
+        expect((await get(origin, '/api/v1/health')).status).toBe(200);
+      }
+      expect(logged(/Redis is away/)).toEqual(away.map((lines) => lines + 1));
+
+      replicas.redis.restore();
+      await areAll('up');
+      const exact = await burst(replicas.origins, 8, await replicas.createKey('requests'));
+      expect(exact.admitted).toHaveLength(9);
+      expect(logged(/Redis is back/)).toEqual(back.map((lines) => lines + 1));
+    },
+    90_000,
+  );
+
+  it('tell Redis of what began meanwhile, so that it counts', async () => {
+    replicas.vendor.answers((call) => {
+      call.head().text('On and on');
+    });
+    const account = await replicas.createKey('streams');
+    await knowEachOther();
+    replicas.redis.cut();
+    await areAll('down');
+    const held = await burst(replicas.origins, 4, account);
+    expect(held.admitted).toHaveLength(6);
+
+    replicas.redis.restore();
+    await areAll('up');
+
+    const places = () => stores?.redis.client.zCard(`chat:{${account.accountId}}:streams`);
+    await waitFor(async () => (await places()) === 6, 'all six to be held', SEEN_MS);
+    for (const origin of replicas.origins) {
+      expect((await (await stream(origin, account)).error()).code).toBe('concurrency_limit_exceeded');
+    }
+    held.leave();
+    await waitFor(async () => (await places()) === 0, 'the places to be free', SEEN_MS);
+  }, 60_000);
+
+  it('replace a connection on which nothing comes back any more', async () => {
+    replicas.vendor.answers((call) => {
+      call.answer('Hello');
+    });
+    replicas.redis.abandon();
+
+    const begun = performance.now();
+    const during = await burst(replicas.origins, 4, await replicas.createKey('requests'));
+    expect(during.admitted.length).toBeGreaterThan(0);
+    expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
+
+    await waitFor(
+      async () => (await burst(replicas.origins, 4, await replicas.createKey('requests'))).admitted.length === 9,
+      'the limits to be exact again',
+      SEEN_MS,
+    );
+    await areAll('up');
+  }, 60_000);
+});

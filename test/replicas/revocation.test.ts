@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccountsService } from '../../src/accounts/accounts.service.js';
+import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
+import { SessionsService } from '../../src/accounts/sessions.service.js';
+import { openStream, type StreamOptions } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
+import { wireOf } from '../support/wire.js';
+import { burst } from './support/burst.js';
+import { Replicas } from './support/replicas.js';
+import { sharedStores } from './support/stores.js';
+
+const stores = await sharedStores();
+const REFUSED_WITHIN_MS = 1_000;
+/** Two seconds, and what a busy machine takes to tell. */
+const ENDED_WITHIN_MS = 2_000 + 1_500;
+
+describe.skipIf(stores === undefined)('what one replica on PostgreSQL and Redis changes', () => {
+  let replicas: Replicas;
+
+  beforeAll(async () => {
+    const tiers = { free: { requests_per_minute: 1000 }, pro: { requests_per_minute: 2000 } };
+    replicas = await Replicas.start(stores as NonNullable<typeof stores>, { tiers });
+    replicas.vendor.answers((call) => {
+      call.head().text('Hi');
+    });
+  }, 180_000);
+  afterAll(async () => {
+    await replicas.stop();
+    await stores?.redis.drop();
+  }, 60_000);
+
+  /**
+   * Asks each replica again and again, as busy clients do, until all of them answer like that.
+   *
+   * @returns when the last request was sent that was answered otherwise.
+   */
+  async function lastBefore(
+    options: (origin: string) => StreamOptions,
+    is: (status: number, limit: string) => boolean,
+  ): Promise<number> {
+    let last = -Infinity;
+    const ask = async (origin: string): Promise<boolean> => {
+      const sentAt = performance.now();
+      const answer = await openStream(origin, options(origin));
+      answer.leave();
+      if (is(answer.status, String(answer.headers['x-ratelimit-limit']))) return true;
+      last = Math.max(last, sentAt);
+      return false;
+    };
+    await Promise.all(replicas.origins.map((origin) => waitFor(() => ask(origin), 'the change to be seen')));
+    return last;
+  }
+
+  it('is known to the others within a second when it is a revoked key, whose streams end within two', async () => {
+    const [{ id, key }, other] = [await replicas.createKey(), await replicas.createKey()];
+    const running = await burst(replicas.origins, 2, { key });
+    const untouched = await burst(replicas.origins, 1, { key: other.key });
+
+    await replicas.accounts.get(ApiKeysService).revoke(id);
+    const revokedAt = performance.now();
+
+    const lastAccepted = await lastBefore(
+      () => ({ key }),
+      (status) => status === 401,
+    );
+    expect(lastAccepted - revokedAt).toBeLessThan(REFUSED_WITHIN_MS);
+    for (const answer of running.admitted) {
+      expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+    }
+    expect(performance.now() - revokedAt).toBeLessThan(ENDED_WITHIN_MS);
+    expect(untouched.admitted.map(({ blocks }) => blocks.length)).toEqual([1, 1, 1]);
+    untouched.leave();
+  });
+
+  it('is known to the others within a second when it is a session that ends', async () => {
+    const { accountId } = await replicas.createKey();
+    const sessions = replicas.accounts.get(SessionsService);
+    const { token, sessionId } = await sessions.create(accountId);
+    const signedIn = (origin: string) => ({
+      headers: { cookie: `__Host-session=${token}`, origin, host: new URL(origin).host },
+    });
+    const running = await Promise.all(replicas.origins.map((origin) => openStream(origin, signedIn(origin))));
+    expect(running.map(({ status }) => status)).toEqual([200, 200, 200]);
+
+    await sessions.end(sessionId);
+    const endedAt = performance.now();
+
+    const lastAccepted = await lastBefore(signedIn, (status) => status === 401);
+    expect(lastAccepted - endedAt).toBeLessThan(REFUSED_WITHIN_MS);
+    for (const answer of running) {
+      expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+    }
+    expect(performance.now() - endedAt).toBeLessThan(ENDED_WITHIN_MS);
+  });
+
+  it('is known to the others within a second when it is another tier', async () => {
+    const { key, email } = await replicas.createKey();
+    await lastBefore(
+      () => ({ key }),
+      (_, limit) => limit === '1000',
+    );
+
+    await replicas.accounts.get(AccountsService).setTier(email, 'pro');
+    const changedAt = performance.now();
+
+    const lastOfBefore = await lastBefore(
+      () => ({ key }),
+      (_, limit) => limit === '2000',
+    );
+    expect(lastOfBefore - changedAt).toBeLessThan(REFUSED_WITHIN_MS);
+  });
+});

@@ -1,0 +1,31 @@
+import { openStream, type ReceivedStream, type StreamOptions } from '../../support/sse-client.js';
+
+/** What came of requests sent at once. Those admitted are open still, or over, as the vendor wants it. */
+export class Burst {
+  constructor(readonly answers: readonly ReceivedStream[]) {}
+
+  get admitted(): readonly ReceivedStream[] {
+    return this.answers.filter(({ status }) => status === 200);
+  }
+
+  get refused(): readonly ReceivedStream[] {
+    return this.answers.filter(({ status }) => status !== 200);
+  }
+
+  /** The codes of the refusals, each once. */
+  async codes(): Promise<readonly string[]> {
+    const errors = await Promise.all(this.refused.map((answer) => answer.error()));
+    return [...new Set(errors.map(({ code }) => code))].sort();
+  }
+
+  /** The clients close their connections. */
+  leave(): void {
+    for (const answer of this.admitted) answer.leave();
+  }
+}
+
+/** Sends so many requests to each of the replicas, all at once. */
+export async function burst(origins: readonly string[], count: number, options: StreamOptions): Promise<Burst> {
+  const requests = Array.from({ length: count }, () => origins.map((origin) => openStream(origin, options)));
+  return new Burst(await Promise.all(requests.flat()));
+}

@@ -1,0 +1,64 @@
+import { stream, type ReceivedStream, type StreamOptions } from './sse-client.js';
+
+export const COOKIE_NAME = '__Host-session';
+export const EMAIL = 'ada@example.com';
+export const PASSWORD = 'correct horse battery';
+
+export type Fields = Readonly<Record<string, string>>;
+type Headers = Readonly<Record<string, string>>;
+
+/** A browser, as far as sessions go: it keeps the cookie, and says where its forms come from. */
+export class WebClient {
+  /** What it sends as the header `Cookie`. */
+  cookie: string | undefined;
+
+  constructor(
+    private readonly origin: string,
+    /** Of every request. */
+    private readonly headers: Headers = {},
+  ) {}
+
+  get token(): string | undefined {
+    return this.cookie?.slice(COOKIE_NAME.length + 1);
+  }
+
+  /** @param headers over the usual ones. */
+  async post(path: string, fields: Fields = {}, headers: Headers = {}): Promise<ReceivedStream> {
+    const form = { origin: this.origin, 'content-type': 'application/x-www-form-urlencoded', ...headers };
+    return this.send({ path, method: 'POST', body: new URLSearchParams(fields).toString(), headers: form });
+  }
+
+  async get(path: string, headers: Headers = {}): Promise<ReceivedStream> {
+    return this.send({ path, method: 'GET', headers });
+  }
+
+  async signUp(email = EMAIL, password = PASSWORD): Promise<ReceivedStream> {
+    return this.post('/sign-up', { email, password });
+  }
+
+  async signIn(email = EMAIL, password = PASSWORD): Promise<ReceivedStream> {
+    return this.post('/sign-in', { email, password });
+  }
+
+  /** Whose session it has, as the service says. */
+  async email(): Promise<string | null> {
+    return (JSON.parse(await (await this.get('/me')).body()) as { email: string | null }).email;
+  }
+
+  /** The headers of a script of a page. */
+  get asScript(): Headers {
+    return { ...this.headers, ...(this.cookie !== undefined && { cookie: this.cookie }), origin: this.origin };
+  }
+
+  private async send({ headers = {}, ...options }: StreamOptions): Promise<ReceivedStream> {
+    const cookie = this.cookie === undefined ? {} : { cookie: this.cookie };
+    const answer = await stream(this.origin, { ...options, headers: { ...this.headers, ...cookie, ...headers } });
+    for (const set of answer.headers['set-cookie'] ?? []) this.keep(set);
+    return answer;
+  }
+
+  private keep(set: string): void {
+    const pair = set.split(';', 1)[0] ?? '';
+    this.cookie = pair.endsWith('=') ? undefined : pair;
+  }
+}
