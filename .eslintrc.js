@@ -17,13 +17,14 @@ const MAY_IMPORT = {
   usage: ['config', 'database', 'accounts', 'auth', 'throttling', 'upstreams'],
   chat: ['config', 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
   health: ['config', 'database', 'auth', 'redis'],
+  dashboard: ['config', 'accounts', 'auth', 'throttling', 'models', 'usage'],
   observability: ['config', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],
 };
 
 const folders = Object.keys(MAY_IMPORT);
 
 const layering = folders.map((folder) => ({
-  files: [`src/${folder}/**/*.ts`],
+  files: [`src/${folder}/**/*.{ts,tsx}`],
   rules: {
     '@typescript-eslint/no-restricted-imports': [
       'error',
@@ -43,7 +44,7 @@ const layering = folders.map((folder) => ({
 }));
 
 const environment = {
-  files: ['src/**/*.ts'],
+  files: ['src/**/*.{ts,tsx}'],
   ignores: ['src/config/**'],
   rules: {
     'no-restricted-properties': [
@@ -56,7 +57,7 @@ const environment = {
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', 'data/**', 'test/browser/output/**'] },
   {
-    files: ['src/**/*.ts', 'test/**/*.ts'],
+    files: ['src/**/*.{ts,tsx}', 'test/**/*.{ts,tsx}'],
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {

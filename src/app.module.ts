@@ -10,6 +10,8 @@ import { RequestValidationPipe } from './common/request-validation.pipe.js';
 import { ServiceErrorFilter } from './common/service-error.filter.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Config } from './config/config.js';
+import { DashboardModule } from './dashboard/dashboard.module.js';
+import { PageErrorFilter } from './dashboard/errors/page-error.filter.js';
 import { HealthModule } from './health/health.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { ObservabilityModule } from './observability/observability.module.js';
@@ -53,10 +55,12 @@ export class AppModule {
         ChatModule,
         ModelsModule,
         HealthModule,
+        DashboardModule,
         ObservabilityModule,
       ],
       providers: [
-        { provide: APP_FILTER, useClass: ServiceErrorFilter },
+        { provide: ServiceErrorFilter, useClass: PageErrorFilter },
+        { provide: APP_FILTER, useExisting: ServiceErrorFilter },
         // In this order: who is it, what do they want to use of their tier, and what do they say.
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useExisting: SameOriginGuard },

@@ -1,4 +1,5 @@
 import type { FirstRun } from './accounts/first-run.js';
+import { curlLine } from './common/curl-line.js';
 import type { Config } from './config/config.js';
 
 /** On the first start in development: makes an account, and shows once how to use it. */
@@ -6,24 +7,27 @@ export async function welcome(firstRun: FirstRun, config: Config, url: string): 
   const account = await firstRun.ensureDevelopmentAccount();
   if (account === undefined) return;
   const model = config.models[0]?.id ?? 'builtin/eliza';
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello! Who are you?' }] });
+  const curl = curlLine({ origin: url, key: account.key, model, message: 'Hello! Who are you?' });
   process.stdout.write(
     [
       '',
       'This is the first start: here is an account for development, shown only now.',
       '',
+      `  Sign in   ${webAddress(url)}/sign-in`,
       `  Email     ${account.email}`,
       `  Password  ${account.password}`,
       `  API key   ${account.key}`,
       '',
-      'Try it:',
+      'Sign in to chat in the playground and to make more keys, or try it right here:',
       '',
-      `  curl -N ${url}/api/v1/chat/stream \\`,
-      `    -H 'Authorization: Bearer ${account.key}' \\`,
-      `    -H 'Content-Type: application/json' \\`,
-      `    -d '${body}'`,
+      curl.replace(/^/gm, '  '),
       '',
       '',
     ].join('\n'),
   );
+}
+
+/** Browsers keep secure cookies of a host without TLS only where it is this very machine, and all of them know it by this name. */
+function webAddress(url: string): string {
+  return url.replace(/\/\/(127\.0\.0\.1|\[::1\])(?=:|$)/, '//localhost');
 }

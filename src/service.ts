@@ -8,6 +8,7 @@ import { SessionMiddleware } from './auth/session.middleware.js';
 import { answerClientErrors } from './common/client-error.js';
 import { answerExpectations, begin, notFound } from './common/edge-of-routing.js';
 import { OUTSIDE_API_ROUTES } from './common/outside-api.decorator.js';
+import { ServiceErrorFilter } from './common/service-error.filter.js';
 import { CONFIG, type Config } from './config/config.js';
 import { LeanExpressAdapter } from './lean-express-adapter.js';
 import { RequestWatch } from './observability/requests/request-watch.js';
@@ -57,6 +58,6 @@ export async function createService(
   // After the routes of the interface, which need not look past these then.
   app.use('/api/docs', helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } }));
   serveOpenApi(app);
-  app.use(notFound);
+  app.use(notFound(app.get(ServiceErrorFilter)));
   return app;
 }

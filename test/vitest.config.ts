@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
+  oxc: {
+    jsx: { runtime: 'automatic', importSource: 'preact', development: false },
+    decorator: { legacy: true, emitDecoratorMetadata: true },
+  },
   test: {
     root: import.meta.dirname,
     include: ['**/*.test.ts'],

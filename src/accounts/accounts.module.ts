@@ -5,6 +5,7 @@ import { DatabaseClock } from '../database/database-clock.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Account } from './account.entity.js';
 import { AccountsService } from './accounts.service.js';
+import { ApiKeyRotation } from './api-key-rotation.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 import { ApiKey } from './api-key.entity.js';
 import { ApiKeysService } from './api-keys.service.js';
@@ -21,6 +22,7 @@ import { SessionsService } from './sessions.service.js';
 const services = [
   AccountsService,
   ApiKeysService,
+  ApiKeyRotation,
   ApiKeyVerifier,
   RevocationWatch,
   LastUsedRecorder,

@@ -3,8 +3,8 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Server } from 'node:http';
 import { giveRequestId } from './request-id.js';
 import { sendError } from './send-error.js';
+import type { ServiceErrorFilter } from './service-error.filter.js';
 import { ServiceError } from './service-error.js';
-import { toServiceError } from './to-service-error.js';
 
 /**
  * Answers in place of Node, which would without a body, a request that expects what nobody knows. (One without a host gets
@@ -27,6 +27,8 @@ export function begin(request: Request, response: Response, next: NextFunction):
 }
 
 /** Middleware, the last: nobody has answered. */
-export function notFound(_: Request, response: Response): void {
-  sendError(toServiceError(new NotFoundException()), response);
+export function notFound(filter: ServiceErrorFilter): (request: Request, response: Response) => void {
+  return (request, response) => {
+    filter.answer(new NotFoundException(), request, response);
+  };
 }

@@ -13,8 +13,11 @@ export class ServiceErrorFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    const request = http.getRequest<Request>();
-    const response = http.getResponse<Response>();
+    this.answer(thrown, http.getRequest<Request>(), http.getResponse<Response>());
+  }
+
+  /** For what fails outside of Nest's routes. */
+  answer(thrown: unknown, request: Request, response: Response): void {
     const error = orMethodNotAllowed(toServiceError(thrown), request);
     const requestId = requestIdOf(response);
     // What went wrong at a vendor is logged where it was asked.
@@ -25,6 +28,11 @@ export class ServiceErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
+    this.send(error, request, response);
+  }
+
+  /** How the error is told. */
+  protected send(error: ServiceError, _: Request, response: Response): void {
     sendError(error, response);
   }
 
@@ -41,7 +49,7 @@ export class ServiceErrorFilter implements ExceptionFilter {
 function orMethodNotAllowed(error: ServiceError, request: Request): ServiceError {
   if (error.code !== 'not_found') return error;
   const methods = allowedMethods(request);
-  if (methods.length === 0) return error;
+  if (methods.length === 0 || methods.includes(request.method)) return error;
   const allow = methods.join(', ');
   return new ServiceError('method_not_allowed', `The path does not take ${request.method}, only ${allow}.`, {
     headers: { Allow: allow },

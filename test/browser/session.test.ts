@@ -13,7 +13,7 @@ import { COOKIE_NAME, EMAIL, PASSWORD, WebClient } from '../support/web-client.j
 import { hasChromium, launchChromium } from './chromium.js';
 
 const form = (action: string) => `<!doctype html><title>A form</title><form method="post" action="${action}">
-  <input name="email" value="${EMAIL}"><input name="password" value="${PASSWORD}"><button>Send</button></form>`;
+  <input name="email" value="${EMAIL}"><input name="password" value="${PASSWORD}"><input type="hidden" name="next" value="/me"><button>Send</button></form>`;
 const CHAT = {
   path: '/api/v1/chat/stream',
   body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hello!' }] }),

@@ -9,6 +9,13 @@ export interface WatchedPage {
 
 export async function openPage(browser: Browser, url: string): Promise<WatchedPage> {
   const page = await browser.newPage();
+  const complaints = complaintsOf(page);
+  await page.goto(url, { waitUntil: 'networkidle' });
+  return { page, complaints };
+}
+
+/** All that goes wrong on the page from now on. */
+export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
@@ -22,6 +29,5 @@ export async function openPage(browser: Browser, url: string): Promise<WatchedPa
   page.on('response', (response) => {
     if (response.status() >= 400) complaints.push(`${response.url()}: ${response.status()}`);
   });
-  await page.goto(url, { waitUntil: 'networkidle' });
-  return { page, complaints };
+  return complaints;
 }

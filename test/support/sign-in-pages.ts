@@ -1,56 +1,23 @@
-import { Body, Controller, Get, Inject, Ip, Module, Patch, Post, Put, Delete, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { AccountsModule } from '../../src/accounts/accounts.module.js';
-import { SessionsService, type VerifiedSession } from '../../src/accounts/sessions.service.js';
+import { Body, Controller, Get, Inject, Ip, Module, Patch, Post, Put, Delete, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import type { VerifiedSession } from '../../src/accounts/sessions.service.js';
 import { CurrentPrincipal } from '../../src/auth/current-principal.decorator.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { PasswordChange, type Passwords } from '../../src/auth/password-change.js';
 import { CurrentSession } from '../../src/auth/request-session.js';
 import { SessionCookie } from '../../src/auth/session-cookie.js';
 import { SessionOnly } from '../../src/auth/session.guard.js';
-import { SignIn, type Credentials } from '../../src/auth/sign-in.js';
 import { Form } from '../../src/common/form.decorator.js';
 import { OutsideApi } from '../../src/common/outside-api.decorator.js';
 import { Public } from '../../src/common/public.decorator.js';
 
-/** As much of a web application as sessions need: no HTML. */
+/** What tests ask of who has signed in on the pages of the service. */
 @OutsideApi()
-class SignInPages {
+class SessionRoutes {
   constructor(
-    @Inject(SignIn) private readonly signIns: SignIn,
     @Inject(PasswordChange) private readonly passwords: PasswordChange,
-    @Inject(SessionsService) private readonly sessions: SessionsService,
     @Inject(SessionCookie) private readonly cookie: SessionCookie,
   ) {}
-
-  @Post('sign-in')
-  @Public()
-  @Form()
-  async signIn(@Body() body: Credentials, @Ip() address: string, @Req() request: Request, @Res() response: Response) {
-    const visitor = { address, sessionId: request.session?.sessionId };
-    const { token, expiresAt } = await this.signIns.signIn(body, visitor);
-    this.cookie.set(response, token, expiresAt);
-    response.redirect(303, '/me');
-  }
-
-  @Post('sign-up')
-  @Public()
-  @Form()
-  async signUp(@Body() body: Credentials, @Ip() address: string, @Req() request: Request, @Res() response: Response) {
-    const visitor = { address, sessionId: request.session?.sessionId };
-    const { token, expiresAt } = await this.signIns.signUp(body, visitor);
-    this.cookie.set(response, token, expiresAt);
-    response.redirect(303, '/me');
-  }
-
-  @Post('sign-out')
-  @Public()
-  @Form()
-  async signOut(@CurrentSession() session: VerifiedSession | undefined, @Res() response: Response) {
-    if (session !== undefined) await this.sessions.end(session.sessionId);
-    this.cookie.clear(response);
-    response.redirect(303, '/sign-in');
-  }
 
   @Get('me')
   @Public()
@@ -115,5 +82,5 @@ class MeController {
   }
 }
 
-@Module({ imports: [AccountsModule], controllers: [SignInPages, MeController] })
+@Module({ controllers: [SessionRoutes, MeController] })
 export class SignInPagesModule {}

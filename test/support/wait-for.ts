@@ -4,7 +4,7 @@ const LOOK_EVERY_MS = 5;
 
 /** Resolves with the first value that is not `undefined` or false. */
 export async function waitFor<T>(
-  look: () => T,
+  look: () => T | Promise<T>,
   what: string,
   limitMs = 10_000,
 ): Promise<Exclude<Awaited<T>, undefined | false>> {

@@ -1,0 +1,73 @@
+import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import { Choice } from '../forms/choice.js';
+import { Field } from '../forms/field.js';
+import type { FormProblems } from '../forms/field-problems.js';
+import { Done, FormFailure } from '../forms/notice.js';
+import { Pagination, type PageOfMany } from '../layout/pagination.js';
+import { KeyTable } from './key-table.js';
+import { LIFETIMES } from './lifetimes.js';
+import { NewKeyView, type NewKey } from './new-key-view.js';
+
+export interface ApiKeysViewProps {
+  readonly keys: readonly ListedApiKey[];
+  readonly shown: PageOfMany;
+  readonly now: number;
+  /** Of the key that the form makes, so that sending it twice makes one. */
+  readonly nextId: string;
+  readonly newKey?: NewKey;
+  readonly done?: string | undefined;
+  readonly name?: string;
+  readonly lifetime?: string;
+  readonly problems?: FormProblems;
+}
+
+export function ApiKeysView(props: ApiKeysViewProps) {
+  const { keys, shown, now, newKey, done } = props;
+  return (
+    <>
+      <h1>API keys</h1>
+      <p class="lead">
+        Programs show a key to use this service on your account. Give each program its own, so that you can end one
+        without the others.
+      </p>
+      {done === undefined ? null : <Done>{done}</Done>}
+      {newKey === undefined ? null : <NewKeyView {...newKey} />}
+      <CreateForm {...props} />
+      <section>
+        <h2>Your keys</h2>
+        {keys.length === 0 ? (
+          <p class="empty">There are none yet.</p>
+        ) : (
+          <>
+            <KeyTable keys={keys} now={now} />
+            <p class="fine">All times are in UTC. “Last used” can be a minute behind.</p>
+          </>
+        )}
+        <Pagination path="/settings/api-keys" shown={shown} />
+      </section>
+    </>
+  );
+}
+
+function CreateForm({ nextId, name = '', lifetime = 'never', problems }: ApiKeysViewProps) {
+  return (
+    <form method="post" action="/settings/api-keys" data-once>
+      <h2>Create a key</h2>
+      <FormFailure problems={problems} fields={['name']} />
+      <input type="hidden" name="id" value={nextId} />
+      <div class="fields">
+        <Field
+          label="Name"
+          name="name"
+          type="text"
+          value={name}
+          maxLength={100}
+          autoComplete="off"
+          problems={problems}
+        />
+        <Choice label="Expires" name="expires_in_days" options={LIFETIMES} selected={lifetime} />
+        <button>Create key</button>
+      </div>
+    </form>
+  );
+}

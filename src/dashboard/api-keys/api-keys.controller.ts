@@ -1,0 +1,65 @@
+import { Body, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { ApiKeysService } from '../../accounts/api-keys.service.js';
+import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
+import type { Principal } from '../../auth/principal.js';
+import { SessionOnly } from '../../auth/session.guard.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { Form } from '../../common/form.decorator.js';
+import { problemsOf } from '../forms/field-problems.js';
+import { PageController } from '../page-controller.decorator.js';
+import { Pages } from '../pages.js';
+import { KeyList } from './key-list.js';
+import { expiryOf } from './lifetimes.js';
+
+interface NewKeyForm {
+  readonly name?: string;
+  readonly expires_in_days?: string;
+  readonly id?: string;
+}
+
+@PageController('settings/api-keys')
+@SessionOnly()
+export class ApiKeysController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly list: KeyList,
+    private readonly keys: ApiKeysService,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  @Get()
+  async show(
+    @Query() query: Readonly<Record<string, unknown>>,
+    @CurrentPrincipal() { accountId }: Principal,
+    @Res() response: Response,
+  ): Promise<void> {
+    const done = query['done'] === 'revoked' ? 'The key is revoked.' : undefined;
+    this.pages.send(response, await this.list.page(accountId, { done }, pageNumber(query['page'])));
+  }
+
+  /** Answers with the key itself: nothing that could be asked for later ever holds it. */
+  @Post()
+  @Form()
+  async create(
+    @Body() { name = '', expires_in_days: lifetime, id }: NewKeyForm,
+    @CurrentPrincipal() { accountId }: Principal,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    try {
+      const expiresAt = expiryOf(lifetime, this.now());
+      const created = await this.keys.create(accountId, { name, expiresAt, id });
+      const newKey = this.list.newKey(created, request);
+      this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
+    } catch (error) {
+      const problems = problemsOf(error, response.req);
+      const page = await this.list.page(accountId, { name, lifetime: lifetime ?? 'never', problems });
+      this.pages.sendFailure(response, page, problems.error);
+    }
+  }
+}
+
+function pageNumber(text: unknown): number {
+  return typeof text === 'string' && /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1;
+}

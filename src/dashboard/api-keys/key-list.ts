@@ -1,0 +1,40 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import type { Request } from 'express';
+import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys.service.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+import type { Page } from '../page.js';
+import { ApiKeysView, type ApiKeysViewProps } from './api-keys-view.js';
+import type { NewKey, ReplacedKey } from './new-key-view.js';
+
+const KEYS_PER_PAGE = 50;
+
+type Additions = Pick<ApiKeysViewProps, 'newKey' | 'done' | 'name' | 'lifetime' | 'problems'>;
+
+/** Makes the page with the keys of an account. */
+@Injectable()
+export class KeyList {
+  constructor(
+    private readonly keys: ApiKeysService,
+    private readonly models: ModelCatalog,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /** @param wanted of the pages of the list, from 1 on; one that is not there is the nearest. */
+  async page(accountId: string, additions: Additions, wanted = 1): Promise<Page> {
+    const of = Math.max(1, Math.ceil((await this.keys.count(accountId)) / KEYS_PER_PAGE));
+    const number = Math.min(wanted, of);
+    const keys = await this.keys.page(accountId, (number - 1) * KEYS_PER_PAGE, KEYS_PER_PAGE);
+    const content = ApiKeysView({ keys, shown: { number, of }, now: this.now(), nextId: randomUUID(), ...additions });
+    const title = additions.problems === undefined ? 'API keys' : 'Error: API keys';
+    return { title, place: 'api-keys', script: 'api-keys.js', content };
+  }
+
+  /** What to show of a key that was made just now, to the browser that asked for it. */
+  newKey(created: CreatedApiKey, request: Request, replaced?: ReplacedKey): NewKey {
+    const origin = `${request.protocol}://${request.host}`;
+    const model = this.models.all()[0]?.id;
+    return { created, origin, model, ...(replaced === undefined ? {} : { replaced }) };
+  }
+}

@@ -1,0 +1,46 @@
+import { Get, Param, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { ApiKeysService } from '../../accounts/api-keys.service.js';
+import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
+import type { Principal } from '../../auth/principal.js';
+import { SessionOnly } from '../../auth/session.guard.js';
+import { Form } from '../../common/form.decorator.js';
+import { PageController } from '../page-controller.decorator.js';
+import { Pages } from '../pages.js';
+import { RevokeView } from './revoke-view.js';
+
+@PageController('settings/api-keys/:id/revoke')
+@SessionOnly()
+export class KeyRevocationController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly keys: ApiKeysService,
+  ) {}
+
+  /** Asks first. */
+  @Get()
+  async ask(
+    @Param('id') id: string,
+    @CurrentPrincipal() { accountId }: Principal,
+    @Res() response: Response,
+  ): Promise<void> {
+    const apiKey = await this.keys.find(id, accountId);
+    if (apiKey.revokedAt !== null) {
+      this.pages.leadTo(response, '/settings/api-keys?done=revoked');
+      return;
+    }
+    const content = RevokeView({ apiKey });
+    this.pages.send(response, { title: `Revoke ${apiKey.name}`, place: 'api-keys', width: 'narrow', content });
+  }
+
+  @Post()
+  @Form()
+  async revoke(
+    @Param('id') id: string,
+    @CurrentPrincipal() { accountId }: Principal,
+    @Res() response: Response,
+  ): Promise<void> {
+    await this.keys.revoke(id, accountId);
+    this.pages.leadTo(response, '/settings/api-keys?done=revoked');
+  }
+}

@@ -1,0 +1,72 @@
+import { Body, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { randomUUID } from 'node:crypto';
+import { ApiKeyRotation } from '../../accounts/api-key-rotation.js';
+import { ApiKeysService } from '../../accounts/api-keys.service.js';
+import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
+import type { Principal } from '../../auth/principal.js';
+import { SessionOnly } from '../../auth/session.guard.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { Form } from '../../common/form.decorator.js';
+import { problemsOf } from '../forms/field-problems.js';
+import type { Page } from '../page.js';
+import { PageController } from '../page-controller.decorator.js';
+import { Pages } from '../pages.js';
+import { KeyList } from './key-list.js';
+import { expiryOf, overlapOf } from './lifetimes.js';
+import { RotateView } from './rotate-view.js';
+
+interface RotationForm {
+  readonly old_key_ends_in_hours?: string;
+  readonly expires_in_days?: string;
+  readonly id?: string;
+}
+
+const PAGE = { place: 'api-keys', width: 'narrow', script: 'api-keys.js' } as const satisfies Partial<Page>;
+
+@PageController('settings/api-keys/:id/rotate')
+@SessionOnly()
+export class KeyRotationController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly list: KeyList,
+    private readonly keys: ApiKeysService,
+    private readonly rotation: ApiKeyRotation,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  @Get()
+  async ask(
+    @Param('id') id: string,
+    @CurrentPrincipal() { accountId }: Principal,
+    @Res() response: Response,
+  ): Promise<void> {
+    const apiKey = await this.keys.find(id, accountId);
+    const content = RotateView({ apiKey, nextId: randomUUID() });
+    this.pages.send(response, { ...PAGE, title: `Rotate ${apiKey.name}`, content });
+  }
+
+  /** Answers with the new key, as the form that makes one does. */
+  @Post()
+  @Form()
+  async rotate(
+    @Param('id') id: string,
+    @Body() { old_key_ends_in_hours: hours, expires_in_days: lifetime, id: newId }: RotationForm,
+    @CurrentPrincipal() { accountId }: Principal,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const old = await this.keys.find(id, accountId);
+    try {
+      const overlapMs = overlapOf(hours);
+      const expiresAt = expiryOf(lifetime, this.now());
+      const { created, oldEndsAt } = await this.rotation.rotate(id, accountId, { overlapMs, expiresAt, id: newId });
+      const newKey = this.list.newKey(created, request, { prefix: old.prefix, endsAt: oldEndsAt });
+      this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
+    } catch (error) {
+      const problems = problemsOf(error, response.req);
+      const content = RotateView({ apiKey: old, nextId: randomUUID(), problems });
+      this.pages.sendFailure(response, { ...PAGE, title: `Error: Rotate ${old.name}`, content }, problems.error);
+    }
+  }
+}

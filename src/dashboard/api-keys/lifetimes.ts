@@ -1,0 +1,35 @@
+import { ServiceError } from '../../common/service-error.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** After which time a new key expires, as forms offer it. */
+export const LIFETIMES = { never: 'Never', '7': '7 days', '30': '30 days', '90': '90 days', '365': '1 year' } as const;
+
+/** How long the old key goes on after a rotation, as forms offer it. */
+export const OVERLAPS = {
+  '0': 'Now',
+  '1': '1 hour from now',
+  '24': '1 day from now',
+  '168': '7 days from now',
+} as const;
+
+/** @throws {ServiceError} `invalid_request` for what no form offers. */
+export function expiryOf(days: string | undefined, now: number): Date | undefined {
+  if (days === undefined || days === '' || days === 'never') return undefined;
+  if (!Object.hasOwn(LIFETIMES, days)) throw notOffered('expires_in_days');
+  return new Date(now + Number(days) * DAY_MS);
+}
+
+/** @throws {ServiceError} `invalid_request` for what no form offers. */
+export function overlapOf(hours: string | undefined): number {
+  if (hours === undefined) return DAY_MS;
+  if (!Object.hasOwn(OVERLAPS, hours)) throw notOffered('old_key_ends_in_hours');
+  return Number(hours) * HOUR_MS;
+}
+
+function notOffered(field: string): ServiceError {
+  return new ServiceError('invalid_request', 'The form is not valid.', {
+    details: [{ field, message: 'Choose one of the times that are offered.' }],
+  });
+}

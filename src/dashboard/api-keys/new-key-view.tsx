@@ -1,0 +1,52 @@
+import type { ComponentChildren } from 'preact';
+import type { CreatedApiKey } from '../../accounts/api-keys.service.js';
+import { curlLine } from '../../common/curl-line.js';
+import { Moment } from '../layout/moment.js';
+import { Copyable } from '../layout/copyable.js';
+
+export interface NewKey {
+  readonly created: CreatedApiKey;
+  /** Where it can be used. */
+  readonly origin: string;
+  readonly model: string | undefined;
+  readonly replaced?: ReplacedKey;
+}
+
+/** The old key, after a rotation. */
+export interface ReplacedKey {
+  readonly prefix: string;
+  readonly endsAt: Date;
+}
+
+/** A key that was made just now: the only time that it is shown. */
+export function NewKeyView({ created, origin, model, replaced }: NewKey) {
+  const { name, key } = created;
+  return (
+    <section class="new-key" data-new-key role="status">
+      <h2>Your new key “{name}”</h2>
+      <p>
+        <strong>Copy it now: it is shown only this once.</strong> Keep it where your programs keep their secrets.
+      </p>
+      <Copyable what="key" text={key} id="new-key" wraps />
+      {replaced === undefined ? null : (
+        <p>
+          The old key <code>{replaced.prefix}…</code> ends on <Moment at={replaced.endsAt} /> UTC.
+        </p>
+      )}
+      {model === undefined ? null : (
+        <TryIt>
+          <Copyable what="command" text={curlLine({ origin, key, model, message: 'Hello!' })} id="try-it" />
+        </TryIt>
+      )}
+    </section>
+  );
+}
+
+function TryIt({ children }: { readonly children: ComponentChildren }) {
+  return (
+    <>
+      <p>Try it in a terminal:</p>
+      {children}
+    </>
+  );
+}

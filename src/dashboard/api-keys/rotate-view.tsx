@@ -1,0 +1,36 @@
+import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import { Choice } from '../forms/choice.js';
+import type { FormProblems } from '../forms/field-problems.js';
+import { FormFailure } from '../forms/notice.js';
+import { KeyFacts } from './key-facts.js';
+import { LIFETIMES, OVERLAPS } from './lifetimes.js';
+
+interface RotateViewProps {
+  readonly apiKey: ListedApiKey;
+  /** Of the new key, so that sending the form twice makes one. */
+  readonly nextId: string;
+  readonly problems?: FormProblems;
+}
+
+export function RotateView({ apiKey, nextId, problems }: RotateViewProps) {
+  return (
+    <>
+      <h1>Rotate “{apiKey.name}”</h1>
+      <p>
+        You get a new key of the same name. The old one goes on for the time that you need to bring the new one to where
+        it is used.
+      </p>
+      <FormFailure problems={problems} fields={[]} />
+      <KeyFacts apiKey={apiKey} />
+      <form method="post" action={`/settings/api-keys/${apiKey.id}/rotate`} data-once>
+        <input type="hidden" name="id" value={nextId} />
+        <Choice label="The old key ends" name="old_key_ends_in_hours" options={OVERLAPS} selected="24" />
+        <Choice label="The new key expires" name="expires_in_days" options={LIFETIMES} selected="never" />
+        <div class="actions">
+          <button>Rotate</button>
+          <a href="/settings/api-keys">Leave it</a>
+        </div>
+      </form>
+    </>
+  );
+}

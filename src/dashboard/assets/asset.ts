@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+};
+
+/** A file that pages use, as it is sent. */
+export interface Asset {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly gzipped: Buffer;
+}
+
+export function readAsset(file: string | URL): Asset {
+  const name = file instanceof URL ? file.pathname : file;
+  const type = TYPES[extname(name)];
+  if (type === undefined) throw new Error(`Nobody knows the media type of ${name}.`);
+  const bytes = readFileSync(file);
+  return { type, bytes, gzipped: gzipSync(bytes, { level: 9 }) };
+}

@@ -1,0 +1,34 @@
+import { Get, Param, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Public } from '../../common/public.decorator.js';
+import { ServiceError } from '../../common/service-error.js';
+import { PageController } from '../page-controller.decorator.js';
+import { ASSETS, ASSETS_VERSION } from './assets.js';
+
+/** The files that pages use. */
+@PageController('assets')
+export class AssetsController {
+  @Get(':version/*path')
+  @Public()
+  show(
+    @Param('version') version: string,
+    @Param('path') path: readonly string[],
+    @Req() request: Request,
+    @Res() response: Response,
+  ): void {
+    const asset = ASSETS.get(path.join('/'));
+    if (asset === undefined) throw new ServiceError('not_found', 'There is no such file.');
+    const gzip = request.acceptsEncodings('gzip') === 'gzip';
+    const body = gzip ? asset.gzipped : asset.bytes;
+    response.writeHead(200, {
+      // While a new release is rolled out, pages of the other one ask for theirs: ours will do, but not for long.
+      'Cache-Control': version === ASSETS_VERSION ? 'public, max-age=31536000, immutable' : 'no-store',
+      'Content-Type': asset.type,
+      'Content-Length': body.length,
+      ...(gzip ? { 'Content-Encoding': 'gzip' } : {}),
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      Vary: 'Accept-Encoding',
+    });
+    response.end(body);
+  }
+}

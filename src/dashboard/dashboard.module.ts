@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { ModelsModule } from '../models/models.module.js';
+import { UsageReportsModule } from '../usage/usage-reports.module.js';
+import { AccountController } from './account/account.controller.js';
+import { ApiKeysController } from './api-keys/api-keys.controller.js';
+import { KeyList } from './api-keys/key-list.js';
+import { KeyRevocationController } from './api-keys/key-revocation.controller.js';
+import { KeyRotationController } from './api-keys/key-rotation.controller.js';
+import { AssetsController } from './assets/assets.controller.js';
+import { HomeController } from './home.controller.js';
+import { Pages } from './pages.js';
+import { PlaygroundController } from './playground/playground.controller.js';
+import { SignInController } from './sign-in/sign-in.controller.js';
+import { SignOutController } from './sign-in/sign-out.controller.js';
+import { SignUpController } from './sign-in/sign-up.controller.js';
+import { UsagePageController } from './usage/usage-page.controller.js';
+
+/** The web application: pages that this process renders, and their files. */
+@Module({
+  imports: [AccountsModule, ModelsModule, UsageReportsModule],
+  controllers: [
+    HomeController,
+    AssetsController,
+    SignInController,
+    SignUpController,
+    SignOutController,
+    ApiKeysController,
+    KeyRevocationController,
+    KeyRotationController,
+    AccountController,
+    PlaygroundController,
+    UsagePageController,
+  ],
+  providers: [Pages, KeyList],
+  exports: [Pages],
+})
+export class DashboardModule {}

@@ -1,0 +1,21 @@
+import { Get, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import type { VerifiedSession } from '../accounts/sessions.service.js';
+import { CurrentSession } from '../auth/request-session.js';
+import { Public } from '../common/public.decorator.js';
+import { PageController } from './page-controller.decorator.js';
+import { Pages } from './pages.js';
+
+/** Where those go who are signed in and have nowhere else to go. */
+export const HOME = '/playground';
+
+@PageController()
+export class HomeController {
+  constructor(private readonly pages: Pages) {}
+
+  @Get()
+  @Public()
+  show(@CurrentSession() session: VerifiedSession | undefined, @Res() response: Response): void {
+    this.pages.leadTo(response, session === undefined ? '/sign-in' : HOME);
+  }
+}

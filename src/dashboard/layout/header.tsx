@@ -1,0 +1,78 @@
+import type { VerifiedSession } from '../../accounts/sessions.service.js';
+import type { Config } from '../../config/config.js';
+import { NAVIGATION, type Place } from './navigation.js';
+
+interface HeaderProps {
+  readonly place: Place | undefined;
+  readonly account: VerifiedSession['account'] | undefined;
+  readonly signUp: Config['signUp'];
+}
+
+/** The name of the service, where one can go, and who is signed in. */
+export function Header({ place, account, signUp }: HeaderProps) {
+  return (
+    <header class="page-header">
+      <div class="container">
+        <a class="brand" href="/">
+          <Mark /> Chat Streaming Service
+        </a>
+        {account === undefined ? (
+          <VisitorLinks place={place} signUp={signUp} />
+        ) : (
+          <AccountLinks place={place} account={account} />
+        )}
+      </div>
+    </header>
+  );
+}
+
+function AccountLinks({ place, account }: { place: Place | undefined; account: VerifiedSession['account'] }) {
+  return (
+    <>
+      <nav aria-label="Main">
+        {NAVIGATION.map((entry) => (
+          <a key={entry.place} href={entry.path} aria-current={entry.place === place ? 'page' : undefined}>
+            {entry.label}
+          </a>
+        ))}
+      </nav>
+      <div class="account">
+        <a href="/settings/account" aria-current={place === 'account' ? 'page' : undefined}>
+          <span class="visually-hidden">Account </span>
+          <span class="email">{account.email}</span>
+        </a>
+        <span class="badge">
+          {account.tier.name}
+          <span class="visually-hidden"> tier</span>
+        </span>
+        <form method="post" action="/sign-out">
+          <button class="quiet">Sign out</button>
+        </form>
+      </div>
+    </>
+  );
+}
+
+function VisitorLinks({ place, signUp }: { place: Place | undefined; signUp: Config['signUp'] }) {
+  return (
+    <nav aria-label="Main" class="visitor">
+      <a href="/sign-in" aria-current={place === 'sign-in' ? 'page' : undefined}>
+        Sign in
+      </a>
+      {signUp === 'open' ? (
+        <a href="/sign-up" aria-current={place === 'sign-up' ? 'page' : undefined}>
+          Sign up
+        </a>
+      ) : null}
+    </nav>
+  );
+}
+
+function Mark() {
+  return (
+    <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true" focusable="false">
+      <rect width="32" height="32" rx="8" fill="currentColor" />
+      <path d="M8 11h16M8 16h11M8 21h6" stroke-width="2.5" stroke-linecap="round" />
+    </svg>
+  );
+}

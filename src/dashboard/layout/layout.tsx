@@ -1,0 +1,43 @@
+import type { VerifiedSession } from '../../accounts/sessions.service.js';
+import type { Config } from '../../config/config.js';
+import { assetPath } from '../assets/assets.js';
+import type { Page } from '../page.js';
+import { Header } from './header.js';
+
+export const SERVICE_NAME = 'Chat Streaming Service';
+
+export interface LayoutProps {
+  readonly page: Page;
+  /** Who is signed in. */
+  readonly account: VerifiedSession['account'] | undefined;
+  readonly signUp: Config['signUp'];
+}
+
+/** What all pages have. */
+export function Layout({ page, account, signUp }: LayoutProps) {
+  const { title, content, place, script, style, width } = page;
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${title} · ${SERVICE_NAME}`}</title>
+        <link rel="icon" type="image/svg+xml" href={assetPath('icon.svg')} />
+        <link rel="stylesheet" href={assetPath('pico.css')} />
+        <link rel="stylesheet" href={assetPath('app.css')} />
+        {style === undefined ? null : <link rel="stylesheet" href={assetPath(style)} />}
+        {script === undefined ? null : <script type="module" src={assetPath(script)} />}
+      </head>
+      <body>
+        <a class="skip-link" href="#content">
+          Skip to the content
+        </a>
+        <Header place={place} account={account} signUp={signUp} />
+        <main id="content" class={`container ${width ?? ''}`} tabIndex={-1}>
+          {content}
+        </main>
+      </body>
+    </html>
+  );
+}

@@ -1,0 +1,18 @@
+const FORMAT = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+
+/** A moment, in UTC. */
+export function Moment({ at }: { readonly at: Date }) {
+  return <time dateTime={at.toISOString()}>{FORMAT.format(at)}</time>;
+}
+
+/** The same, where there may be none. */
+export function OptionalMoment({ at, none }: { readonly at: Date | null; readonly none: string }) {
+  return at === null ? <span class="none">{none}</span> : <Moment at={at} />;
+}

@@ -1,0 +1,28 @@
+/** Which of many pages of a list. */
+export interface PageOfMany {
+  readonly number: number;
+  readonly of: number;
+}
+
+/** Links to the next pages of a list, where there are some. */
+export function Pagination({ path, shown }: { readonly path: string; readonly shown: PageOfMany }) {
+  const { number, of } = shown;
+  if (of <= 1) return null;
+  return (
+    <nav class="pagination" aria-label="Pages">
+      {number > 1 ? (
+        <a rel="prev" href={`${path}?page=${number - 1}`}>
+          ← Newer
+        </a>
+      ) : null}
+      <span class="fine">
+        Page {number} of {of}
+      </span>
+      {number < of ? (
+        <a rel="next" href={`${path}?page=${number + 1}`}>
+          Older →
+        </a>
+      ) : null}
+    </nav>
+  );
+}

@@ -1,0 +1,45 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import { renderToString } from 'preact-render-to-string';
+import type { ServiceError } from '../common/service-error.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { Layout } from './layout/layout.js';
+import { HTTPS_ONLY, PAGE_HEADERS } from './page-headers.js';
+import type { Page } from './page.js';
+
+/** Answers with pages, or leads to them. */
+@Injectable()
+export class Pages {
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
+
+  /** Whether strangers may make accounts. */
+  get signUp(): Config['signUp'] {
+    return this.config.signUp;
+  }
+
+  /** @example this.pages.send(response, { title: 'Usage', place: 'usage', content: UsageView({ rows }) }); */
+  send(response: Response, page: Page, status = 200): void {
+    const { session, secure } = response.req;
+    const layout = Layout({ page, account: session?.account, signUp: this.signUp });
+    const body = Buffer.from(`<!doctype html>${renderToString(layout)}`);
+    response.writeHead(status, {
+      ...PAGE_HEADERS,
+      ...(secure ? HTTPS_ONLY : {}),
+      'Content-Length': body.length,
+    });
+    response.end(body);
+  }
+
+  /** A page that tells what failed, with the status and headers of the error. */
+  sendFailure(response: Response, page: Page, { status, headers, retryAfterSeconds }: ServiceError): void {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds);
+    this.send(response, page, status);
+  }
+
+  /** Leads to another page, which is then asked for by GET. */
+  leadTo(response: Response, path: string): void {
+    response.setHeader('Cache-Control', 'no-store');
+    response.redirect(303, path);
+  }
+}

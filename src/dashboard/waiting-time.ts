@@ -1,0 +1,10 @@
+/** Seconds as people say them, rounded up: "45 seconds", "3 minutes". */
+export function waitingTime(seconds: number): string {
+  if (seconds < 60) return counted(seconds, 'second');
+  if (seconds < 3600) return counted(Math.ceil(seconds / 60), 'minute');
+  return counted(Math.ceil(seconds / 3600), 'hour');
+}
+
+function counted(count: number, unit: string): string {
+  return count === 1 ? `1 ${unit}` : `${count} ${unit}s`;
+}

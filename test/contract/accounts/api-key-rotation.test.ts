@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { INestApplicationContext } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccountsService } from '../../../src/accounts/accounts.service.js';
+import { ApiKeyRotation } from '../../../src/accounts/api-key-rotation.js';
+import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys.service.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { openAccountsApp, PASSWORD } from './accounts-app.js';
+
+const HOUR_MS = 3_600_000;
+
+describe.each(await testEngines())('the keys of an account on $name', (engine) => {
+  let now = Date.now();
+  let database: TestDatabase;
+  let app: INestApplicationContext;
+  let keys: ApiKeysService;
+  let rotation: ApiKeyRotation;
+  let verifier: ApiKeyVerifier;
+  let accountId: string;
+  let otherId: string;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    app = await openAccountsApp(database.config, { now: () => now });
+    keys = app.get(ApiKeysService);
+    rotation = app.get(ApiKeyRotation);
+    verifier = app.get(ApiKeyVerifier);
+    ({ id: accountId } = await app.get(AccountsService).create({ email: 'a@example.com', password: PASSWORD }));
+    ({ id: otherId } = await app.get(AccountsService).create({ email: 'b@example.com', password: PASSWORD }));
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  const works = async (key: string) => (await verifier.verify(key)) !== undefined;
+
+  it('go on for the time that a rotation gives them, and not longer', async () => {
+    const old = await keys.create(accountId, { name: 'rotated' });
+    expect(await works(old.key)).toBe(true);
+    const { created, oldEndsAt } = await rotation.rotate(old.id, accountId, { overlapMs: HOUR_MS });
+    expect([created.name, oldEndsAt]).toEqual(['rotated', new Date(now + HOUR_MS)]);
+    now += HOUR_MS - 1;
+    expect([await works(old.key), await works(created.key)]).toEqual([true, true]);
+    now += 1;
+    expect([await works(old.key), await works(created.key)]).toEqual([false, true]);
+  });
+
+  it('end at once by a rotation without time', async () => {
+    const old = await keys.create(accountId, { name: 'leaked' });
+    expect(await works(old.key)).toBe(true);
+    const { created } = await rotation.rotate(old.id, accountId, { overlapMs: 0 });
+    expect([await works(old.key), await works(created.key)]).toEqual([false, true]);
+    expect((await keys.find(old.id, accountId)).revokedAt).toEqual(new Date(now));
+  });
+
+  it('never live longer by a rotation', async () => {
+    const expiresAt = new Date(now + 1000);
+    const old = await keys.create(accountId, { name: 'short', expiresAt });
+    const { oldEndsAt } = await rotation.rotate(old.id, accountId, { overlapMs: HOUR_MS });
+    expect(oldEndsAt).toEqual(expiresAt);
+    expect((await keys.find(old.id, accountId)).expiresAt).toEqual(expiresAt);
+  });
+
+  it('are not rotated when they have ended, nor by others', async () => {
+    const { id } = await keys.create(accountId, { name: 'mine', expiresAt: new Date(now + 1000) });
+    const before = await keys.list(otherId);
+    await expect(rotation.rotate(id, otherId, { overlapMs: 0 })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(rotation.rotate('\0', accountId, { overlapMs: 0 })).rejects.toMatchObject({ code: 'not_found' });
+    expect([await keys.list(otherId), (await keys.find(id, accountId)).revokedAt]).toEqual([before, null]);
+    now += 1000;
+    await expect(rotation.rotate(id, accountId, { overlapMs: 0 })).rejects.toMatchObject({ code: 'invalid_request' });
+    expect((await keys.list(accountId)).filter(({ name }) => name === 'mine')).toHaveLength(1);
+  });
+
+  it('are made once for one id, whoever asks', async () => {
+    const id = randomUUID();
+    const made = await keys.create(accountId, { name: 'once', id });
+    expect(made.id).toBe(id);
+    for (const account of [accountId, otherId]) {
+      const again = keys.create(account, { name: 'once', id });
+      await expect(again).rejects.toMatchObject({ code: 'invalid_request', details: [{ field: 'id' }] });
+    }
+    expect(await works(made.key)).toBe(true);
+  });
+
+  it('are counted, and come in pages, newest first', async () => {
+    const { id: account } = await app.get(AccountsService).create({ email: 'many@example.com', password: PASSWORD });
+    for (let index = 0; index < 7; index++) {
+      now += 1;
+      await keys.create(account, { name: `key ${index}` });
+    }
+    expect(await keys.count(account)).toBe(7);
+    const pages = await Promise.all([0, 3, 6, 9].map((offset) => keys.page(account, offset, 3)));
+    expect(pages.map((page) => page.map(({ name }) => name.slice(4)).join(''))).toEqual(['654', '321', '0', '']);
+  });
+
+  it.each(['line\nbreak', 'nul\0', '\u007f'])('are refused the name %j, which is no line of text', async (name) => {
+    await expect(keys.create(accountId, { name })).rejects.toMatchObject({ details: [{ field: 'name' }] });
+  });
+
+  it.each(['', 'nonsense', '\0'])('cannot be revoked or found by %j, which is no id', async (id) => {
+    await expect(keys.revoke(id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(keys.find(id, accountId)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

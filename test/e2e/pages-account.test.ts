@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { browserClient } from '../support/browser-client.js';
+import { startService, type RunningService } from '../support/service.js';
+import { EMAIL, PASSWORD } from '../support/web-client.js';
+
+const PATH = '/settings/account';
+
+describe('the page of an account', () => {
+  let service: RunningService;
+
+  beforeAll(async () => {
+    service = await startService({ tiers: { free: { requests_per_minute: 20, max_tokens: 4096 } } });
+    await browserClient(service.origin).signUp();
+  });
+  afterAll(() => service.stop());
+
+  const signedIn = async (password = PASSWORD) => {
+    const client = browserClient(service.origin);
+    expect((await client.signIn(EMAIL, password)).status).toBe(303);
+    return client;
+  };
+
+  it('shows the address, the tier and its limits, on every page the way out', async () => {
+    const html = await (await (await signedIn()).get(PATH)).body();
+    expect(html).toMatch(/<dt>Email<\/dt><dd>ada@example\.com<\/dd><dt>Tier<\/dt><dd>free<\/dd>/);
+    expect(html).toMatch(/Requests a minute<\/dt><dd>20<\/dd>.*<dd>4,096<\/dd>.*<dd>No limit<\/dd>/);
+    expect(html).toMatch(/<header.*ada@example\.com.*free.*<form method="post" action="\/sign-out">.*<\/header>/s);
+  });
+
+  it.each([
+    [{ current_password: 'a wrong guess', new_password: 'quite another one' }, 'This is not the current password.'],
+    [{ current_password: PASSWORD, new_password: 'short' }, 'A password has 8 to 1024 characters.'],
+    [{}, 'A password has 8 to 1024 characters.'],
+  ])('does not change the password by %j', async (fields, message) => {
+    const client = await signedIn();
+    const answer = await client.post(`${PATH}/password`, fields);
+    expect([answer.status, (await answer.body()).includes(message)]).toEqual([400, true]);
+    expect((await client.get(PATH)).status).toBe(200);
+    await signedIn();
+  });
+
+  it('changes the password, and ends the sessions of all other browsers', async () => {
+    const other = await signedIn();
+    const client = await signedIn();
+    const next = 'quite another one';
+    const answer = await client.post(`${PATH}/password`, { current_password: PASSWORD, new_password: next });
+    expect([answer.status, answer.headers.location]).toEqual([303, `${PATH}?done=password`]);
+    expect(await (await client.get(`${PATH}?done=password`)).body()).toContain('The password is changed.');
+    expect((await other.get(PATH)).status).toBe(303);
+    expect((await browserClient(service.origin).signIn()).status).toBe(401);
+    await signedIn(next);
+  });
+});
