@@ -5,7 +5,8 @@ import { RENEW } from './account-scripts.js';
 
 /** Three times in the life of a lease, so that one renewal may fail. */
 const RENEW_EVERY_MS = 8000;
-const LEASES_PER_COMMAND = 500;
+/** Few enough that Redis, which does one thing at a time, is not held up for long. */
+const LEASES_PER_COMMAND = 100;
 const COMMANDS_AT_ONCE = 100;
 
 export interface HeldParts {
