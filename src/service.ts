@@ -16,6 +16,8 @@ import { serveOpenApi } from './open-api.js';
 
 /** Longer than the 60 s after which most load balancers drop an idle connection: theirs must be the first to go. */
 const KEEP_ALIVE_MS = 75_000;
+/** What it says must not hang on a store, and so not on who asks either. */
+const HEALTH = '/api/v1/health';
 
 /**
  * Makes the application of a module that holds `AppModule.register(…)`, ready to listen.
@@ -46,7 +48,8 @@ export async function createService(
   app.use((request: Request, response: Response, next: NextFunction) => {
     watch.use(request, response, () => {
       begin(request, response, () => {
-        sessions.use(request, response, next);
+        if (request.url.startsWith(HEALTH)) next();
+        else sessions.use(request, response, next);
       });
     });
   });

@@ -10,7 +10,7 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     globalSetup: ['support/global-setup.ts'],
     setupFiles: ['support/setup.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

@@ -18,6 +18,6 @@ export function curlLine({ origin, key, model, message }: CurlLine): string {
 }
 
 /** One word for a shell, whatever is in it. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return /^[\w:/.@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

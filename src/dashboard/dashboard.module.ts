@@ -10,9 +10,11 @@ import { KeyRotationController } from './api-keys/key-rotation.controller.js';
 import { AssetsController } from './assets/assets.controller.js';
 import { HomeController } from './home.controller.js';
 import { Pages } from './pages.js';
+import { PlaygroundController } from './playground/playground.controller.js';
 import { SignInController } from './sign-in/sign-in.controller.js';
 import { SignOutController } from './sign-in/sign-out.controller.js';
 import { SignUpController } from './sign-in/sign-up.controller.js';
+import { UsagePageController } from './usage/usage-page.controller.js';
 
 /** The web application: pages that this process renders, and their files. */
 @Module({
@@ -27,6 +29,8 @@ import { SignUpController } from './sign-in/sign-up.controller.js';
     KeyRevocationController,
     KeyRotationController,
     AccountController,
+    PlaygroundController,
+    UsagePageController,
   ],
   providers: [Pages, KeyList],
   exports: [Pages],

@@ -8,8 +8,10 @@ export interface Page {
   /** What `<main>` holds: one `<h1>` and what belongs to it. */
   readonly content: ComponentChildren;
   readonly place?: Place;
-  /** An ES module in the folder `static`, such as `playground.js`. */
+  /** An ES module in the folder `static`, such as `playground/playground.js`. */
   readonly script?: string;
+  /** A stylesheet in the same folder, beside the one that all pages have. */
+  readonly style?: string;
   /** For pages that are one short form, and for those that need all the room. By default neither. */
   readonly width?: 'narrow' | 'wide';
 }

@@ -4,6 +4,8 @@ import type { OpeningBatch, UsageStore } from './usage-store.js';
 
 /** Streams that begin within this time are written together. */
 const GATHERING_MS = 2;
+/** The same where streams keep beginning: a write each 2 ms would cost more than all else of the ledger. Vendors take longer. */
+const GATHERING_BUSY_MS = 10;
 /** How long the beginning of an answer may wait for the store, which is away if it takes longer. */
 const PATIENCE_MS = 500;
 
@@ -26,6 +28,7 @@ export class OpeningJournal {
   /** Written, and over. */
   private readonly finished = new Set<Batch>();
   private isAway = false;
+  private gatheredAt = -Infinity;
 
   /** @param onFailure called when something could not be written: {@link flush} is to be tried later. */
   constructor(
@@ -56,10 +59,16 @@ export class OpeningJournal {
 
   private newBatch(): Batch {
     const batch = new Batch(this.isAway);
-    setTimeout(() => {
-      this.gathering = undefined;
-      this.write(batch).catch(this.onFailure);
-    }, GATHERING_MS);
+    const now = performance.now();
+    const isBusy = now - this.gatheredAt < 2 * GATHERING_BUSY_MS;
+    this.gatheredAt = now;
+    setTimeout(
+      () => {
+        this.gathering = undefined;
+        this.write(batch).catch(this.onFailure);
+      },
+      isBusy ? GATHERING_BUSY_MS : GATHERING_MS,
+    );
     return batch;
   }
 

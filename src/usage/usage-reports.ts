@@ -4,13 +4,15 @@ import { Repository, type SelectQueryBuilder } from 'typeorm';
 import { orUnavailable } from '../database/query-failure.js';
 import { FAILED_OUTCOMES } from './stream-outcome.js';
 import { UsageRecordEntity } from './usage-record.entity.js';
+import type { UsageParty } from './usage-record.js';
 
-/** What one key did with one model on one day. */
+/** What one key, or another kind of credential, did with one model on one day. */
 export interface UsageRow {
   /** `YYYY-MM-DD`, in UTC, by the beginning of each stream. */
   readonly day: string;
   readonly model: string;
-  /** `null`: by a session, or another credential that is no API key. */
+  readonly credential: UsageParty['credential'];
+  /** `null` for what is no API key. */
   readonly keyId: string | null;
   readonly keyPrefix: string | null;
   readonly requests: number;
@@ -22,8 +24,12 @@ export interface UsageRow {
   readonly completionTokens: number;
   /** Requests of which nobody knows the tokens of the prompt or of the answer. */
   readonly tokensUnknown: number;
+  /** Requests of which at least one of the two is an estimate. */
+  readonly tokensEstimated: number;
   /** In the currency's unit; `undefined` when no request had a price and known tokens. */
   readonly cost: number | undefined;
+  /** Requests that are not in it. */
+  readonly withoutCost: number;
   /** `null` where no request had a price. */
   readonly currency: string | null;
 }
@@ -37,6 +43,7 @@ interface RawRow extends Record<string, string | number | null> {
   readonly day: string;
   readonly model: string;
   readonly account_id: string;
+  readonly credential: UsageParty['credential'];
   readonly key_id: string | null;
   readonly key_prefix: string | null;
   readonly currency: string | null;
@@ -78,6 +85,7 @@ export class UsageReports {
       .select('SUBSTR(usage.started_at, 1, 10)', 'day')
       .addSelect('usage.account_id', 'account_id')
       .addSelect('usage.model', 'model')
+      .addSelect('usage.credential', 'credential')
       .addSelect('usage.key_id', 'key_id')
       .addSelect('MAX(usage.key_prefix)', 'key_prefix')
       .addSelect('COUNT(*)', 'requests')
@@ -89,14 +97,20 @@ export class UsageReports {
         'SUM(CASE WHEN usage.prompt_tokens IS NULL OR usage.completion_tokens IS NULL THEN 1 ELSE 0 END)',
         'tokens_unknown',
       )
+      .addSelect(
+        `SUM(CASE WHEN usage.prompt_tokens_source = 'estimated' OR usage.completion_tokens_source = 'estimated' THEN 1 ELSE 0 END)`,
+        'tokens_estimated',
+      )
       .addSelect('SUM(usage.cost_micros)', 'cost_micros')
+      .addSelect('SUM(CASE WHEN usage.cost_micros IS NULL THEN 1 ELSE 0 END)', 'without_cost')
       .addSelect('usage.currency', 'currency')
       .where('usage.started_at >= :from AND usage.started_at < :to', {
         from: from.toISOString(),
         to: to.toISOString(),
         failed: FAILED_OUTCOMES,
       })
-      .groupBy('SUBSTR(usage.started_at, 1, 10), usage.account_id, usage.model, usage.key_id, usage.currency')
+      .groupBy('SUBSTR(usage.started_at, 1, 10)')
+      .addGroupBy('usage.account_id, usage.model, usage.credential, usage.key_id, usage.currency')
       .orderBy('day')
       .addOrderBy('usage.account_id')
       .addOrderBy('usage.model')
@@ -109,6 +123,7 @@ function rowOf(row: RawRow): UsageRow {
   return {
     day: row.day,
     model: row.model,
+    credential: row.credential,
     keyId: row.key_id,
     keyPrefix: row.key_prefix,
     requests: Number(row['requests']),
@@ -117,7 +132,9 @@ function rowOf(row: RawRow): UsageRow {
     promptTokens: Number(row['prompt_tokens']),
     completionTokens: Number(row['completion_tokens']),
     tokensUnknown: Number(row['tokens_unknown']),
+    tokensEstimated: Number(row['tokens_estimated']),
     cost: row['cost_micros'] == null ? undefined : Number(row['cost_micros']) / 1_000_000,
+    withoutCost: Number(row['without_cost']),
     currency: row.currency,
   };
 }

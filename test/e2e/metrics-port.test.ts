@@ -63,5 +63,5 @@ describe('METRICS_PORT', () => {
         () => 'gone',
       ),
     ).resolves.toBe('gone');
-  });
+  }, 60_000);
 });

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { generateSessionToken } from '../../src/accounts/session-token.js';
+import { SessionsService } from '../../src/accounts/sessions.service.js';
 import { DrainState } from '../../src/common/drain-state.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { routesTo } from '../support/catalog.js';
@@ -98,6 +100,18 @@ describe('health', () => {
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.raw)).toEqual({ status: 'healthy', version });
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    await service.stop();
+  });
+
+  it('asks no store who is signed in', async () => {
+    const service = await startService();
+    const asked = vi.spyOn(service.app.get(SessionsService, { strict: false }), 'verify');
+    const cookie = `__Host-session=${generateSessionToken()}`;
+
+    expect((await get(service.origin, '/api/v1/health', { cookie })).status).toBe(200);
+    expect(asked).not.toHaveBeenCalled();
+    await get(service.origin, MODELS, { cookie });
+    expect(asked).toHaveBeenCalledOnce();
     await service.stop();
   });
 

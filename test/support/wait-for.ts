@@ -7,11 +7,11 @@ export async function waitFor<T>(
   look: () => T | Promise<T>,
   what: string,
   limitMs = 10_000,
-): Promise<Exclude<T, undefined | false>> {
+): Promise<Exclude<Awaited<T>, undefined | false>> {
   const deadline = performance.now() + limitMs;
   for (;;) {
     const found = await look();
-    if (found !== undefined && found !== false) return found as Exclude<T, undefined | false>;
+    if (found !== undefined && found !== false) return found as Exclude<Awaited<T>, undefined | false>;
     if (performance.now() > deadline) throw new Error(`Waited ${limitMs} ms in vain: ${what}.`);
     await wait(LOOK_EVERY_MS);
   }

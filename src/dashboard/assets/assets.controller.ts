@@ -8,15 +8,15 @@ import { ASSETS, ASSETS_VERSION } from './assets.js';
 /** The files that pages use. */
 @PageController('assets')
 export class AssetsController {
-  @Get(':version/:name')
+  @Get(':version/*path')
   @Public()
   show(
     @Param('version') version: string,
-    @Param('name') name: string,
+    @Param('path') path: readonly string[],
     @Req() request: Request,
     @Res() response: Response,
   ): void {
-    const asset = ASSETS.get(name);
+    const asset = ASSETS.get(path.join('/'));
     if (asset === undefined) throw new ServiceError('not_found', 'There is no such file.');
     const gzip = request.acceptsEncodings('gzip') === 'gzip';
     const body = gzip ? asset.gzipped : asset.bytes;

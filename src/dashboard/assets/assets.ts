@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { extname, sep } from 'node:path';
 import { readAsset, type Asset } from './asset.js';
 
 const OWN_FILES = new URL('../static/', import.meta.url);
 const PICO = createRequire(import.meta.url).resolve('@picocss/pico');
 
-/** By name, all files that pages use: those of the folder `static`, and the stylesheet that they build on. */
+/** By path, all files that pages use: those of the folder `static`, and the stylesheet that they build on. */
 export const ASSETS: ReadonlyMap<string, Asset> = new Map([
   ['pico.css', readAsset(PICO)],
-  ...readdirSync(OWN_FILES)
+  ...readdirSync(OWN_FILES, { recursive: true, encoding: 'utf8' })
+    .filter((name) => extname(name) !== '')
+    .map((name) => name.replaceAll(sep, '/'))
     .sort()
     .map((name): [string, Asset] => [name, readAsset(new URL(name, OWN_FILES))]),
 ]);

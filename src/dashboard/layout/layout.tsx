@@ -15,7 +15,7 @@ export interface LayoutProps {
 
 /** What all pages have. */
 export function Layout({ page, account, signUp }: LayoutProps) {
-  const { title, content, place, script, width } = page;
+  const { title, content, place, script, style, width } = page;
   return (
     <html lang="en">
       <head>
@@ -26,6 +26,7 @@ export function Layout({ page, account, signUp }: LayoutProps) {
         <link rel="icon" type="image/svg+xml" href={assetPath('icon.svg')} />
         <link rel="stylesheet" href={assetPath('pico.css')} />
         <link rel="stylesheet" href={assetPath('app.css')} />
+        {style === undefined ? null : <link rel="stylesheet" href={assetPath(style)} />}
         {script === undefined ? null : <script type="module" src={assetPath(script)} />}
       </head>
       <body>

@@ -181,10 +181,13 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
       promptTokens: 30,
       completionTokens: 40,
       tokensUnknown: 1,
+      tokensEstimated: 2,
       cost: 0.0001,
+      withoutCost: 1,
       currency: 'USD',
+      credential: 'api_key',
     });
-    expect(own[1]).toMatchObject({ keyId: null, cost: 0.000007 });
+    expect(own[1]).toMatchObject({ keyId: null, credential: 'session', cost: 0.000007, withoutCost: 0 });
     const all = await reports.dailyOfAll(new Date(TODAY), new Date(TODAY + DAY_MS));
     expect(all.map(({ accountId, requests }) => [accountId, requests])).toEqual([
       ['ada', 3],

@@ -1,0 +1,33 @@
+import { quoted } from '../../common/curl-line.js';
+import { Copyable } from '../layout/copyable.js';
+
+interface CurlPanelProps {
+  /** Scheme, host and port, as the browser sees them. */
+  readonly origin: string;
+  readonly modelId: string;
+}
+
+/** The request as a command. The script keeps it the very one that Send would send. */
+export function CurlPanel({ origin, modelId }: CurlPanelProps) {
+  return (
+    <details id="curl" class="curl">
+      <summary>This request as curl</summary>
+      <p class="fine">
+        <code>$API_KEY</code> stands for a key that you make under{' '}
+        <a href="/settings/api-keys">Settings &gt; API Keys</a>: <code>export API_KEY=csk_…</code>
+      </p>
+      <Copyable what="command" id="curl-command" text={firstRequest(origin, modelId)} />
+    </details>
+  );
+}
+
+function firstRequest(origin: string, model: string): string {
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }], temperature: 0.7 });
+  return [
+    `curl -N ${quoted(`${origin}/api/v1/chat/stream`)}`,
+    // The shell is to put the key in here.
+    '  -H "Authorization: Bearer $API_KEY"',
+    `  -H ${quoted('Content-Type: application/json')}`,
+    `  --data-raw ${quoted(body)}`,
+  ].join(' \\\n');
+}

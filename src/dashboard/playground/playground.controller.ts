@@ -1,0 +1,31 @@
+import { Get, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
+import type { Principal } from '../../auth/principal.js';
+import { SessionOnly } from '../../auth/session.guard.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+import { PageController } from '../page-controller.decorator.js';
+import { Pages } from '../pages.js';
+import { PlaygroundView } from './playground-view.js';
+
+@PageController('playground')
+@SessionOnly()
+export class PlaygroundController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly models: ModelCatalog,
+  ) {}
+
+  @Get()
+  show(@CurrentPrincipal() { accountId, tier }: Principal, @Req() request: Request, @Res() response: Response): void {
+    const origin = `${request.protocol}://${request.host}`;
+    this.pages.send(response, {
+      title: 'Playground',
+      place: 'playground',
+      content: PlaygroundView({ models: this.models.all(), tier, accountId, origin }),
+      script: 'playground/playground.js',
+      style: 'playground.css',
+      width: 'wide',
+    });
+  }
+}

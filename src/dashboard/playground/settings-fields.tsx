@@ -1,0 +1,54 @@
+import type { ModelConfig, TierConfig } from '../../config/config.js';
+import { count } from '../usage/figures.js';
+import { mostTokens } from './model-choice.js';
+
+interface SettingsFieldsProps {
+  /** The model that is chosen at first. */
+  readonly first: ModelConfig | undefined;
+  readonly tier: TierConfig;
+}
+
+/** What a request says beside the messages. */
+export function SettingsFields({ first, tier }: SettingsFieldsProps) {
+  const most = first && mostTokens(first, tier);
+  return (
+    <fieldset class="settings">
+      <legend>Settings</legend>
+      <label for="system">System prompt</label>
+      <textarea id="system" rows={4} aria-describedby="system-hint" />
+      <small id="system-hint">Optional. Goes before every conversation.</small>
+      <div class="pair">
+        <div>
+          <label for="temperature">Temperature</label>
+          <input
+            id="temperature"
+            type="number"
+            inputMode="decimal"
+            min="0"
+            max="2"
+            step="0.05"
+            value="0.7"
+            aria-describedby="temperature-hint"
+          />
+          <small id="temperature-hint">From 0, exact, to 2, wild.</small>
+        </div>
+        <div>
+          <label for="max-tokens">Max tokens</label>
+          <input
+            id="max-tokens"
+            type="number"
+            inputMode="numeric"
+            min="1"
+            max={most}
+            step="1"
+            placeholder="optional"
+            aria-describedby="max-tokens-hint"
+          />
+          <small id="max-tokens-hint">
+            {most === undefined ? 'Of the answer.' : `Of the answer. At most ${count(most)}.`}
+          </small>
+        </div>
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,114 @@
+import { ChatFailure, refusalOf } from './chat-failure.js';
+import { EventParser } from './event-parser.js';
+
+/**
+ * @typedef {object} ChatMessage
+ * @property {'system' | 'user' | 'assistant'} role
+ * @property {string} content
+ */
+
+/**
+ * The body of `POST /api/v1/chat/stream`.
+ *
+ * @typedef {object} ChatRequest
+ * @property {string} model
+ * @property {ChatMessage[]} messages
+ * @property {number} [temperature]
+ * @property {number} [max_tokens]
+ */
+
+export const STREAM_PATH = '/api/v1/chat/stream';
+
+/**
+ * The text of an answer as it comes, by the public interface. It ends only when the service says that the answer is
+ * whole; whatever else happens is thrown as a {@link ChatFailure}.
+ *
+ * @param {ChatRequest} request
+ * @param {AbortSignal} signal ends it, with whatever the browser throws then.
+ * @param {typeof fetch} send
+ * @returns {AsyncGenerator<string, void, undefined>}
+ */
+export async function* streamAnswer(request, signal, send = fetch) {
+  const response = await post(request, signal, send);
+  if (!response.ok) throw await refusalOf(response);
+  const requestId = response.headers.get('x-request-id') ?? undefined;
+  const type = response.headers.get('content-type') ?? '';
+  if (response.body === null || !type.startsWith('text/event-stream')) {
+    throw new ChatFailure('broken', 'Something between here and the service answered in its place.', { requestId });
+  }
+  yield* readAnswer(response.body, requestId);
+}
+
+/**
+ * @param {ChatRequest} request
+ * @param {AbortSignal} signal
+ * @param {typeof fetch} send
+ */
+async function post(request, signal, send) {
+  try {
+    return await send(STREAM_PATH, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+      cache: 'no-store',
+      signal,
+    });
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    throw new ChatFailure('unreachable', 'The service cannot be reached.', { cause });
+  }
+}
+
+/**
+ * @param {ReadableStream<Uint8Array>} body
+ * @param {string | undefined} requestId
+ */
+async function* readAnswer(body, requestId) {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const parser = new EventParser();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      for (const event of parser.feed(decoder.decode(value, { stream: true }))) {
+        const chunk = chunkOf(event, requestId);
+        if (chunk.content !== '') yield chunk.content;
+        if (chunk.done) return;
+      }
+    }
+  } catch (cause) {
+    if (cause instanceof ChatFailure) throw cause;
+    throw new ChatFailure('broken', 'The connection broke.', { requestId, cause });
+  } finally {
+    // Whoever stops reading has no use for the rest.
+    reader.cancel().catch(() => undefined);
+  }
+  throw new ChatFailure('broken', 'The connection ended before the answer was complete.', { requestId });
+}
+
+/**
+ * @param {import('./event-parser.js').ServerSentEvent} event
+ * @param {string | undefined} requestId
+ * @returns {{ content: string, done: boolean }}
+ */
+function chunkOf({ event, data }, requestId) {
+  const chunk = parsed(data);
+  if (event === 'error' || chunk?.error !== undefined) {
+    const { code, message } = chunk?.error ?? {};
+    throw new ChatFailure('broken', message ?? 'The service failed, and did not say why.', { code, requestId });
+  }
+  if (typeof chunk?.content !== 'string' || typeof chunk.done !== 'boolean') {
+    throw new ChatFailure('broken', 'The service sent something that is no part of an answer.', { requestId });
+  }
+  return chunk;
+}
+
+/** @param {string} json */
+function parsed(json) {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

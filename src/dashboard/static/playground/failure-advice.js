@@ -1,0 +1,93 @@
+/** @typedef {import('./chat-failure.js').ChatFailure} ChatFailure */
+
+/**
+ * What to say of a failure, and what its reader can do.
+ *
+ * @typedef {object} Advice
+ * @property {string} title
+ * @property {string} text
+ * @property {string[]} lines what is wrong with the request, field by field
+ * @property {boolean} canRetry whether the same request may go well later
+ * @property {number | undefined} waitSeconds before that
+ * @property {{ text: string, href: string } | undefined} link
+ * @property {string | undefined} requestId to tell whoever runs the service
+ */
+
+const FIELD_NAMES = new Map([
+  ['model', 'Model'],
+  ['temperature', 'Temperature'],
+  ['max_tokens', 'Max tokens'],
+]);
+const SIGN_IN = { text: 'Sign in again (new tab)', href: '/sign-in' };
+const USAGE = { text: 'See what is left of your limits (new tab)', href: '/usage' };
+
+/**
+ * @param {ChatFailure} failure
+ * @returns {Advice}
+ */
+export function adviceOn(failure) {
+  const { message, facts } = failure;
+  const { details = [], retryAfterSeconds: waitSeconds, requestId } = facts;
+  const lines = details.map(({ field, message: what }) => `${fieldName(field)} ${what}`);
+  const common = { text: message, lines, canRetry: true, waitSeconds, link: undefined, requestId };
+  switch (failure.kind) {
+    case 'unreachable':
+      return { ...common, title: 'No connection', text: `${message} Check your connection, then try again.` };
+    case 'broken':
+      return { ...common, title: 'The answer is incomplete', text: `${message} Try again to get all of it.` };
+    case 'refused':
+      return { ...common, ...adviceOnRefusal(failure) };
+  }
+}
+
+/**
+ * @param {ChatFailure} failure
+ * @returns {Partial<Advice> & Pick<Advice, 'title'>}
+ */
+function adviceOnRefusal({ message, facts: { status = 0, code } }) {
+  switch (code) {
+    case 'rate_limit_exceeded':
+      return { title: 'Too many requests in a minute', link: USAGE };
+    case 'concurrency_limit_exceeded':
+      return { title: 'Too many answers at once', text: `${message} Wait for another to end.`, link: USAGE };
+    case 'quota_exceeded':
+      return { title: 'Not enough tokens left today', link: USAGE };
+    case 'upstream_rejected':
+      return { title: 'The model refuses this request', text: `${message} Change it.`, canRetry: false };
+    case 'model_not_found':
+      return { title: 'This model is gone', text: 'Reload the page to see those there are.', canRetry: false };
+    default:
+      return adviceOnStatus(status, message);
+  }
+}
+
+/**
+ * @param {number} status
+ * @param {string} message
+ * @returns {Partial<Advice> & Pick<Advice, 'title'>}
+ */
+function adviceOnStatus(status, message) {
+  switch (status) {
+    case 401:
+      return { title: 'You are signed out', text: 'Sign in in another tab, come back, and try again.', link: SIGN_IN };
+    case 413:
+      return { title: 'The conversation is too long', text: `${message} Clear it, or shorten it.`, canRetry: false };
+    case 429:
+      return { title: 'Too many requests' };
+    case 502:
+      return { title: 'The model failed', text: `${message} Try again, or choose another model.` };
+    case 503:
+      return { title: 'Not available right now', text: `${message} Try again, or choose another model.` };
+    case 504:
+      return { title: 'The model took too long', text: `${message} Try again, or choose another model.` };
+    default:
+      if (status < 500) return { title: 'The request is not valid', text: message, canRetry: false };
+      return { title: 'The service failed', text: `${message} Try again.` };
+  }
+}
+
+/** @param {string} field a path such as `messages.1.content` */
+function fieldName(field) {
+  const place = /^messages\.(\d+)/.exec(field);
+  return place === null ? (FIELD_NAMES.get(field) ?? field) : `Message ${Number(place[1]) + 1}`;
+}

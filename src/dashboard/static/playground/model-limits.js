@@ -1,0 +1,15 @@
+const NUMBERS = new Intl.NumberFormat('en-US');
+
+/**
+ * Shows what the chosen model takes: the most tokens of an answer, and whether the temperature reaches it.
+ *
+ * @param {import('./settings.js').SettingsFields} fields
+ * @param {{ maxTokens: HTMLElement, temperature: HTMLElement }} hints
+ */
+export function showModelLimits({ model, maxTokens }, hints) {
+  const { mostTokens = '', takesTemperature } = model.selectedOptions[0]?.dataset ?? {};
+  maxTokens.max = mostTokens;
+  hints.maxTokens.textContent = `Of the answer. At most ${NUMBERS.format(Number(mostTokens))}.`;
+  hints.temperature.textContent =
+    takesTemperature === 'no' ? 'This model takes none: it is not passed on.' : 'From 0, exact, to 2, wild.';
+}

@@ -1,0 +1,90 @@
+import { offerCopying } from '../copy.js';
+import { Chat } from './chat.js';
+import { Conversation } from './conversation.js';
+import { CurlPanel } from './curl-panel.js';
+import { EndFollower } from './end-follower.js';
+import { MessageBox } from './message-box.js';
+import { showModelLimits } from './model-limits.js';
+import { Settings } from './settings.js';
+
+/**
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @param {new () => T} type
+ * @returns {T}
+ */
+function element(id, type) {
+  const found = document.getElementById(id);
+  if (!(found instanceof type)) throw new Error(`The page has no ${type.name} "${id}".`);
+  return found;
+}
+
+const form = element('ask', HTMLFormElement);
+const fields = {
+  model: element('model', HTMLSelectElement),
+  system: element('system', HTMLTextAreaElement),
+  temperature: element('temperature', HTMLInputElement),
+  maxTokens: element('max-tokens', HTMLInputElement),
+};
+const hints = {
+  maxTokens: element('max-tokens-hint', HTMLElement),
+  temperature: element('temperature-hint', HTMLElement),
+};
+const buttons = {
+  send: element('send', HTMLButtonElement),
+  stop: element('stop', HTMLButtonElement),
+  clear: element('clear', HTMLButtonElement),
+};
+const log = element('conversation', HTMLElement);
+
+const settings = new Settings(fields, form.dataset['account'] ?? '', sessionStorage);
+const message = new MessageBox(element('message', HTMLTextAreaElement), form);
+const conversation = new Conversation();
+const chat = new Chat({
+  conversation,
+  settings,
+  message,
+  log,
+  follower: new EndFollower(log),
+  announcer: element('announcer', HTMLElement),
+  whenChanged: refresh,
+});
+const curl = new CurlPanel(
+  element('curl', HTMLDetailsElement),
+  element('curl-command', HTMLElement),
+  // The one that Send would send; while the box is empty, the last one.
+  () => settings.request(conversation.messages(settings.system, message.text || chat.lastQuestion || 'Hello!')),
+);
+
+function refresh() {
+  const { isAnswering } = chat;
+  const hadFocus = document.activeElement;
+  buttons.send.disabled = isAnswering;
+  buttons.stop.disabled = !isAnswering;
+  buttons.clear.disabled = conversation.isEmpty;
+  // A button that is disabled loses the focus to nowhere.
+  if (hadFocus instanceof HTMLButtonElement && hadFocus.disabled) message.focus();
+  curl.refresh();
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  if (!chat.isAnswering && message.text.trim() !== '') chat.send(message.take());
+  else message.focus();
+});
+form.addEventListener('input', () => {
+  settings.keep();
+  showModelLimits(fields, hints);
+  curl.refresh();
+});
+buttons.stop.addEventListener('click', () => chat.stop());
+buttons.clear.addEventListener('click', () => chat.clear());
+// Nobody reads on. The browser may keep the page to come back to it, and it must then be as it says it is.
+window.addEventListener('pagehide', () => chat.stop());
+
+// Browsers that do not know the media query of the stylesheet show it even so.
+document.getElementById('without-script')?.remove();
+offerCopying();
+settings.restore();
+showModelLimits(fields, hints);
+refresh();

@@ -1,0 +1,91 @@
+/**
+ * @typedef {object} SettingsFields
+ * @property {HTMLSelectElement} model
+ * @property {HTMLTextAreaElement} system
+ * @property {HTMLInputElement} temperature
+ * @property {HTMLInputElement} maxTokens
+ */
+
+/** What a request says beside the messages. Kept for the tab, so that a reload does not lose it. */
+export class Settings {
+  /**
+   * @param {SettingsFields} fields
+   * @param {string} accountId whose settings are kept: another account in the same tab does not get them.
+   * @param {Storage} storage
+   */
+  constructor(fields, accountId, storage) {
+    this.fields = fields;
+    this.accountId = accountId;
+    this.storage = storage;
+  }
+
+  get model() {
+    return this.fields.model.value;
+  }
+
+  get modelName() {
+    return this.fields.model.selectedOptions[0]?.text ?? this.model;
+  }
+
+  get system() {
+    return this.fields.system.value;
+  }
+
+  /** @param {import('./answer-stream.js').ChatMessage[]} messages */
+  request(messages) {
+    const { temperature, maxTokens } = this.fields;
+    /** @type {import('./answer-stream.js').ChatRequest} */
+    const request = { model: this.model, messages };
+    if (temperature.value !== '') request.temperature = temperature.valueAsNumber;
+    if (maxTokens.value !== '') request.max_tokens = maxTokens.valueAsNumber;
+    return request;
+  }
+
+  /**
+   * Marks the fields that the service refused, and no others.
+   *
+   * @param {readonly string[]} names as in the request
+   */
+  markInvalid(names) {
+    const { model, temperature, maxTokens } = this.fields;
+    for (const [name, field] of /** @type {const} */ ([
+      ['model', model],
+      ['temperature', temperature],
+      ['max_tokens', maxTokens],
+    ])) {
+      if (names.includes(name)) field.setAttribute('aria-invalid', 'true');
+      else field.removeAttribute('aria-invalid');
+    }
+  }
+
+  keep() {
+    const values = Object.entries(this.fields).map(([name, field]) => [name, field.value]);
+    try {
+      this.storage.setItem('playground', JSON.stringify({ accountId: this.accountId, ...Object.fromEntries(values) }));
+    } catch {
+      // A browser may forbid it, or have no room: then a reload loses the settings.
+    }
+  }
+
+  restore() {
+    const kept = this.#read();
+    if (kept?.accountId !== this.accountId) return;
+    const { model, system, temperature, maxTokens } = this.fields;
+    for (const [field, value] of [
+      [system, kept.system],
+      [temperature, kept.temperature],
+      [maxTokens, kept.maxTokens],
+    ]) {
+      if (typeof value === 'string') field.value = value;
+    }
+    if ([...model.options].some(({ value }) => value === kept.model)) model.value = kept.model;
+  }
+
+  #read() {
+    try {
+      return JSON.parse(this.storage.getItem('playground') ?? 'null');
+    } catch {
+      return undefined;
+    }
+  }
+}

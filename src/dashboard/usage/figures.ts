@@ -1,0 +1,39 @@
+import type { UsageSum } from './usage-sums.js';
+
+const COUNTS = new Intl.NumberFormat('en-US');
+const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const MOST_DECIMALS = 6;
+
+/** Part of the figure is an estimate. */
+export const ESTIMATED = '≈';
+/** Part of what it should hold is not known. */
+export const AT_LEAST = '≥';
+
+export function count(number: number): string {
+  return COUNTS.format(number);
+}
+
+/** Tokens of some requests, with a sign for how far they can be trusted. */
+export function tokens(number: number, { requests, tokensUnknown, tokensEstimated }: UsageSum): string {
+  if (number === 0 && requests > 0 && tokensUnknown === requests) return 'unknown';
+  if (tokensUnknown > 0) return `${AT_LEAST} ${count(number)}`;
+  return tokensEstimated > 0 ? `${ESTIMATED} ${count(number)}` : count(number);
+}
+
+export function cost({ costs, withoutCost, tokensEstimated }: UsageSum): string {
+  if (costs.size === 0) return '–';
+  const sign = withoutCost > 0 ? `${AT_LEAST} ` : tokensEstimated > 0 ? `${ESTIMATED} ` : '';
+  return sign + [...costs].map(([currency, amount]) => money(amount, currency)).join(' + ');
+}
+
+/** Of a day `YYYY-MM-DD`: "5 Nov". */
+export function shortDay(day: string): string {
+  return DAYS.format(new Date(day));
+}
+
+/** Small amounts with as many decimals as they need. */
+function money(amount: number, currency: string): string {
+  const maximumFractionDigits = amount >= 1 ? 2 : amount >= 0.01 ? 4 : MOST_DECIMALS;
+  const format = { style: 'currency', currency, minimumFractionDigits: 2, maximumFractionDigits } as const;
+  return new Intl.NumberFormat('en-US', format).format(amount);
+}

@@ -1,0 +1,106 @@
+import type { TierConfig } from '../../config/config.js';
+import type { LimitState } from '../../throttling/limit-store.js';
+import { waitingTime } from '../waiting-time.js';
+import { count } from './figures.js';
+
+export interface LimitsSectionProps {
+  readonly tier: TierConfig;
+  /** `undefined` when whoever counts does not answer. */
+  readonly state: LimitState | undefined;
+}
+
+interface LimitLine {
+  readonly name: string;
+  readonly limit: number | undefined;
+  readonly remaining: number | undefined;
+  readonly renewal: string;
+}
+
+/** What the tier allows, and what is left of it now. */
+export function LimitsSection({ tier, state }: LimitsSectionProps) {
+  return (
+    <section aria-labelledby="limits">
+      <h2 id="limits">
+        Limits of your tier <span class="badge">{tier.name}</span>
+      </h2>
+      {state === undefined ? (
+        <p class="notice" role="status">
+          What is left of them cannot be told at the moment. The limits hold all the same; reload the page in a while.
+        </p>
+      ) : null}
+      <div class="table" role="region" aria-label="Limits" tabIndex={0}>
+        <table class="limits">
+          <caption class="visually-hidden">Limits and what is left of them now</caption>
+          <thead>
+            <tr>
+              <th scope="col">Limit</th>
+              <th scope="col" class="number">
+                Allowed
+              </th>
+              <th scope="col" class="number">
+                Left now
+              </th>
+              <th scope="col">Renewed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {linesOf(tier, state).map(({ name, limit, remaining, renewal }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td class="number">{limit === undefined ? 'no limit' : count(limit)}</td>
+                <td class="number">
+                  {limit === undefined ? '–' : remaining === undefined ? 'unknown' : count(remaining)}
+                  {limit === undefined || remaining === undefined ? null : <Gauge part={remaining / limit} />}
+                </td>
+                <td>{limit === undefined ? '–' : renewal}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="fine">
+        {tier.maxTokens === undefined
+          ? 'The length of an answer is limited by the model alone.'
+          : `An answer has at most ${count(tier.maxTokens)} tokens.`}{' '}
+        A request above a limit is refused with status 429, and costs nothing.
+      </p>
+    </section>
+  );
+}
+
+function linesOf(tier: TierConfig, state: LimitState | undefined): readonly LimitLine[] {
+  const { requests, streams, tokens } = state ?? {};
+  const isMinuteUnused = requests !== undefined && requests.remaining === requests.limit;
+  return [
+    {
+      name: 'Requests a minute',
+      limit: tier.requestsPerMinute,
+      remaining: requests?.remaining,
+      renewal:
+        requests === undefined || isMinuteUnused
+          ? 'a minute after the first request'
+          : `in ${waitingTime(requests.resetSeconds)}`,
+    },
+    {
+      name: 'Streams at once',
+      limit: tier.concurrentStreams,
+      remaining: streams?.remaining,
+      renewal: 'as soon as a stream ends',
+    },
+    {
+      name: 'Tokens a day',
+      limit: tier.tokensPerDay,
+      remaining: tokens?.remaining,
+      renewal: tokens === undefined ? 'at midnight UTC' : `at midnight UTC, in ${waitingTime(tokens.resetSeconds)}`,
+    },
+  ];
+}
+
+function Gauge({ part }: { readonly part: number }) {
+  return (
+    <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      <rect class="share-all" width="100" height="4" />
+      <rect class={part > 0.1 ? 'series-complete' : 'series-errors'} width={Math.round(part * 1000) / 10} height="4" />
+    </svg>
+  );
+}

@@ -1,0 +1,57 @@
+import { Get, Inject, Logger, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { ApiKeysService } from '../../accounts/api-keys.service.js';
+import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
+import type { Principal } from '../../auth/principal.js';
+import { SessionOnly } from '../../auth/session.guard.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+import { LimitStore } from '../../throttling/limit-store.js';
+import { UsageReports } from '../../usage/usage-reports.js';
+import { PageController } from '../page-controller.decorator.js';
+import { Pages } from '../pages.js';
+import { daysOf, lastDays, rangeOf } from './usage-days.js';
+import { UsageView } from './usage-view.js';
+
+@PageController('usage')
+@SessionOnly()
+export class UsagePageController {
+  private readonly logger = new Logger(UsagePageController.name);
+
+  constructor(
+    private readonly pages: Pages,
+    private readonly reports: UsageReports,
+    private readonly keys: ApiKeysService,
+    private readonly models: ModelCatalog,
+    @Inject(LimitStore) private readonly limits: LimitStore,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  @Get()
+  async show(
+    @Query('days') days: unknown,
+    @CurrentPrincipal() { accountId, tier }: Principal,
+    @Res() response: Response,
+  ): Promise<void> {
+    const range = rangeOf(days);
+    const period = lastDays(range, this.now());
+    const [rows, keys, state] = await Promise.all([
+      this.orAway(this.reports.daily(accountId, period.from, period.to)),
+      this.orAway(this.keys.list(accountId)),
+      this.orAway(this.limits.peek(accountId, tier)),
+    ]);
+    const hasPrices = this.models.all().some(({ price }) => price !== undefined);
+    const content = UsageView({ range, days: daysOf(period), rows, keys, hasPrices, tier, state });
+    this.pages.send(response, { title: 'Usage', place: 'usage', content, style: 'usage.css' });
+  }
+
+  /** A part of the page that cannot be had does not take the others with it. */
+  private async orAway<T>(part: Promise<T>): Promise<T | undefined> {
+    try {
+      return await part;
+    } catch (error) {
+      this.logger.error(error);
+      return undefined;
+    }
+  }
+}

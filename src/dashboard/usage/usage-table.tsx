@@ -1,0 +1,89 @@
+import type { ComponentChildren } from 'preact';
+import { cost, count, tokens } from './figures.js';
+import type { UsageSum } from './usage-sums.js';
+
+export interface UsageLine {
+  readonly name: ComponentChildren;
+  readonly sum: UsageSum;
+}
+
+export interface UsageTableProps {
+  readonly caption: string;
+  /** What the lines are. */
+  readonly heading: string;
+  readonly lines: readonly UsageLine[];
+  readonly total: UsageSum;
+  readonly withCost: boolean;
+  /** Draws how much of all requests each line has. */
+  readonly withShares?: boolean;
+}
+
+export function UsageTable({ caption, heading, lines, total, withCost, withShares = false }: UsageTableProps) {
+  return (
+    <div class="table" role="region" aria-label={caption} tabIndex={0}>
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{heading}</th>
+            <th scope="col" class="number">
+              Requests
+            </th>
+            <th scope="col" class="number">
+              Errors
+            </th>
+            <th scope="col" class="number">
+              Input tokens
+            </th>
+            <th scope="col" class="number">
+              Output tokens
+            </th>
+            {withCost ? (
+              <th scope="col" class="number">
+                Cost
+              </th>
+            ) : null}
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map(({ name, sum }, index) => (
+            <tr key={index}>
+              <th scope="row">
+                {name}
+                {withShares ? <Share part={sum.requests / Math.max(1, total.requests)} /> : null}
+              </th>
+              <Cells sum={sum} withCost={withCost} />
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">Total</th>
+            <Cells sum={total} withCost={withCost} />
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  );
+}
+
+function Cells({ sum, withCost }: { readonly sum: UsageSum; readonly withCost: boolean }) {
+  return (
+    <>
+      <td class="number">{count(sum.requests)}</td>
+      <td class={sum.errors > 0 ? 'number bad' : 'number'}>{count(sum.errors)}</td>
+      <td class="number">{tokens(sum.promptTokens, sum)}</td>
+      <td class="number">{tokens(sum.completionTokens, sum)}</td>
+      {withCost ? <td class="number">{cost(sum)}</td> : null}
+    </>
+  );
+}
+
+function Share({ part }: { readonly part: number }) {
+  return (
+    <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      <rect class="share-all" width="100" height="4" />
+      <rect class="series-complete" width={Math.round(part * 1000) / 10} height="4" />
+    </svg>
+  );
+}

@@ -1,0 +1,65 @@
+import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import type { UsageRow } from '../../usage/usage-reports.js';
+import { LimitsSection, type LimitsSectionProps } from './limits-section.js';
+import { RANGES, type Range } from './usage-days.js';
+import { UsageFigures } from './usage-figures.js';
+
+export interface UsageViewProps extends LimitsSectionProps {
+  readonly range: Range;
+  /** `YYYY-MM-DD`, oldest first. */
+  readonly days: readonly string[];
+  /** `undefined` when they cannot be read. */
+  readonly rows: readonly UsageRow[] | undefined;
+  readonly keys: readonly ListedApiKey[] | undefined;
+  /** Whether some model has a price. */
+  readonly hasPrices: boolean;
+}
+
+/** What an account has used, and what it may. */
+export function UsageView({ range, days, rows, keys, hasPrices, tier, state }: UsageViewProps) {
+  return (
+    <div class="usage">
+      <h1>Usage</h1>
+      <LimitsSection tier={tier} state={state} />
+      <section aria-labelledby="used">
+        <div class="section-head">
+          <h2 id="used">What you have used</h2>
+          <nav aria-label="Period" class="ranges">
+            {RANGES.map((other) => (
+              <a key={other} href={`/usage?days=${other}`} aria-current={other === range ? 'true' : undefined}>
+                {other} days
+              </a>
+            ))}
+          </nav>
+        </div>
+        <p class="fine">
+          {`${days[0] ?? ''} to ${days.at(-1) ?? ''}, today included. Days begin and end at midnight UTC.`}
+        </p>
+        <Used rows={rows} days={days} keys={keys} hasPrices={hasPrices} />
+      </section>
+    </div>
+  );
+}
+
+function Used({ rows, days, keys, hasPrices }: Pick<UsageViewProps, 'rows' | 'days' | 'keys' | 'hasPrices'>) {
+  if (rows === undefined) {
+    return (
+      <p class="notice" role="status">
+        The figures cannot be read at the moment. Nothing of them is lost; reload the page in a while.
+      </p>
+    );
+  }
+  if (rows.length > 0) return <UsageFigures rows={rows} days={days} keys={keys} hasPrices={hasPrices} />;
+  return (
+    <div class="empty-state">
+      <p>
+        <strong>Nothing yet in these days.</strong>
+      </p>
+      <p>
+        Ask a model something in the <a href="/playground">playground</a>, or make a key under{' '}
+        <a href="/settings/api-keys">Settings &gt; API Keys</a> and call the service from a program of yours. Every
+        answer shows here a moment after it has ended.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,190 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SessionsService } from '../../src/accounts/sessions.service.js';
+import { signedIn } from '../support/account-session.js';
+import { Gate } from '../support/gate.js';
+import { hasChromium } from './chromium.js';
+import { PlaygroundPage } from './playground-page.js';
+import { WebStage, type SignedInPage } from './web-stage.js';
+
+const TIERS = {
+  free: { max_tokens: 4096 },
+  slow: { requests_per_minute: 1 },
+  narrow: { concurrent_streams: 1 },
+};
+
+describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', () => {
+  let web: WebStage;
+  let opened: SignedInPage;
+  let page: Page;
+  let playground: PlaygroundPage;
+  /** The number of the vendor's next call. */
+  let next: number;
+
+  beforeAll(async () => {
+    web = await WebStage.set({ tiers: TIERS });
+  }, 60_000);
+  afterAll(() => web.clear());
+  beforeEach(() => open());
+  afterEach(() => page.context().close());
+
+  async function open(tier?: string): Promise<void> {
+    next = web.vendor.calls.length + 1;
+    if (tier !== undefined) await page.context().close();
+    opened = await web.open('/playground', tier === undefined ? {} : { tier });
+    page = opened.page;
+    playground = new PlaygroundPage(page);
+  }
+
+  const button = (name: string) => page.getByRole('button', { name });
+  const failure = () => page.locator('.failure').last();
+
+  it('an answer that breaks off stays, marked as incomplete, and can be had again', async () => {
+    const seen = new Gate();
+    web.vendor.next(async (call) => {
+      call.head().text('Half of');
+      await seen.opened;
+      await call.cut();
+    });
+    await playground.send('All of it!');
+    await playground.answerIs('Half of');
+    seen.open();
+    await failure().getByText('The answer is incomplete').waitFor();
+    expect(await playground.announcement()).toContain('The answer is incomplete');
+    await playground.answerIs('Half of');
+    await page.getByText('Incomplete: neither it nor its question goes along').waitFor();
+    await button('Try again').click();
+    await playground.answerIs('Hello world');
+    expect(await page.locator('.answer').count()).toBe(2);
+    expect(await page.locator('.failure').count()).toBe(0);
+    expect((await web.vendor.call(next + 1)).json['messages']).toEqual([{ role: 'user', content: 'All of it!' }]);
+    expect(opened.complaints).toEqual([]);
+  });
+
+  it('an answer that ends without being done is incomplete, too', async () => {
+    const body = 'data: {"content":"Half of","done":false}\n\n';
+    await page.route('**/chat/stream', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
+    await playground.send('All of it!');
+    await failure().getByText('The connection ended before the answer was complete.').waitFor();
+    await playground.answerIs('Half of');
+  });
+
+  it('without a connection the message is not lost', async () => {
+    await page.context().setOffline(true);
+    await playground.send('Hello!');
+    await failure().getByText('No connection').waitFor();
+    await page.context().setOffline(false);
+    await button('Try again').click();
+    await playground.answerIs('Hello world');
+    expect(await page.locator('.answer').count()).toBe(1);
+  });
+
+  it('a request limit says which it is and when to try again', async () => {
+    await open('slow');
+    await page.clock.install();
+    await playground.ask('One', 'Hello world');
+    await playground.send('Two');
+    await failure().getByText('Too many requests in a minute').waitFor();
+    await failure().getByText('The tier allows 1 requests a minute.').waitFor();
+    await failure()
+      .getByText(/You can try again in (60|[45]\d) s, at .*\d/)
+      .waitFor();
+    expect(await button('Try again').isDisabled()).toBe(true);
+    expect(await failure().getByRole('link').getAttribute('href')).toBe('/usage');
+    await page.clock.fastForward('01:01');
+    await expect.poll(() => button('Try again').isEnabled()).toBe(true);
+    expect(await playground.announcement()).toBe('You can try again now.');
+    expect(web.vendor.calls).toHaveLength(next);
+  });
+
+  it('a limit of streams says so', async () => {
+    await open('narrow');
+    web.vendor.next((call) => {
+      call.head().text('On and on');
+    });
+    await playground.send('Go on!');
+    await playground.answerIs('On and on');
+    const other = await web.open('/playground', { account: opened.account });
+    await new PlaygroundPage(other.page).send('And I?');
+    await other.page.locator('.failure').getByText('Too many answers at once').waitFor();
+    await other.page.context().close();
+  });
+
+  it('whose session has ended signs in again, and goes on', async () => {
+    await playground.ask('One', 'Hello world');
+    await web.stage.service.app.get(SessionsService, { strict: false }).end(opened.account.sessionId);
+    await playground.send('Two');
+    await failure().getByText('You are signed out').waitFor();
+    const link = failure().getByRole('link', { name: 'Sign in again' });
+    expect(await link.getAttribute('href')).toBe('/sign-in');
+    expect(await link.getAttribute('target')).toBe('_blank');
+    await web.signIn(page, await signedIn(web.stage.service));
+    await button('Try again').click();
+    await playground.answerIs('Hello world');
+    expect((await web.vendor.call(next + 1)).json['messages']).toHaveLength(3);
+  });
+
+  it('a request that is refused can be edited, and not be tried again as it is', async () => {
+    web.vendor.next((call) => {
+      call.refuse(400);
+    });
+    await playground.send('Something unspeakable');
+    await failure().getByText('The model refuses this request').waitFor();
+    expect(await button('Try again').count()).toBe(0);
+    await button('Edit message').click();
+    expect(await page.getByLabel('Message').inputValue()).toBe('Something unspeakable');
+    expect(await playground.focusedId()).toBe('message');
+    expect(await playground.turns()).toBe(0);
+  });
+
+  it('the browser itself refuses settings out of range', async () => {
+    await page.getByLabel('Max tokens').fill('4097');
+    await playground.send('Hello!');
+    expect(await page.getByLabel('Max tokens').evaluate((field) => field.matches(':invalid'))).toBe(true);
+    expect(await playground.turns()).toBe(0);
+    expect(await page.getByLabel('Message').inputValue()).toBe('Hello!');
+  });
+
+  it('what the service finds wrong with a request is told field by field', async () => {
+    const field = page.getByLabel('Max tokens');
+    await page.getByLabel('Message').fill('Hello!');
+    await field.evaluate((input) => {
+      input.removeAttribute('max');
+      (input as HTMLInputElement).value = '4097';
+    });
+    await button('Send').click();
+    await failure().getByText('Max tokens must not be above 4096').waitFor();
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    await field.fill('');
+    await button('Edit message').click();
+    await button('Send').click();
+    await playground.answerIs('Hello world');
+    expect(await field.getAttribute('aria-invalid')).toBeNull();
+  });
+
+  it.each([
+    [500, 'The model failed'],
+    [529, 'Not available right now'],
+  ])('a vendor that answers %i can be asked again', async (status, title) => {
+    web.vendor.next((call) => {
+      call.refuse(status);
+    });
+    await playground.send('Hello!');
+    await failure().getByText(title).waitFor();
+    await expect.poll(() => button('Try again').isEnabled(), { timeout: 10_000 }).toBe(true);
+    await button('Try again').click();
+    await playground.answerIs('Hello world');
+  });
+
+  it('the buttons of a failure are gone once the conversation goes on', async () => {
+    web.vendor.next((call) => {
+      call.refuse(500);
+    });
+    await playground.send('One');
+    await failure().getByText('The model failed').waitFor();
+    await playground.ask('Two', 'Hello world');
+    expect(await button('Try again').count()).toBe(0);
+    await failure().getByText('The model failed').waitFor();
+    expect((await web.vendor.call(next + 1)).json['messages']).toEqual([{ role: 'user', content: 'Two' }]);
+  });
+});

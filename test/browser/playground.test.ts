@@ -1,0 +1,188 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Gate } from '../support/gate.js';
+import { hasChromium } from './chromium.js';
+import { PlaygroundPage } from './playground-page.js';
+import { WebStage, type SignedInPage } from './web-stage.js';
+
+const TIERS = { free: { max_tokens: 4096 } };
+
+describe.skipIf(!hasChromium)('the playground in Chromium', () => {
+  let web: WebStage;
+  let opened: SignedInPage;
+  let page: Page;
+  let playground: PlaygroundPage;
+  /** The number of the vendor's next call. */
+  let next: number;
+
+  beforeAll(async () => {
+    web = await WebStage.set({ tiers: TIERS });
+  }, 60_000);
+  afterAll(() => web.clear());
+  beforeEach(async () => {
+    next = web.vendor.calls.length + 1;
+    opened = await web.open('/playground');
+    page = opened.page;
+    playground = new PlaygroundPage(page);
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(opened.complaints).toEqual([]);
+  });
+
+  const requestOf = async (number: number) => (await web.vendor.call(number)).json;
+
+  it('shows an answer as it arrives, as it is', async () => {
+    const seen = new Gate();
+    const rest = '  <b>bold</b>\n\n    indented & ä € 🦜';
+    web.vendor.next(async (call) => {
+      call.head().text('First,');
+      await seen.opened;
+      call.text(rest).finish().endMarker().end();
+    });
+    await playground.send('Hello!');
+    // The rest is written only once the page has the first piece.
+    await playground.answerIs('First,');
+    await expect.poll(() => playground.announcement()).toBe('The answer begins.');
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    seen.open();
+    await playground.answerIs(`First,${rest}`);
+    await expect.poll(() => playground.announcement()).toBe('The answer is complete: 7 words.');
+    expect(await page.locator('#conversation b').count()).toBe(0);
+    expect(await playground.focusedId()).toBe('message');
+  });
+
+  it('sends the whole conversation with each message', async () => {
+    web.vendor.next((call) => {
+      call.answer('One.');
+    });
+    await page.getByLabel('System prompt').fill('Be brief.');
+    await playground.ask('First?', 'One.');
+    await playground.ask('Second?', 'Hello world');
+    expect(await requestOf(next + 1)).toMatchObject({
+      temperature: 0.7,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'First?' },
+        { role: 'assistant', content: 'One.' },
+        { role: 'user', content: 'Second?' },
+      ],
+    });
+  });
+
+  it('keeps the settings over a reload, and nothing of the conversation', async () => {
+    await page.getByLabel('System prompt').fill('Be brief.');
+    await page.getByLabel('Temperature').fill('1.25');
+    await page.getByLabel('Max tokens').fill('64');
+    await playground.ask('Where is the treasure?', 'Hello world');
+    expect(await requestOf(next)).toMatchObject({ temperature: 1.25, max_tokens: 64 });
+    const kept = await page.evaluate(() => JSON.stringify([sessionStorage, localStorage]));
+    expect(kept).toContain('Be brief.');
+    expect(kept).not.toMatch(/treasure|world/);
+    await page.reload();
+    expect(await page.getByLabel('System prompt').inputValue()).toBe('Be brief.');
+    expect(await page.getByLabel('Temperature').inputValue()).toBe('1.25');
+    expect(await page.getByLabel('Max tokens').inputValue()).toBe('64');
+    expect(await playground.turns()).toBe(0);
+  });
+
+  it('gives the settings of one account to no other in the same tab', async () => {
+    await page.getByLabel('System prompt').fill('A secret of one.');
+    await web.signIn(page, (await web.open('/playground')).account);
+    await page.reload();
+    expect(await page.getByLabel('System prompt').inputValue()).toBe('');
+  });
+
+  it('Stop ends the work of the vendor, and keeps what came', async () => {
+    web.vendor.next((call) => {
+      call.head().text('On and on');
+    });
+    await playground.send('Go on!');
+    await playground.answerIs('On and on');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Stopped. This much of it goes along').waitFor();
+    expect(await playground.focusedId()).toBe('message');
+    const call = await web.vendor.call(next);
+    await call.over;
+    expect(call.abortedAt).toBeDefined();
+    await playground.ask('And then?', 'Hello world');
+    expect(await requestOf(next + 1)).toMatchObject({
+      messages: [
+        { role: 'user', content: 'Go on!' },
+        { role: 'assistant', content: 'On and on' },
+        { role: 'user', content: 'And then?' },
+      ],
+    });
+  });
+
+  it('Clear ends the work of the vendor, too, and forgets everything', async () => {
+    web.vendor.next((call) => {
+      call.head().text('On and on');
+    });
+    await playground.send('Go on!');
+    await playground.answerIs('On and on');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(() => playground.turns()).toBe(0);
+    await (
+      await web.vendor.call(next)
+    ).over;
+    await page.getByText('Ask something.').waitFor();
+    await playground.ask('Anew', 'Hello world');
+    expect((await requestOf(next + 1))['messages']).toEqual([{ role: 'user', content: 'Anew' }]);
+  });
+
+  it('shows all of a long answer, and follows it only while its reader is at the end', async () => {
+    const half = new Gate();
+    const lines = Array.from(
+      { length: 4000 },
+      (_, index) => `Line ${index} of a long answer, with some words in it.\n`,
+    );
+    web.vendor.next(async (call) => {
+      call.head();
+      for (const line of lines.slice(0, 2000)) call.text(line);
+      await half.opened;
+      for (const line of lines.slice(2000)) call.text(line);
+      call.finish().endMarker().end();
+    });
+    await playground.send('Write!');
+    await playground.answerIs(lines.slice(0, 2000).join(''));
+    await expect.poll(() => playground.distanceToEnd()).toBeLessThan(2);
+    await page.setViewportSize({ width: 390, height: 700 });
+    await expect.poll(() => playground.distanceToEnd()).toBeLessThan(2);
+    await playground.scrollTo(100);
+    half.open();
+    await playground.answerIs(lines.join(''));
+    expect(await playground.scrolledTo()).toBe(100);
+  });
+
+  it('Enter sends; Shift and Enter, and an input method, do not', async () => {
+    const message = page.getByLabel('Message');
+    await message.fill('One');
+    await message.press('Shift+Enter');
+    await message.pressSequentially('Two');
+    await message.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
+    await message.dispatchEvent('keydown', { key: 'Enter', keyCode: 229 });
+    expect(await playground.turns()).toBe(0);
+    await message.press('Enter');
+    await playground.answerIs('Hello world');
+    expect((await requestOf(next))['messages']).toEqual([{ role: 'user', content: 'One\nTwo' }]);
+    await message.press('Enter');
+    await message.fill(' \n ');
+    await message.press('Enter');
+    expect(web.vendor.calls).toHaveLength(next);
+  });
+
+  it('a page that is left ends the work of the vendor, and works when one comes back', async () => {
+    web.vendor.next((call) => {
+      call.head().text('On and on');
+    });
+    await playground.send('Go on!');
+    await playground.answerIs('On and on');
+    await page.goto(`${web.origin}/usage`);
+    const call = await web.vendor.call(next);
+    await call.over;
+    expect(call.abortedAt).toBeDefined();
+    await page.goBack();
+    await playground.ask('Again', 'Hello world');
+  });
+});

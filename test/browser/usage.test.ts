@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
+import type { UsageRecord } from '../../src/usage/usage-record.js';
+import { UsageStore } from '../../src/usage/usage-store.js';
+import { signedIn, type AccountSession } from '../support/account-session.js';
+import { expectAccessible } from './accessibility.js';
+import { hasChromium } from './chromium.js';
+import { WebStage } from './web-stage.js';
+
+const DAY_MS = 86_400_000;
+const MODELS = ['acme/fast', 'acme/thoughtful-and-with-a-long-name', 'other/model'];
+const price = { inputPerMillion: 0.5, outputPerMillion: 2, currency: 'USD' };
+
+describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
+  let web: WebStage;
+  let busy: AccountSession;
+
+  beforeAll(async () => {
+    const limits = { requests_per_minute: 20, concurrent_streams: 2, tokens_per_day: 2_000_000, max_tokens: 4096 };
+    web = await WebStage.set({ price: { input_per_million: 0.5, output_per_million: 2 }, tiers: { free: limits } });
+    busy = await signedIn(web.stage.service);
+    await use(busy);
+  }, 60_000);
+  afterAll(() => web.clear());
+
+  /** Three months of somebody's work, always the same. */
+  async function use(account: AccountSession): Promise<void> {
+    const { app } = web.stage.service;
+    const keys = app.get(ApiKeysService, { strict: false });
+    const names = ['laptop', 'The billing job on the server in the basement', 'old laptop'];
+    const made = await Promise.all(names.map((name) => keys.create(account.accountId, { name })));
+    await keys.revoke(made[2]?.id ?? '');
+    const records = Array.from({ length: 900 }, (_, index): UsageRecord => {
+      const key = made[index % 4];
+      const startedAt = Date.now() - ((index * index * 7) % 90) * DAY_MS;
+      const promptTokens = 300 + ((index * 37) % 2000);
+      const completionTokens = 100 + ((index * 91) % 4000);
+      return {
+        id: randomUUID(),
+        requestId: 'request',
+        accountId: account.accountId,
+        credential: key === undefined ? 'session' : 'api_key',
+        keyId: key?.id,
+        keyPrefix: key?.key.slice(0, 12),
+        model: MODELS[index % 7 === 0 ? 1 : index % 11 === 0 ? 2 : 0] ?? '',
+        startedAt,
+        upstream: 'acme',
+        attempts: [],
+        firstTextAt: startedAt,
+        endedAt: startedAt,
+        outcome: index % 13 === 0 ? 'upstream_failed' : index % 17 === 0 ? 'client_gone' : 'completed',
+        errorCode: undefined,
+        finishReason: 'stop',
+        promptTokens: { source: 'reported', count: promptTokens },
+        completionTokens: { source: index % 17 === 0 ? 'estimated' : 'reported', count: completionTokens },
+        price,
+        costMicros: promptTokens * price.inputPerMillion + completionTokens * price.outputPerMillion,
+      };
+    });
+    const store = app.get(UsageStore, { strict: false });
+    for (let first = 0; first < records.length; first += 100) await store.append(records.slice(first, first + 100));
+  }
+
+  it('is accessible, full and empty', async () => {
+    const full = await web.open('/usage', { account: busy });
+    await expectAccessible(full.page, 'usage');
+    await full.page.getByRole('link', { name: '90 days' }).click();
+    await full.page.waitForURL('**/usage?days=90');
+    await expectAccessible(full.page, 'usage-90-days');
+    expect(full.complaints).toEqual([]);
+    await full.page.context().close();
+
+    const empty = await web.open('/usage');
+    await empty.page.getByText('Nothing yet in these days.').waitFor();
+    await expectAccessible(empty.page, 'usage-empty');
+    expect(empty.complaints).toEqual([]);
+    await empty.page.context().close();
+  }, 120_000);
+
+  it('needs no JavaScript, and its links can be followed with the keyboard', async () => {
+    const { page } = await web.open('/usage', { account: busy, javaScriptEnabled: false });
+    expect(await page.getByRole('table').count()).toBe(4);
+    const link = page.getByRole('link', { name: '7 days' });
+    await link.focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/usage?days=7');
+    expect(await page.getByRole('link', { name: '7 days' }).getAttribute('aria-current')).toBe('true');
+    await page.context().close();
+  });
+
+  it('says in words what its charts show, and names what its tables hold', async () => {
+    const { page } = await web.open('/usage', { account: busy });
+    const charts = page.getByRole('img');
+    expect(await charts.count()).toBe(2);
+    expect(await charts.first().getAttribute('aria-label')).toMatch(
+      /^Requests per day, [\d-]+ to [\d-]+: at most \d+, on [\d-]+\./,
+    );
+    const table = page.getByRole('table', { name: 'By model' });
+    expect(await table.getByRole('columnheader').allTextContents()).toEqual([
+      'Model',
+      'Requests',
+      'Errors',
+      'Input tokens',
+      'Output tokens',
+      'Cost',
+    ]);
+    expect(await table.getByRole('rowheader').count()).toBe(MODELS.length + 1);
+    await page.context().close();
+  });
+});

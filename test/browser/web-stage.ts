@@ -1,0 +1,64 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { signedIn, type AccountSession } from '../support/account-session.js';
+import { setStage, type Stage, type StageOptions } from '../support/stage.js';
+import { launchChromium } from './chromium.js';
+import { complaintsOf } from './watched-page.js';
+
+/** Less than a test has, so that what it waited for is told. */
+const PAGE_TIMEOUT_MS = 12_000;
+
+export interface OpenOptions extends BrowserContextOptions {
+  readonly tier?: string;
+  /** By default a new account's. */
+  readonly account?: AccountSession;
+}
+
+/** A page of somebody who is signed in, in a browser of its own. */
+export interface SignedInPage {
+  readonly page: Page;
+  readonly account: AccountSession;
+  /** See `complaintsOf`. */
+  readonly complaints: string[];
+}
+
+/** The service before a scripted vendor, and a browser. */
+export class WebStage {
+  private constructor(
+    readonly stage: Stage,
+    private readonly browser: Browser,
+  ) {}
+
+  static async set(options: StageOptions = {}): Promise<WebStage> {
+    return new WebStage(await setStage(1, options), await launchChromium());
+  }
+
+  get vendor() {
+    return this.stage.vendor;
+  }
+
+  /** By a name to which browsers send secure cookies without TLS. */
+  get origin(): string {
+    return this.stage.origin.replace('127.0.0.1', 'localhost');
+  }
+
+  async open(path: string, { tier, account, ...options }: OpenOptions = {}): Promise<SignedInPage> {
+    const person = account ?? (await signedIn(this.stage.service, tier));
+    const context = await this.browser.newContext(options);
+    const page = await context.newPage();
+    page.setDefaultTimeout(PAGE_TIMEOUT_MS);
+    await this.signIn(page, person);
+    const complaints = complaintsOf(page);
+    await page.goto(this.origin + path);
+    return { page, account: person, complaints };
+  }
+
+  async signIn(page: Page, { cookie }: AccountSession): Promise<void> {
+    const url = this.origin.replace('http:', 'https:');
+    await page.context().addCookies([{ ...cookie, url, secure: true, httpOnly: true, sameSite: 'Lax' }]);
+  }
+
+  async clear(): Promise<void> {
+    await this.browser.close();
+    await this.stage.clear();
+  }
+}

@@ -1,0 +1,24 @@
+import { AccountsService } from '../../src/accounts/accounts.service.js';
+import { SessionsService } from '../../src/accounts/sessions.service.js';
+import type { RunningService } from './service.js';
+
+/** An account with a browser that is signed in to it. */
+export interface AccountSession {
+  readonly accountId: string;
+  readonly email: string;
+  readonly sessionId: string;
+  /** The cookie's name and value. */
+  readonly cookie: { readonly name: string; readonly value: string };
+}
+
+let accounts = 0;
+
+/** A new account, signed in. */
+export async function signedIn({ app }: RunningService, tier?: string): Promise<AccountSession> {
+  const email = `person-${++accounts}@example.com`;
+  const account = await app
+    .get(AccountsService, { strict: false })
+    .create({ email, password: 'correct horse battery', tier });
+  const { token, sessionId } = await app.get(SessionsService, { strict: false }).create(account.id);
+  return { accountId: account.id, email, sessionId, cookie: { name: '__Host-session', value: token } };
+}
