@@ -12,6 +12,8 @@ const BUSY_TIMEOUT_MS = 5000;
 /** How long a start waits for another process's migrations; yields the event loop meanwhile. */
 const START_TIMEOUT_MS = 30_000;
 const RETRY_AFTER_MS = 25;
+/** Prepared statements, the oldest of which make room: those of the ledger alone are a hundred, one for each number of rows. */
+const STATEMENTS_KEPT = 500;
 
 /** @param path of the file, or `:memory:`. Missing parent folders are made. */
 export function sqliteOptions(path: string): BetterSqlite3DataSourceOptions {
@@ -21,6 +23,7 @@ export function sqliteOptions(path: string): BetterSqlite3DataSourceOptions {
     migrations: MIGRATIONS,
     logging: false,
     timeout: 0,
+    statementCacheSize: STATEMENTS_KEPT,
     prepareDatabase: prepare,
   };
 }

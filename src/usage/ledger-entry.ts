@@ -30,13 +30,22 @@ export class LedgerEntry {
    * @param failure why the answer is not whole; `undefined` when it is.
    */
   end(failure: unknown, trace: CallTrace, prompt: readonly ChatMessage[]): UsageRecord {
-    const { startedAt } = this.begun;
+    const { begun } = this;
+    const { startedAt } = begun;
     const { attempts, lastAttempt, finish } = trace;
     const promptTokens = promptTokensOf(trace, prompt);
     const completionTokens = completionTokensOf(trace, failure === undefined);
     const answered = lastAttempt?.firstTextMs === undefined ? undefined : lastAttempt;
+    // Member by member: spread into an object with so many more, `begun` would cost more than all else of a record.
     const record: UsageRecord = {
-      ...this.begun,
+      id: begun.id,
+      requestId: begun.requestId,
+      accountId: begun.accountId,
+      credential: begun.credential,
+      keyId: begun.keyId,
+      keyPrefix: begun.keyPrefix,
+      model: begun.model,
+      startedAt,
       upstream: lastAttempt?.upstream,
       attempts,
       firstTextAt: answered && startedAt + answered.startedMs + (answered.firstTextMs ?? 0),

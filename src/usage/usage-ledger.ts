@@ -1,5 +1,4 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Principal } from '../auth/principal.js';
 import { CLOCK, type Clock } from '../common/clock.js';
@@ -7,6 +6,7 @@ import type { ModelConfig } from '../config/config.js';
 import { InterruptedStreams } from './interrupted-streams.js';
 import { LedgerEntry } from './ledger-entry.js';
 import { OpeningJournal, type Opening } from './opening-journal.js';
+import { recordId } from './record-id.js';
 import { RecordQueue } from './record-queue.js';
 import { partyOf } from './usage-party.js';
 import type { UsageRecord } from './usage-record.js';
@@ -59,13 +59,8 @@ export class UsageLedger implements BeforeApplicationShutdown {
 
   /** To be called when a stream is admitted. */
   begin(requestId: string, principal: Principal, model: ModelConfig): LedgerEntry {
-    const begun = {
-      id: randomUUID(),
-      requestId,
-      ...partyOf(principal),
-      model: model.id,
-      startedAt: this.now(),
-    };
+    const startedAt = this.now();
+    const begun = { id: recordId(startedAt), requestId, ...partyOf(principal), model: model.id, startedAt };
     const opening = this.journal.add(begun);
     return new LedgerEntry(begun, model.price, opening.kept, (record) => {
       this.tell(record);
