@@ -28,7 +28,8 @@ export class ServiceLogger implements LoggerService {
       serializers: { err: shownError },
     };
     const readable = process.stdout.isTTY ? prettyStream() : undefined;
-    this.pino = readable === undefined ? pino(options) : pino(options, readable);
+    // Lines that come while others are being written go out together with the next ones; the end of the process waits for them.
+    this.pino = pino(options, readable ?? pino.destination({ dest: 1, sync: false }));
   }
 
   setLevel(level: LogLevel): void {
