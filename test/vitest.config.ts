@@ -10,6 +10,8 @@ export default defineConfig({
     include: ['**/*.test.ts'],
     globalSetup: ['support/global-setup.ts'],
     setupFiles: ['support/setup.ts'],
+    // More than there are cores: most of the time they wait for vendors, stores and processes.
+    maxWorkers: 4,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

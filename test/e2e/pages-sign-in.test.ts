@@ -115,6 +115,7 @@ describe('the pages to sign in, up and out', () => {
     stolen.cookie = client.cookie;
     const answer = await client.post('/sign-out');
     expect([answer.status, answer.headers.location, client.cookie]).toEqual([303, '/sign-in', undefined]);
+    expect(answer.headers['clear-site-data']).toBe('"storage"');
     expect((await stolen.get('/settings/account')).status).toBe(303);
   });
 
