@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFile } from '../support/catalog.js';
 import { Installation, SpawnedProcess } from '../support/process.js';
 import { get, stream, type ReceivedStream } from '../support/sse-client.js';
+import { WebClient } from '../support/web-client.js';
 import { readWire } from '../support/wire.js';
 import { AcmeVendor } from './acme-vendor.js';
 import { COMPILED_EXAMPLE, compileExample } from './compile-example.js';
@@ -103,6 +104,19 @@ describe('an application that imports the package by its name', () => {
       const refused = await post('/api/v1/prompts', taken, bearer());
       expect(refused.status).toBe(400);
       expect(await refused.error()).toMatchObject({ details: [{ field: 'name', message: 'is taken' }] });
+    });
+
+    it('has a page beside those of the service, for who is signed in', async () => {
+      const browser = new WebClient(origin, { accept: 'text/html' });
+      const asked = await browser.get('/prompts');
+      expect([asked.status, asked.headers.location]).toEqual([303, '/sign-in?next=%2Fprompts']);
+      expect((await get(origin, '/prompts', bearer())).status).toBe(403);
+
+      await browser.signIn(EMAIL);
+      const shown = await browser.get('/prompts');
+
+      expect(shown.status).toBe(200);
+      expect(shown.raw).toContain(`${PROMPT.name}: ${PROMPT.text}`);
     });
 
     it('answers 405 with the methods that its paths take, and 415 for bodies that nobody reads', async () => {
