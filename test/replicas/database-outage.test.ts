@@ -133,7 +133,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
     120_000,
   );
 
-  it('hear within a second of its return of what was revoked and changed meanwhile', async () => {
+  it('hear at once after its return of what was revoked and changed meanwhile', async () => {
     finish = new Gate();
     const [kept, revoked] = [await replicas.createKey(), await replicas.createKey()];
     const running = await burst(replicas.origins, 1, { key: revoked.key });
@@ -151,11 +151,14 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
       expect(await wireOf(answer)).toMatchObject({ text: 'Hel', terminal: 'key_revoked' });
     }
     expect(performance.now() - backAt).toBeLessThan(NOT_HANGING_MS);
-    for (const origin of replicas.origins) {
-      expect(await statusOf(origin, revoked.key)).toBe(401);
+    const limitOf = async (origin: string): Promise<unknown> => {
       const answer = await openStream(origin, { key: kept.key });
-      expect(answer.headers['x-ratelimit-limit']).toBe('1');
       answer.leave();
+      return answer.headers['x-ratelimit-limit'];
+    };
+    for (const origin of replicas.origins) {
+      await waitFor(async () => (await statusOf(origin, revoked.key)) === 401, 'the end of the key', NOT_HANGING_MS);
+      await waitFor(async () => (await limitOf(origin)) === '1', 'the new tier', NOT_HANGING_MS);
     }
     others.leave();
   }, 60_000);
