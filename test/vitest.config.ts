@@ -11,7 +11,7 @@ export default defineConfig({
     globalSetup: ['support/global-setup.ts'],
     setupFiles: ['support/setup.ts'],
     // More than there are cores: most of the time they wait for vendors, stores and processes.
-    maxWorkers: 4,
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -8,7 +8,7 @@ import { setStage, type Stage } from '../support/stage.js';
 import { readWire, type Wire } from '../support/wire.js';
 
 const RUNS = 120;
-const IDLE_MS = 100;
+const IDLE_MS = 2_000;
 const TERMINALS = ['done', 'upstream_error', 'upstream_timeout', 'upstream_unavailable', 'upstream_rejected'];
 
 type Ending = 'end' | 'reset' | 'fin';
