@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { within } from '../common/within.js';
+import { DatabasePresence } from './database-presence.js';
 
 const PING_TIMEOUT_MS = 1000;
 
@@ -8,16 +10,21 @@ const PING_TIMEOUT_MS = 1000;
 export class DatabaseHealth {
   private pending: Promise<boolean> | undefined;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly presence: DatabasePresence,
+  ) {}
 
   /** Whether the database answered within a second. Never throws. */
   async ping(): Promise<boolean> {
     // Probes of a database that hangs share one connection, instead of taking one each until the pool is empty.
-    this.pending ??= this.query().finally(() => (this.pending = undefined));
-    return Promise.race([this.pending, falseAfter(PING_TIMEOUT_MS)]);
+    this.pending ??= this.ask().finally(() => (this.pending = undefined));
+    return within(this.pending, PING_TIMEOUT_MS, () => new Error('no answer')).catch(() => false);
   }
 
-  private async query(): Promise<boolean> {
+  /** PostgreSQL is asked over the probe's connection: a full pool must not take the replica out of rotation. */
+  private async ask(): Promise<boolean> {
+    if (this.dataSource.options.type === 'postgres') return (await this.presence.check()) === 'there';
     try {
       await this.dataSource.query('SELECT 1');
       return true;
@@ -25,8 +32,4 @@ export class DatabaseHealth {
       return false;
     }
   }
-}
-
-async function falseAfter(timeoutMs: number): Promise<boolean> {
-  return new Promise((resolve) => setTimeout(resolve, timeoutMs, false).unref());
 }

@@ -1,9 +1,18 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
+import { AtomicStatements } from './atomic-statements.js';
+import { CredentialDatabase } from './credential-database.js';
 import { DatabaseClock } from './database-clock.js';
 import { DatabaseHealth } from './database-health.js';
+import { DatabasePresence, EmbeddedPresence } from './database-presence.js';
 import { dataSourceOptions, openDataSource } from './open-data-source.js';
+import { PostgresPresence } from './postgres-presence.js';
+
+function presenceOf({ database }: Config): DatabasePresence {
+  return database.type === 'postgres' ? new PostgresPresence(database.url) : new EmbeddedPresence();
+}
 
 /**
  * Opens the configured database, brings its tables up to date and closes it at shutdown. Features add their entities with
@@ -22,7 +31,17 @@ import { dataSourceOptions, openDataSource } from './open-data-source.js';
       dataSourceFactory: openDataSource,
     }),
   ],
-  providers: [DatabaseHealth, DatabaseClock],
-  exports: [DatabaseHealth, DatabaseClock],
+  providers: [
+    DatabaseHealth,
+    DatabaseClock,
+    AtomicStatements,
+    { provide: DatabasePresence, inject: [CONFIG], useFactory: presenceOf },
+    {
+      provide: CredentialDatabase,
+      inject: [DataSource, DatabasePresence],
+      useFactory: (main: DataSource, presence: DatabasePresence) => CredentialDatabase.open(main, presence),
+    },
+  ],
+  exports: [DatabaseHealth, DatabaseClock, AtomicStatements, DatabasePresence, CredentialDatabase],
 })
 export class DatabaseModule {}

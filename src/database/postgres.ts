@@ -5,13 +5,20 @@ import { ImpatientClient } from './impatient-client.js';
 import { MIGRATIONS } from './migrations.js';
 import { runMigrations } from './run-migrations.js';
 
-const POOL_SIZE = 10;
+/** Connections for everything but credentials: reports, pages, accounts and the ledger. */
+const POOL_SIZE = 6;
+/** Connections for lookups of credentials and for the watches of them. One more carries the probe: 10 a process in all. */
+const CREDENTIAL_POOL_SIZE = 3;
 /** To open a connection, or to get a free one out of the pool. */
 const CONNECT_TIMEOUT_MS = 5000;
 /** The server gives up a statement after this time. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** This side gives up after this time, when the server or the network between is gone without a word. */
 const QUERY_TIMEOUT_MS = 15_000;
+/** The same three limits for credentials, see `queryInTime`: no request waits longer than a second for a credential. */
+const CREDENTIAL_CONNECT_TIMEOUT_MS = 1500;
+const CREDENTIAL_STATEMENT_TIMEOUT_MS = 1000;
+const CREDENTIAL_QUERY_TIMEOUT_MS = 1500;
 /** Connections are replaced after this time, so that a dead one is not kept and a failover is noticed. */
 const CONNECTION_LIFETIME_SECONDS = 300;
 /** Any number will do, as long as no other program takes the same one in this database. */
@@ -33,6 +40,24 @@ export function postgresOptions(url: string): PostgresDataSourceOptions {
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
+    },
+  };
+}
+
+/** @param Client the class of its connections. */
+export function credentialOptions(
+  options: PostgresDataSourceOptions,
+  Client: typeof ImpatientClient,
+): PostgresDataSourceOptions {
+  return {
+    ...options,
+    poolSize: CREDENTIAL_POOL_SIZE,
+    connectTimeoutMS: CREDENTIAL_CONNECT_TIMEOUT_MS,
+    extra: {
+      ...(options.extra as object),
+      Client,
+      statement_timeout: CREDENTIAL_STATEMENT_TIMEOUT_MS,
+      query_timeout: CREDENTIAL_QUERY_TIMEOUT_MS,
     },
   };
 }
@@ -79,6 +104,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '3F000': 'there is no schema to make tables in',
   '42501': 'the user may not make tables',
   '53300': 'it has too many connections',
+  '55P03': 'a backup or a long query uses a table that has to change: try again when it is over',
   '57P03': 'it is starting up',
 };
 

@@ -1,0 +1,25 @@
+import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
+
+/** Creates the table for records that the database refuses for their data. An operator can recover them from their JSON. */
+export class CreateUsageSetAside1765200001000 implements MigrationInterface {
+  readonly name = 'CreateUsageSetAside1765200001000';
+
+  async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.createTable(
+      new Table({
+        name: 'usage_set_aside',
+        columns: [
+          { name: 'id', type: 'text', isPrimary: true },
+          { name: 'request_id', type: 'text', isNullable: true },
+          { name: 'set_aside_at', type: 'text' },
+          { name: 'reason', type: 'text' },
+          { name: 'record', type: 'text' },
+        ],
+      }),
+    );
+  }
+
+  async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.dropTable('usage_set_aside');
+  }
+}
