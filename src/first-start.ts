@@ -29,5 +29,5 @@ export async function welcome(firstRun: FirstRun, config: Config, url: string): 
 
 /** Browsers keep secure cookies of a host without TLS only where it is this very machine, and all of them know it by this name. */
 function webAddress(url: string): string {
-  return url.replace(/\/\/(127\.0\.0\.1|\[::1\])(?=:|$)/, '//localhost');
+  return url.replace(/\/\/(?:127\.0\.0\.1|\[::1\])(?=:|$)/, '//localhost');
 }

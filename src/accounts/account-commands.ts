@@ -19,7 +19,11 @@ export interface Command {
   /** Options with what stands for their value in the usage text. */
   readonly required: Readonly<Record<string, string>>;
   readonly optional: Readonly<Record<string, string>>;
-  /** @returns what to print as JSON, or a text to print as it is. */
+  /** Options without a value. One that is given has the value `true` in `options`. */
+  readonly flags?: readonly string[];
+  /** The command sets a password: `run` gets it as the option `password`, however the operator has entered it. */
+  readonly setsPassword?: boolean;
+  /** @returns what to print as JSON; or a text to print as it is, or its pieces. */
   run(app: INestApplicationContext, options: Options): Promise<unknown>;
 }
 
@@ -27,16 +31,23 @@ export interface Command {
 export const ACCOUNT_COMMANDS: readonly Command[] = [
   command({
     name: 'account create',
-    required: { email: 'E', password: 'P' },
+    required: { email: 'E' },
     optional: { tier: 'T' },
-    run: async (app, { email, password, tier }) =>
+    setsPassword: true,
+    run: async (app, { email, password = '', tier }) =>
       shown(await app.get(AccountsService).create({ email, password, tier })),
   }),
   command({
     name: 'account password',
-    required: { email: 'E', password: 'P' },
+    required: { email: 'E' },
     optional: {},
-    run: async (app, { email, password }) => shown(await app.get(AccountsService).setPassword(email, password)),
+    flags: ['revoke-keys'],
+    setsPassword: true,
+    run: async (app, { email, password = '', 'revoke-keys': flag }) => {
+      const revokeKeys = flag !== undefined;
+      const { account, revokedKeys } = await app.get(AccountsService).setPassword(email, password, { revokeKeys });
+      return { ...shown(account), ...(revokeKeys && { revoked_keys: revokedKeys }) };
+    },
   }),
   command({
     name: 'account tier',
@@ -79,11 +90,13 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
 ];
 
 /** Lets `run` see its options by name; that the required ones are there, the caller has checked. */
-function command<R extends string, O extends string>(definition: {
+function command<R extends string, O extends string, F extends string = never>(definition: {
   readonly name: string;
   readonly required: Readonly<Record<R, string>>;
   readonly optional: Readonly<Record<O, string>>;
-  run(app: INestApplicationContext, options: Options<R, O>): Promise<unknown>;
+  readonly flags?: readonly F[];
+  readonly setsPassword?: boolean;
+  run(app: INestApplicationContext, options: Options<R, O | F | 'password'>): Promise<unknown>;
 }): Command {
   return definition;
 }

@@ -11,7 +11,7 @@ import { isEmail, normalizeEmail } from './email.js';
 import { inChunks } from './in-chunks.js';
 import { PasswordHashing } from './password-hashing.js';
 import { passwordProblem } from './password-policy.js';
-import { SessionsService } from './sessions.service.js';
+import { PasswordReplacement } from './password-replacement.js';
 import { tierNamed } from './tier.js';
 
 const IDS_PER_QUERY = 500;
@@ -23,19 +23,38 @@ export interface NewAccount {
   readonly tier?: string | undefined;
 }
 
+export interface PasswordWorkOptions {
+  /** The network of the client that asks, as `siteOf` gives it. By default the operator asks. */
+  readonly network?: string | undefined;
+}
+
+export interface PasswordChangeOptions extends PasswordWorkOptions {
+  /** Whether all active API keys of the account are revoked, too. */
+  readonly revokeKeys?: boolean | undefined;
+}
+
+export interface ChangedPassword {
+  readonly account: Account;
+  /** How many API keys were revoked. */
+  readonly revokedKeys: number;
+}
+
 /** Accounts: who they are and which tier they have. */
 @Injectable()
 export class AccountsService {
   constructor(
     @InjectRepository(Account) private readonly accounts: Repository<Account>,
     private readonly passwords: PasswordHashing,
-    private readonly sessions: SessionsService,
+    private readonly replacement: PasswordReplacement,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
   /** @throws {ServiceError} `invalid_request` with the wrong fields, also when the email is taken. */
-  async create({ email, password, tier = this.config.defaultTier.name }: NewAccount): Promise<Account> {
+  async create(
+    { email, password, tier = this.config.defaultTier.name }: NewAccount,
+    { network }: PasswordWorkOptions = {},
+  ): Promise<Account> {
     const normalized = normalizeEmail(email);
     const details = [
       ...emailProblems(normalized),
@@ -47,7 +66,7 @@ export class AccountsService {
     const account = this.accounts.create({
       id: randomUUID(),
       email: normalized,
-      passwordHash: await this.passwords.hash(password),
+      passwordHash: await this.passwords.hash(password, network),
       tier,
       createdAt: new Date(this.now()),
     });
@@ -99,9 +118,13 @@ export class AccountsService {
   }
 
   /** The account, when the password is its own. Takes as long for an unknown address as for a wrong password. */
-  async verifyPassword(email: string, password: string): Promise<Account | undefined> {
+  async verifyPassword(
+    email: string,
+    password: string,
+    { network }: PasswordWorkOptions = {},
+  ): Promise<Account | undefined> {
     const account = await this.findByEmail(email);
-    const matches = await this.passwords.verify(account?.passwordHash, password);
+    const matches = await this.passwords.verify(account?.passwordHash, password, network);
     return matches ? account : undefined;
   }
 
@@ -110,13 +133,19 @@ export class AccountsService {
    *
    * @throws {ServiceError} `invalid_request` when `current` is wrong or `next` is not fit, `not_found`.
    */
-  async changePassword(accountId: string, current: string, next: string): Promise<Account> {
+  async changePassword(
+    accountId: string,
+    current: string,
+    next: string,
+    options: PasswordChangeOptions = {},
+  ): Promise<ChangedPassword> {
     const account = await this.findById(accountId);
     if (account === undefined) throw new ServiceError('not_found', 'There is no such account.');
     const problems = passwordProblems(next, account.email, 'new_password');
     if (problems.length > 0) throw invalid(problems);
-    if (!(await this.passwords.verify(account.passwordHash, current))) throw wrongCurrentPassword();
-    return this.replacePassword(account, next);
+    const matches = await this.passwords.verify(account.passwordHash, current, options.network);
+    if (!matches) throw wrongCurrentPassword();
+    return this.replacePassword(account, next, options);
   }
 
   /**
@@ -124,12 +153,12 @@ export class AccountsService {
    *
    * @throws {ServiceError} `invalid_request` when it is not fit, `not_found` for an unknown account.
    */
-  async setPassword(email: string, password: string): Promise<Account> {
+  async setPassword(email: string, password: string, options: PasswordChangeOptions = {}): Promise<ChangedPassword> {
     const account = await this.findByEmail(email);
     if (account === undefined) throw new ServiceError('not_found', `There is no account "${normalizeEmail(email)}".`);
     const problems = passwordProblems(password, account.email);
     if (problems.length > 0) throw invalid(problems);
-    return this.replacePassword(account, password);
+    return this.replacePassword(account, password, options);
   }
 
   /** What the account may do. */
@@ -138,13 +167,15 @@ export class AccountsService {
   }
 
   /** Refuses when another has replaced it meanwhile: what was the current password is not any more. */
-  private async replacePassword(account: Account, next: string): Promise<Account> {
-    const { id, passwordHash } = account;
-    const change = { passwordHash: await this.passwords.hash(next) };
-    const { affected } = await orUnavailable(this.accounts.update({ id, passwordHash }, change));
-    if (affected === 0) throw wrongCurrentPassword();
-    await this.sessions.endAllOf(id);
-    return this.accounts.merge(account, change);
+  private async replacePassword(
+    account: Account,
+    next: string,
+    { network, revokeKeys = false }: PasswordChangeOptions,
+  ): Promise<ChangedPassword> {
+    const passwordHash = await this.passwords.hash(next, network);
+    const revokedKeys = await this.replacement.replace(account, passwordHash, revokeKeys);
+    if (revokedKeys === undefined) throw wrongCurrentPassword();
+    return { account: this.accounts.merge(account, { passwordHash }), revokedKeys };
   }
 
   private tierProblems(tier: string): ErrorDetail[] {

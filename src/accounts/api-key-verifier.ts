@@ -1,9 +1,9 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../common/clock.js';
+import { ShedLoad } from '../common/shed-load.js';
 import { CONFIG, type Config, type TierConfig } from '../config/config.js';
-import { orUnavailable } from '../database/query-failure.js';
+import { CredentialDatabase } from '../database/credential-database.js';
+import { DatabasePresence } from '../database/database-presence.js';
 import { hashApiKey, isWellFormedApiKey } from './api-key-format.js';
 import { ApiKey } from './api-key.entity.js';
 import { RecentLookups } from './recent-lookups.js';
@@ -31,28 +31,38 @@ interface KnownKey {
 
 /** Tells whose key it is; asked for every request. */
 @Injectable()
-export class ApiKeyVerifier implements OnModuleDestroy {
+export class ApiKeyVerifier {
   private readonly lookups: RecentLookups<KnownKey>;
 
   constructor(
-    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    private readonly database: CredentialDatabase,
     private readonly revocations: RevocationWatch,
+    presence: DatabasePresence,
+    shedLoad: ShedLoad,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
-    this.lookups = new RecentLookups('API keys', (hashedKey) => this.lookUp(hashedKey), now);
+    const lookUp = (hashedKeys: readonly string[]) => this.lookUp(hashedKeys);
+    this.lookups = new RecentLookups({ what: 'API keys', lookUp, presence, shedLoad, now });
   }
 
   /**
    * `undefined` for a key that is malformed, unknown, revoked or expired; which of them, nobody is told.
    *
-   * @throws {ServiceError} `unavailable` when the database does not answer, as that says nothing about the key.
+   * @param networkOf tells the network of the caller, against which unknown keys count.
+   * @throws {ServiceError} `unavailable` when it cannot be looked up now, which says nothing about the key;
+   * `rate_limit_exceeded` for a new key from a network that shows too many unknown ones.
    */
-  async verify(key: string): Promise<VerifiedKey | undefined> {
+  async verify(key: string, networkOf?: () => string): Promise<VerifiedKey | undefined> {
     if (!isWellFormedApiKey(key)) return undefined;
-    const known = await this.lookups.get(hashApiKey(key));
+    const known = await this.lookups.get(hashApiKey(key), networkOf);
     if (known === undefined || this.hasEnded(known)) return undefined;
     return known.verified;
+  }
+
+  /** Says that a key was made in this process, so that its first use is not taken for an unknown key. */
+  expect(hashedKey: string): void {
+    this.lookups.expect(hashedKey);
   }
 
   /** Drops what is remembered of a key. */
@@ -60,22 +70,19 @@ export class ApiKeyVerifier implements OnModuleDestroy {
     this.lookups.forget(hashedKey);
   }
 
-  onModuleDestroy(): void {
-    this.lookups.stop();
+  private async lookUp(hashedKeys: readonly string[]): Promise<ReadonlyMap<string, KnownKey>> {
+    const rows = await this.database
+      .repository(ApiKey)
+      .createQueryBuilder('key')
+      .innerJoin('key.account', 'account')
+      .select(['key.id', 'key.hashedKey', 'key.prefix', 'key.name', 'key.expiresAt', 'key.revokedAt'])
+      .addSelect(['account.id', 'account.email', 'account.tier'])
+      .where('key.hashedKey IN (:...hashedKeys)', { hashedKeys })
+      .getMany();
+    return new Map(rows.map((row) => [row.hashedKey, this.knownKey(row)]));
   }
 
-  private async lookUp(hashedKey: string): Promise<KnownKey | undefined> {
-    const row = await orUnavailable(
-      this.keys
-        .createQueryBuilder('key')
-        .innerJoin('key.account', 'account')
-        .select(['key.id', 'key.prefix', 'key.name', 'key.expiresAt', 'key.revokedAt'])
-        .addSelect(['account.id', 'account.email', 'account.tier'])
-        .where('key.hashedKey = :hashedKey', { hashedKey })
-        .getOne(),
-    );
-    if (row === null) return undefined;
-    const { id, prefix, name, expiresAt, revokedAt, account } = row;
+  private knownKey({ id, prefix, name, expiresAt, revokedAt, account }: ApiKey): KnownKey {
     const tier = tierNamed(this.config, account.tier);
     return {
       verified: { keyId: id, prefix, name, account: { id: account.id, email: account.email, tier } },

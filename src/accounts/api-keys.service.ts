@@ -1,33 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { isUUID } from 'class-validator';
 import { IsNull, Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../common/clock.js';
 import { ServiceError } from '../common/service-error.js';
-import { isForeignKeyViolation, isUniqueViolation, orUnavailable } from '../database/query-failure.js';
-import { generateApiKey, hashApiKey, prefixOf } from './api-key-format.js';
+import { orUnavailable } from '../database/query-failure.js';
+import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 import { ApiKey } from './api-key.entity.js';
 import { RevocationWatch } from './revocation-watch.js';
 
-const MAX_NAME_LENGTH = 100;
-const CONTROL_CHARACTER = /\p{Cc}/u;
-
-export interface NewApiKey {
-  readonly name: string;
-  /** By default never. */
-  readonly expiresAt?: Date | undefined;
-  /** A UUID, for who may ask twice and wants the key made once. By default a new one. */
-  readonly id?: string | undefined;
-}
-
-export interface CreatedApiKey {
-  readonly id: string;
-  readonly name: string;
-  /** To be shown to the owner now, as nobody can find it out later. */
-  readonly key: string;
-}
+export type { CreatedApiKey, NewApiKey };
 
 /** A key as its owner sees it. */
 export type ListedApiKey = Pick<
@@ -55,44 +38,19 @@ export interface RevokedApiKey {
 export class ApiKeysService {
   constructor(
     @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    private readonly creation: ApiKeyCreation,
     private readonly verifier: ApiKeyVerifier,
     private readonly revocations: RevocationWatch,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
-  /** @throws {ServiceError} `invalid_request` for an unfit name, moment or id, `not_found` for an unknown account. */
-  async create(accountId: string, { name, expiresAt, id = randomUUID() }: NewApiKey): Promise<CreatedApiKey> {
-    const trimmed = name.trim();
-    const createdAt = new Date(this.now());
-    if (trimmed.length === 0 || trimmed.length > MAX_NAME_LENGTH) {
-      throw invalid('name', `A name has 1 to ${MAX_NAME_LENGTH} characters.`);
-    }
-    if (CONTROL_CHARACTER.test(trimmed)) throw invalid('name', 'A name is one line of text.');
-    // Not "<=", so that an invalid date is refused, too.
-    if (expiresAt !== undefined && !(expiresAt > createdAt)) {
-      throw invalid('expires_at', 'The moment of expiry must lie in the future.');
-    }
-    if (!isUUID(id)) throw invalid('id', 'This is not a UUID.');
-
-    const key = generateApiKey();
-    try {
-      await orUnavailable(
-        this.keys.insert({
-          id,
-          accountId,
-          name: trimmed,
-          prefix: prefixOf(key),
-          hashedKey: hashApiKey(key),
-          createdAt,
-          expiresAt: expiresAt ?? null,
-        }),
-      );
-    } catch (error) {
-      if (isUniqueViolation(error)) throw invalid('id', 'This key has been made already.');
-      if (!isForeignKeyViolation(error)) throw error;
-      throw new ServiceError('not_found', 'There is no such account.');
-    }
-    return { id, name: trimmed, key };
+  /**
+   * Makes a key. An account has at most 100 active keys.
+   *
+   * @throws {ServiceError} see {@link ApiKeyCreation.create}.
+   */
+  async create(accountId: string, newKey: NewApiKey): Promise<CreatedApiKey> {
+    return this.creation.create(accountId, newKey);
   }
 
   /** The account's keys, oldest first, revoked ones included. */
@@ -119,7 +77,7 @@ export class ApiKeysService {
     );
   }
 
-  /** How many keys the account has, revoked ones included. */
+  /** How many keys the account has, those that have ended included. */
   async count(accountId: string): Promise<number> {
     return orUnavailable(this.keys.countBy({ accountId }));
   }
@@ -154,8 +112,4 @@ export class ApiKeysService {
 
 function unknownKey(): ServiceError {
   return new ServiceError('not_found', 'There is no such key.');
-}
-
-function invalid(field: string, message: string): ServiceError {
-  return new ServiceError('invalid_request', 'The key cannot be made like this.', { details: [{ field, message }] });
 }

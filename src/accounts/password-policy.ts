@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { normalizePassword } from './password-hashing.js';
+import { MAX_PASSWORD_LENGTH, normalizePassword } from './password-hashing.js';
 
 const MIN_LENGTH = 8;
-const MAX_LENGTH = 1024;
 
 /** Words that whoever guesses here tries first, in letters and digits only. */
 const NAMES_OF_THE_SERVICE = ['chatstreamingservice', 'chatstreaming', 'chatservice'];
@@ -20,7 +19,9 @@ const COMMONEST = `\n${readFileSync(new URL('./common-passwords.txt', import.met
 export function passwordProblem(password: string, email: string): string | undefined {
   const normalized = normalizePassword(password);
   const length = Array.from(normalized).length;
-  if (length < MIN_LENGTH || length > MAX_LENGTH) return `A password has ${MIN_LENGTH} to ${MAX_LENGTH} characters.`;
+  if (length < MIN_LENGTH || length > MAX_PASSWORD_LENGTH) {
+    return `A password has ${MIN_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
+  }
   const lower = normalized.toLowerCase();
   if (isCommon(lower)) return 'This is one of the passwords that everybody tries first. Choose another.';
   if (lower === email || lower === email.split('@', 1)[0]) return 'The password must not be the email address.';

@@ -22,6 +22,11 @@ export class RecentMap<K, V> {
     }
   }
 
+  /** Whether the key is there, however long ago it was set. */
+  has(key: K): boolean {
+    return this.entries.has(key);
+  }
+
   delete(key: K): void {
     this.entries.delete(key);
   }

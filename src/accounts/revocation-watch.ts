@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { In, IsNull, MoreThan, Repository } from 'typeorm';
+import { In, IsNull, MoreThan } from 'typeorm';
 import { CLOCK, type Clock } from '../common/clock.js';
+import { CredentialDatabase } from '../database/credential-database.js';
 import { ApiKey } from './api-key.entity.js';
 import { ValidityWatch } from './validity-watch.js';
 
@@ -9,7 +9,7 @@ import { ValidityWatch } from './validity-watch.js';
 @Injectable()
 export class RevocationWatch extends ValidityWatch {
   constructor(
-    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    private readonly database: CredentialDatabase,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
     super();
@@ -17,7 +17,7 @@ export class RevocationWatch extends ValidityWatch {
 
   protected override async validOf(keyIds: readonly string[]): Promise<ReadonlySet<string>> {
     const unrevoked = { id: In(keyIds), revokedAt: IsNull() };
-    const keys = await this.keys.find({
+    const keys = await this.database.repository(ApiKey).find({
       select: { id: true },
       where: [
         { ...unrevoked, expiresAt: IsNull() },

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { In, MoreThan, Repository } from 'typeorm';
+import { In, MoreThan } from 'typeorm';
 import { CLOCK, type Clock } from '../common/clock.js';
+import { CredentialDatabase } from '../database/credential-database.js';
 import { idleSince } from './session-lifetime.js';
 import { Session } from './session.entity.js';
 import { ValidityWatch } from './validity-watch.js';
@@ -10,7 +10,7 @@ import { ValidityWatch } from './validity-watch.js';
 @Injectable()
 export class SessionWatch extends ValidityWatch {
   constructor(
-    @InjectRepository(Session) private readonly sessions: Repository<Session>,
+    private readonly database: CredentialDatabase,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
     super();
@@ -18,7 +18,7 @@ export class SessionWatch extends ValidityWatch {
 
   protected override async validOf(sessionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const now = this.now();
-    const sessions = await this.sessions.find({
+    const sessions = await this.database.repository(Session).find({
       select: { id: true },
       where: { id: In(sessionIds), expiresAt: MoreThan(new Date(now)), lastSeenAt: MoreThan(idleSince(now)) },
     });

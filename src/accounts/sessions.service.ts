@@ -1,9 +1,12 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { In, Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../common/clock.js';
 import { ServiceError } from '../common/service-error.js';
+import { ShedLoad } from '../common/shed-load.js';
 import { CONFIG, type Config, type TierConfig } from '../config/config.js';
+import { CredentialDatabase } from '../database/credential-database.js';
+import { DatabasePresence } from '../database/database-presence.js';
 import { isForeignKeyViolation, orUnavailable } from '../database/query-failure.js';
 import { ExpiredSessions } from './expired-sessions.js';
 import { RecentLookups } from './recent-lookups.js';
@@ -12,6 +15,7 @@ import { generateSessionToken, hashSessionToken, isWellFormedSessionToken } from
 import { SessionUseRecorder } from './session-use-recorder.js';
 import { SessionWatch } from './session-watch.js';
 import { Session } from './session.entity.js';
+import { SurplusSessions } from './surplus-sessions.js';
 import { tierNamed } from './tier.js';
 
 export interface NewSession {
@@ -35,21 +39,30 @@ type KnownSession = Pick<Session, 'lastSeenAt' | 'expiresAt'> & { readonly verif
 
 /** Sessions: who is signed in, from the sign-in to its end. */
 @Injectable()
-export class SessionsService implements OnModuleDestroy {
+export class SessionsService {
   private readonly lookups: RecentLookups<KnownSession>;
 
   constructor(
     @InjectRepository(Session) private readonly sessions: Repository<Session>,
+    private readonly database: CredentialDatabase,
     private readonly watch: SessionWatch,
     private readonly uses: SessionUseRecorder,
     private readonly expired: ExpiredSessions,
+    private readonly surplus: SurplusSessions,
+    presence: DatabasePresence,
+    shedLoad: ShedLoad,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
-    this.lookups = new RecentLookups('sessions', (sessionId) => this.lookUp(sessionId), now);
+    const lookUp = (sessionIds: readonly string[]) => this.lookUp(sessionIds);
+    this.lookups = new RecentLookups({ what: 'sessions', lookUp, presence, shedLoad, now });
   }
 
-  /** @throws {ServiceError} `not_found` for an unknown account. */
+  /**
+   * Begins a session. An account has at most 100: the one that was used least recently ends for the new one.
+   *
+   * @throws {ServiceError} `not_found` for an unknown account.
+   */
   async create(accountId: string): Promise<NewSession> {
     const token = generateSessionToken();
     const id = hashSessionToken(token);
@@ -62,6 +75,8 @@ export class SessionsService implements OnModuleDestroy {
       if (!isForeignKeyViolation(error)) throw error;
       throw new ServiceError('not_found', 'There is no such account.');
     }
+    await this.endAll(await orUnavailable(this.surplus.of(accountId, id)));
+    this.lookups.expect(id);
     this.expired.removeSoon();
     return { token, sessionId: id, expiresAt };
   }
@@ -69,11 +84,13 @@ export class SessionsService implements OnModuleDestroy {
   /**
    * `undefined` for a token that is malformed or unknown, or whose session has ended; which of them, nobody is told.
    *
-   * @throws {ServiceError} `unavailable` when the database does not answer, as that says nothing about the session.
+   * @param networkOf tells the network of the caller, against which unknown tokens count.
+   * @throws {ServiceError} `unavailable` when it cannot be looked up now, which says nothing about the session;
+   * `rate_limit_exceeded` for a new token from a network that shows too many unknown ones.
    */
-  async verify(token: string): Promise<VerifiedSession | undefined> {
+  async verify(token: string, networkOf?: () => string): Promise<VerifiedSession | undefined> {
     if (!isWellFormedSessionToken(token)) return undefined;
-    const known = await this.lookups.get(hashSessionToken(token));
+    const known = await this.lookups.get(hashSessionToken(token), networkOf);
     if (known === undefined || this.watch.hasEnded(known.verified.sessionId)) return undefined;
     if (hasEnded(known, this.now())) return undefined;
     this.uses.touch(known.verified.sessionId);
@@ -89,35 +106,31 @@ export class SessionsService implements OnModuleDestroy {
     }
   }
 
-  /** Ends all sessions of the account. */
-  async endAllOf(accountId: string): Promise<void> {
-    const sessions = await orUnavailable(this.sessions.find({ select: { id: true }, where: { accountId } }));
-    await orUnavailable(this.sessions.delete({ accountId }));
-    for (const { id } of sessions) this.forget(id);
-  }
-
-  onModuleDestroy(): void {
-    this.lookups.stop();
-  }
-
-  /** Other processes find out by themselves; this one need not wait. */
-  private forget(sessionId: string): void {
+  /** Drops what is remembered of a session that has ended. Other processes find out by themselves; this one need not wait. */
+  forget(sessionId: string): void {
     this.lookups.forget(sessionId);
     this.watch.tell(sessionId);
   }
 
-  private async lookUp(sessionId: string): Promise<KnownSession | undefined> {
-    const row = await orUnavailable(
-      this.sessions
-        .createQueryBuilder('session')
-        .innerJoin('session.account', 'account')
-        .select(['session.id', 'session.lastSeenAt', 'session.expiresAt'])
-        .addSelect(['account.id', 'account.email', 'account.tier'])
-        .where('session.id = :sessionId', { sessionId })
-        .getOne(),
-    );
-    if (row === null) return undefined;
-    const { lastSeenAt, expiresAt, account } = row;
+  private async endAll(sessionIds: readonly string[]): Promise<void> {
+    if (sessionIds.length === 0) return;
+    await orUnavailable(this.sessions.delete({ id: In(sessionIds) }));
+    for (const id of sessionIds) this.forget(id);
+  }
+
+  private async lookUp(sessionIds: readonly string[]): Promise<ReadonlyMap<string, KnownSession>> {
+    const rows = await this.database
+      .repository(Session)
+      .createQueryBuilder('session')
+      .innerJoin('session.account', 'account')
+      .select(['session.id', 'session.lastSeenAt', 'session.expiresAt'])
+      .addSelect(['account.id', 'account.email', 'account.tier'])
+      .where('session.id IN (:...sessionIds)', { sessionIds })
+      .getMany();
+    return new Map(rows.map((row) => [row.id, this.knownSession(row)]));
+  }
+
+  private knownSession({ id: sessionId, lastSeenAt, expiresAt, account }: Session): KnownSession {
     const tier = tierNamed(this.config, account.tier);
     return { lastSeenAt, expiresAt, verified: { sessionId, account: { id: account.id, email: account.email, tier } } };
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
@@ -71,7 +72,11 @@ export abstract class UseRecorder<E extends { readonly id: string }> implements 
   }
 
   private async writeChunks(ids: readonly string[]): Promise<void> {
-    for (const chunk of inChunks(ids, IDS_PER_STATEMENT)) await this.writeChunk(chunk);
+    for (const [index, chunk] of [...inChunks(ids, IDS_PER_STATEMENT)].entries()) {
+      // An embedded database answers without letting anybody else run.
+      if (index > 0) await nextTurn();
+      await this.writeChunk(chunk);
+    }
   }
 
   private async writeChunk(ids: readonly string[]): Promise<void> {

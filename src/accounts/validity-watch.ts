@@ -22,7 +22,8 @@ export abstract class ValidityWatch implements OnModuleDestroy {
   protected abstract validOf(ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * @param onEnded called once, when the credential is ended, expires or is deleted. Must not throw.
+   * @param onEnded called once, when the credential is ended, expires or is deleted. Must not throw. Not called before this
+   * method has returned, also for a credential that has ended already.
    * @returns ends the watch.
    * @example const unwatch = watch.watch(key.keyId, () => controller.abort(new ServiceError('key_revoked', '…')));
    */
@@ -34,6 +35,12 @@ export abstract class ValidityWatch implements OnModuleDestroy {
     const watching = this.listeners.get(id) ?? new Set();
     this.listeners.set(id, watching.add(listener));
     this.timer ??= setInterval(() => void this.poll(), POLL_MS).unref();
+    // It was ended between the check of the credential and this watch.
+    if (this.hasEnded(id)) {
+      queueMicrotask(() => {
+        this.tell(id);
+      });
+    }
     return () => {
       if (watching.delete(listener) && watching.size === 0 && this.listeners.get(id) === watching) this.drop(id);
     };

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { isUUID } from 'class-validator';
+import { CLOCK, type Clock } from '../common/clock.js';
+import { ServiceError } from '../common/service-error.js';
+import { AtomicStatements, type Row, type Statement } from '../database/atomic-statements.js';
+import { isForeignKeyViolation, isUniqueViolation, orUnavailable } from '../database/query-failure.js';
+import { generateApiKey, hashApiKey, prefixOf } from './api-key-format.js';
+import * as statements from './api-key-statements.js';
+import { ApiKeyVerifier } from './api-key-verifier.js';
+import { RevocationWatch } from './revocation-watch.js';
+
+const MAX_NAME_LENGTH = 100;
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+export interface NewApiKey {
+  readonly name: string;
+  /** By default never. */
+  readonly expiresAt?: Date | undefined;
+  /** A UUID, for who may ask twice and wants the key made once. By default a new one. */
+  readonly id?: string | undefined;
+  /** The session that asks for the key. No key is made when the session has ended meanwhile. */
+  readonly sessionId?: string | undefined;
+}
+
+export interface CreatedApiKey {
+  readonly id: string;
+  readonly name: string;
+  /** To be shown to the owner now, as it cannot be found out later. */
+  readonly key: string;
+}
+
+/** A key of the same account that ends because the new key takes its place. */
+export interface ReplacedApiKey {
+  readonly id: string;
+  /** `undefined`: at once, by revocation. */
+  readonly endsAt: Date | undefined;
+}
+
+/** Makes keys, within the limits of an account. */
+@Injectable()
+export class ApiKeyCreation {
+  constructor(
+    private readonly database: AtomicStatements,
+    private readonly verifier: ApiKeyVerifier,
+    private readonly revocations: RevocationWatch,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /**
+   * Makes the key and ends the one that it replaces, both or neither.
+   *
+   * @throws {ServiceError} `invalid_request` for an invalid name, expiry date or id, and for an account with too many
+   * active keys; `not_found` for an unknown account; `unauthenticated` when the session has ended.
+   */
+  async create(accountId: string, newKey: NewApiKey, replaced?: ReplacedApiKey): Promise<CreatedApiKey> {
+    const { name, expiresAt, id = randomUUID(), sessionId } = newKey;
+    const now = this.now();
+    const trimmed = name.trim();
+    checkFields(trimmed, expiresAt, id, now);
+    const key = generateApiKey();
+    const row: statements.ApiKeyRow = {
+      id,
+      accountId,
+      name: trimmed,
+      prefix: prefixOf(key),
+      hashedKey: hashApiKey(key),
+      expiresAt: expiresAt?.toISOString() ?? null,
+      now: new Date(now).toISOString(),
+    };
+    const ending = replaced === undefined ? [] : [endingOf(replaced, row)];
+    const [added, , ended = []] = await this.run(accountId, [
+      statements.insertKey(row, sessionId, replaced?.endsAt === undefined ? replaced?.id : undefined),
+      statements.removeOldestEnded(row),
+      ...ending,
+    ]);
+    if (added?.length !== 1) throw await this.reasonOfNone(accountId, sessionId);
+    this.verifier.expect(row.hashedKey);
+    for (const each of ended) this.forget(each, replaced);
+    return { id, name: trimmed, key };
+  }
+
+  private async run(accountId: string, all: readonly Statement[]) {
+    try {
+      return await orUnavailable(this.database.run({ table: 'accounts', id: accountId }, all));
+    } catch (error) {
+      if (isUniqueViolation(error)) throw invalid('id', 'This key has been made already.');
+      if (!isForeignKeyViolation(error)) throw error;
+      throw new ServiceError('not_found', 'There is no such account.');
+    }
+  }
+
+  private async reasonOfNone(accountId: string, sessionId: string | undefined): Promise<ServiceError> {
+    const [session] = sessionId === undefined ? [] : await this.run(accountId, [statements.findSession(sessionId)]);
+    return session?.length === 0 ? sessionEnded() : tooManyKeys();
+  }
+
+  /** Other processes find out by themselves; this one need not wait. */
+  private forget({ id, hashed_key: hashedKey }: Row, replaced: ReplacedApiKey | undefined): void {
+    this.verifier.forget(String(hashedKey));
+    if (replaced?.endsAt === undefined) this.revocations.tell(String(id));
+  }
+}
+
+function endingOf({ id, endsAt }: ReplacedApiKey, row: statements.ApiKeyRow): Statement {
+  return endsAt === undefined
+    ? statements.revokeReplaced(id, row)
+    : statements.expireReplaced(id, endsAt.toISOString(), row);
+}
+
+function checkFields(name: string, expiresAt: Date | undefined, id: string, now: number): void {
+  if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
+    throw invalid('name', `A name has 1 to ${MAX_NAME_LENGTH} characters.`);
+  }
+  if (CONTROL_CHARACTER.test(name)) throw invalid('name', 'A name is one line of text.');
+  // Not "<=", so that an invalid date is refused, too.
+  if (expiresAt !== undefined && !(expiresAt.getTime() > now)) {
+    throw invalid('expires_at', 'The expiry date must be in the future.');
+  }
+  if (!isUUID(id)) throw invalid('id', 'This is not a UUID.');
+}
+
+function invalid(field: string, message: string): ServiceError {
+  return new ServiceError('invalid_request', 'The key cannot be made like this.', { details: [{ field, message }] });
+}
+
+function tooManyKeys(): ServiceError {
+  const most = statements.MAX_ACTIVE_KEYS;
+  return new ServiceError(
+    'invalid_request',
+    `This account has ${most} active API keys, which is the maximum. Revoke a key first.`,
+  );
+}
+
+function sessionEnded(): ServiceError {
+  return new ServiceError('unauthenticated', 'The session has ended. Sign in again.');
+}

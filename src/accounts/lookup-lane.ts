@@ -1,0 +1,58 @@
+export interface LaneLimits {
+  readonly queriesAtOnce: number;
+  readonly idsPerQuery: number;
+  readonly idsWaiting: number;
+}
+
+interface Waiter<V> {
+  readonly id: string;
+  readonly resolve: (found: V | undefined) => void;
+  readonly reject: (failure: unknown) => void;
+}
+
+/**
+ * Looks ids up with a bounded number of queries at a time. Ids that arrive while all of them run wait, and share the
+ * next query: however many callers there are, the database sees the same few queries.
+ */
+export class LookupLane<V> {
+  private waiting: Waiter<V>[] = [];
+  private running = 0;
+
+  /** @param lookUp finds many at once; what is missing in its answer does not exist. */
+  constructor(
+    private readonly lookUp: (ids: readonly string[]) => Promise<ReadonlyMap<string, V>>,
+    private readonly limits: LaneLimits,
+  ) {}
+
+  get isFull(): boolean {
+    return this.waiting.length >= this.limits.idsWaiting;
+  }
+
+  /** `undefined` for what does not exist. Rejects with what the query fails with; not to be called when full. */
+  async ask(id: string): Promise<V | undefined> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ id, resolve, reject });
+      this.begin();
+    });
+  }
+
+  private begin(): void {
+    if (this.waiting.length === 0 || this.running >= this.limits.queriesAtOnce) return;
+    this.running += 1;
+    void this.run(this.waiting.splice(0, this.limits.idsPerQuery)).finally(() => {
+      this.running -= 1;
+      this.begin();
+    });
+  }
+
+  private async run(waiters: readonly Waiter<V>[]): Promise<void> {
+    try {
+      const found = await this.lookUp(waiters.map(({ id }) => id));
+      for (const { id, resolve } of waiters) resolve(found.get(id));
+    } catch (failure) {
+      // Those that wait behind would wait as long, and in vain.
+      for (const { reject } of [...waiters, ...this.waiting]) reject(failure);
+      this.waiting = [];
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '../common/clock.js';
+import { AtomicStatements, type Statement } from '../database/atomic-statements.js';
+import { orUnavailable } from '../database/query-failure.js';
+import type { Account } from './account.entity.js';
+import { ACTIVE } from './api-key-statements.js';
+import { ApiKeyVerifier } from './api-key-verifier.js';
+import { RevocationWatch } from './revocation-watch.js';
+import { SessionsService } from './sessions.service.js';
+
+const HAS_PASSWORD = 'EXISTS (SELECT id FROM accounts WHERE id = :accountId AND password_hash = :next)';
+
+/** Puts another password in the place of an account's. */
+@Injectable()
+export class PasswordReplacement {
+  constructor(
+    private readonly database: AtomicStatements,
+    private readonly sessions: SessionsService,
+    private readonly verifier: ApiKeyVerifier,
+    private readonly revocations: RevocationWatch,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /**
+   * Replaces the password, ends all sessions of the account and, if told so, revokes its active keys: all of it or nothing.
+   *
+   * @returns the number of revoked keys, or `undefined` when another change of the password was first.
+   */
+  async replace({ id, passwordHash }: Account, next: string, andRevokeKeys: boolean): Promise<number | undefined> {
+    const now = new Date(this.now()).toISOString();
+    const [replaced, ended = [], revoked = []] = await orUnavailable(
+      this.database.run({ table: 'accounts', id }, [
+        replaceHash(id, passwordHash, next),
+        endSessions(id, next),
+        ...(andRevokeKeys ? [revokeKeys(id, next, now)] : []),
+      ]),
+    );
+    if (replaced?.length !== 1) return undefined;
+    for (const session of ended) this.sessions.forget(String(session['id']));
+    for (const key of revoked) {
+      this.verifier.forget(String(key['hashed_key']));
+      this.revocations.tell(String(key['id']));
+    }
+    return revoked.length;
+  }
+}
+
+function replaceHash(accountId: string, current: string, next: string): Statement {
+  return {
+    sql: 'UPDATE accounts SET password_hash = :next WHERE id = :accountId AND password_hash = :current RETURNING id',
+    parameters: { accountId, current, next },
+  };
+}
+
+function endSessions(accountId: string, next: string): Statement {
+  return {
+    sql: `DELETE FROM sessions WHERE account_id = :accountId AND ${HAS_PASSWORD} RETURNING id`,
+    parameters: { accountId, next },
+  };
+}
+
+function revokeKeys(accountId: string, next: string, now: string): Statement {
+  return {
+    sql: `UPDATE api_keys SET revoked_at = :now WHERE ${ACTIVE} AND ${HAS_PASSWORD} RETURNING id, hashed_key`,
+    parameters: { accountId, next, now },
+  };
+}

@@ -1,0 +1,62 @@
+import type { Readable } from 'node:stream';
+import { Misuse } from './misuse.js';
+import { askTwice } from './password-prompt.js';
+import type { CommandContext } from './run-command.js';
+
+/** Far above the longest password. */
+const MAX_BYTES = 64 * 1024;
+
+/** How the operator has chosen to enter the password. */
+export interface PasswordOptions {
+  /** The value of `--password`. Every process on the machine can read it in the process list. */
+  readonly password?: string | undefined;
+  /** Whether `--password-stdin` is given. */
+  readonly fromStdin: boolean;
+}
+
+/**
+ * The new password: from `--password`, from the standard input, or from a prompt that shows nothing.
+ *
+ * @throws {Misuse} when there is none, or more than one source.
+ */
+export async function readPassword(
+  { password, fromStdin }: PasswordOptions,
+  { stdin, stderr }: Pick<CommandContext, 'stdin' | 'stderr'>,
+): Promise<string> {
+  if (password !== undefined && fromStdin) throw new Misuse('Use either --password or --password-stdin.');
+  if (password !== undefined) return password;
+  if (fromStdin) return readLine(stdin);
+  if (stdin.isTTY === true && stderr.isTTY === true) return askTwice(stdin, stderr);
+  throw new Misuse(
+    'There is no password. Add --password-stdin and send the password to the standard input, or run the command in a ' +
+      'terminal, which asks for it. (--password P works, too, but shows the password in the process list.)',
+  );
+}
+
+/** The one line that the standard input has until its end. */
+async function readLine(stdin: CommandContext['stdin']): Promise<string> {
+  if (stdin.isTTY === true) throw new Misuse('--password-stdin needs a pipe or a file. Without it, the terminal asks.');
+  const text = decoded(await readAll(stdin)).replace(/\r?\n$/, '');
+  if (text === '') throw new Misuse('The standard input holds no password.');
+  if (/[\r\n]/.test(text)) throw new Misuse('The standard input must hold the password alone, in one line.');
+  return text;
+}
+
+async function readAll(stdin: Readable): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of stdin as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > MAX_BYTES) throw new Misuse('The standard input is too long for a password.');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function decoded(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Misuse('The password must be UTF-8.');
+  }
+}

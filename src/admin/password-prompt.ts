@@ -1,0 +1,36 @@
+import { createInterface } from 'node:readline';
+import { Writable, type Readable } from 'node:stream';
+import { Misuse } from './misuse.js';
+
+/**
+ * Asks for a new password twice. What is typed is not shown.
+ *
+ * @throws {Misuse} when the two differ, when nothing is entered, and on Ctrl-C or Ctrl-D.
+ */
+export async function askTwice(input: Readable, output: Writable): Promise<string> {
+  const silence = new Writable({
+    write: (_chunk, _encoding, done) => {
+      done();
+    },
+  });
+  const terminal = createInterface({ input, output: silence, terminal: true, historySize: 0 });
+  terminal.once('SIGINT', () => {
+    terminal.close();
+  });
+  // Keeps a second line that is pasted together with the first one.
+  const lines = terminal[Symbol.asyncIterator]();
+  const ask = async (question: string): Promise<string> => {
+    output.write(question);
+    const line = await lines.next();
+    output.write('\n');
+    if (line.done === true || line.value === '') throw new Misuse('No password was entered.');
+    return line.value;
+  };
+  try {
+    const password = await ask('New password: ');
+    if ((await ask('New password again: ')) !== password) throw new Misuse('The two passwords differ.');
+    return password;
+  } finally {
+    terminal.close();
+  }
+}

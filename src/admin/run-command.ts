@@ -1,0 +1,123 @@
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { parseArgs } from 'node:util';
+import { ACCOUNT_COMMANDS, type Command } from '../accounts/account-commands.js';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { ServiceError } from '../common/service-error.js';
+import { ConfigModule } from '../config/config.module.js';
+import { loadConfig } from '../config/load-config.js';
+import type { Variables } from '../config/interpolation.js';
+import { USAGE_COMMANDS } from '../usage/usage-commands.js';
+import { UsageReportsModule } from '../usage/usage-reports.module.js';
+import { Misuse } from './misuse.js';
+import { readPassword } from './password-input.js';
+
+/** Where a command runs: `process`, or what stands for it. */
+export interface CommandContext {
+  readonly env: Variables;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable;
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+}
+
+const COMMANDS: readonly Command[] = [...ACCOUNT_COMMANDS, ...USAGE_COMMANDS];
+
+/** What goes wrong is told here, in one line, and not by Nest. */
+const QUIET = { logger: false, abortOnError: false } as const;
+
+@Module({})
+class AdminModule {}
+
+/**
+ * Runs one command and prints its result: one line of JSON, or a text as it is.
+ *
+ * @returns the exit code. What is wrong is told on `stderr`.
+ */
+export async function runCommand(words: readonly string[], context: CommandContext): Promise<number> {
+  try {
+    if (words.length === 0) throw new Misuse(usage());
+    if (words.includes('--help') || words.includes('-h')) context.stdout.write(usage());
+    else await run(words, context);
+    return 0;
+  } catch (error) {
+    context.stderr.write(`${messageOf(error).trimEnd()}\n`);
+    return 1;
+  }
+}
+
+async function run(words: readonly string[], context: CommandContext): Promise<void> {
+  const command = commandOf(words);
+  const options = await optionsOf(command, words.slice(command.name.split(' ').length), context);
+  const config = ConfigModule.forRoot(loadConfig(context.env));
+  const app = await NestFactory.createApplicationContext(
+    { module: AdminModule, imports: [config, AccountsModule, UsageReportsModule] },
+    QUIET,
+  );
+  try {
+    const result = await command.run(app, options);
+    await pipeline(piecesOf(result), context.stdout, { end: false });
+  } finally {
+    await app.close();
+  }
+}
+
+async function* piecesOf(result: unknown): AsyncIterable<string> {
+  if (typeof result === 'string') yield result;
+  else if (isPieces(result)) yield* result;
+  else yield JSON.stringify(result);
+  yield '\n';
+}
+
+function isPieces(result: unknown): result is AsyncIterable<string> {
+  return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
+}
+
+function commandOf(words: readonly string[]): Command {
+  const command = COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
+  if (command === undefined) throw new Misuse(`There is no command "${words.slice(0, 2).join(' ')}".\n${usage()}`);
+  return command;
+}
+
+async function optionsOf(
+  { required, optional, flags = [], setsPassword = false }: Command,
+  words: string[],
+  context: CommandContext,
+) {
+  const names = [...Object.keys(required), ...Object.keys(optional), ...(setsPassword ? ['password'] : [])];
+  const switches = [...flags, ...(setsPassword ? ['password-stdin'] : [])];
+  const { values } = parseArgs({ args: words, options: { ...typed(names, 'string'), ...typed(switches, 'boolean') } });
+  const missing = Object.keys(required).filter((name) => values[name] === undefined);
+  if (missing.length > 0) throw new Misuse(`Missing: ${missing.map((name) => `--${name}`).join(', ')}.\n${usage()}`);
+  const { 'password-stdin': fromStdin, ...others } = values;
+  const options = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)]));
+  if (!setsPassword) return options;
+  return {
+    ...options,
+    password: await readPassword({ password: options['password'], fromStdin: fromStdin === true }, context),
+  };
+}
+
+function typed<T extends 'string' | 'boolean'>(names: readonly string[], type: T): Record<string, { type: T }> {
+  return Object.fromEntries(names.map((name) => [name, { type }]));
+}
+
+function usage(): string {
+  const lines = COMMANDS.map(({ name, required, optional, flags = [], setsPassword = false }) => {
+    const needed = Object.entries(required).map(([option, value]) => `--${option} ${value}`);
+    const allowed = Object.entries(optional).map(([option, value]) => `[--${option} ${value}]`);
+    const switches = flags.map((flag) => `[--${flag}]`);
+    const password = setsPassword ? ['[--password-stdin | --password P]'] : [];
+    return `  ${[name, ...needed, ...allowed, ...switches, ...password].join(' ')}`;
+  });
+  return `Usage: npm run --silent admin -- <command>\n\n${lines.join('\n')}\n\nWithout an option for it, a password is asked for in the terminal.\n`;
+}
+
+/** What to tell the operator: what is wrong, without the stack. */
+function messageOf(error: unknown): string {
+  if (error instanceof ServiceError && error.details !== undefined) {
+    return error.details.map(({ field, message }) => `${field}: ${message}`).join('\n');
+  }
+  return error instanceof Error ? error.message : String(error);
+}
