@@ -1,4 +1,5 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { BodyParties } from '../common/body-parties.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
@@ -6,8 +7,10 @@ import { RedisModule } from '../redis/redis.module.js';
 import { AttemptCounters } from './attempt-counters.js';
 import { AuthenticationGuard, STRATEGY_NAMES } from './authentication.guard.js';
 import { InProcessAttemptCounters } from './in-process-attempt-counters.js';
+import { KeyCreationLimit } from './key-creation-limit.js';
 import { PasswordChange } from './password-change.js';
 import { RedisAttemptCounters } from './redis-attempt-counters.js';
+import { RequestBodyParties } from './request-body-parties.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { SessionCookie } from './session-cookie.js';
 import { SessionMiddleware } from './session.middleware.js';
@@ -21,7 +24,15 @@ export interface AuthOptions {
   readonly strategies?: readonly StrategyType[];
 }
 
-const services = [AuthenticationGuard, SameOriginGuard, SessionMiddleware, SessionCookie, SignIn, PasswordChange];
+const services = [
+  AuthenticationGuard,
+  SameOriginGuard,
+  SessionMiddleware,
+  SessionCookie,
+  SignIn,
+  PasswordChange,
+  KeyCreationLimit,
+];
 
 /** Says who makes a request, and signs people in. */
 @Global()
@@ -41,11 +52,12 @@ export class AuthModule {
           useFactory: (redis: RedisConnection | undefined) =>
             redis === undefined ? new InProcessAttemptCounters() : new RedisAttemptCounters(redis),
         },
+        { provide: BodyParties, useClass: RequestBodyParties },
         SignInLimits,
         SessionStart,
         ...services,
       ],
-      exports: services,
+      exports: [...services, BodyParties],
     };
   }
 }

@@ -5,7 +5,13 @@ import { Strategy } from 'passport-http-bearer';
 import { ApiKeyVerifier } from '../accounts/api-key-verifier.js';
 import { LastUsedRecorder } from '../accounts/last-used-recorder.js';
 import { REALM } from './challenge.js';
+import { networkOf } from './client-network.js';
 import type { Principal } from './principal.js';
+
+/** What the library sees of a request: its headers. The request itself is for {@link BearerStrategy.validate}. */
+interface ShownRequest {
+  readonly request: Request;
+}
 
 /** Authenticates by `Authorization: Bearer <API key>` (RFC 6750, section 2.1 only). */
 @Injectable()
@@ -16,16 +22,16 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
     private readonly keys: ApiKeyVerifier,
     private readonly lastUsed: LastUsedRecorder,
   ) {
-    super({ realm: REALM });
+    super({ realm: REALM, passReqToCallback: true });
   }
 
   /** The library would take keys from the query and the body, too, where they end up in logs: it sees the header only. */
   override authenticate(request: Request): void {
-    super.authenticate({ headers: request.headers } as Request);
+    super.authenticate({ headers: request.headers, request } as unknown as Request);
   }
 
-  async validate(key: string): Promise<Principal | false> {
-    const verified = await this.keys.verify(key);
+  async validate({ request }: ShownRequest, key: string): Promise<Principal | false> {
+    const verified = await this.keys.verify(key, () => networkOf(request.ip));
     if (verified === undefined) return false;
     const { account, keyId, prefix } = verified;
     this.lastUsed.touch(keyId);

@@ -1,28 +1,44 @@
-import { isIPv6 } from 'node:net';
+import { parseAddress, type AddressGroups } from './client-address.js';
 
-const IPV4_MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
-const GROUPS = 8;
-const GROUPS_OF_A_CUSTOMER = 4;
+/** The one network of all clients without a readable address. A client that invents names gets no network of its own. */
+export const NO_NETWORK = 'unknown';
+
+/** Prefixes of IPv6 addresses that hold an IPv4 address in their last 32 bits: IPv4-mapped, and NAT64 (RFC 6052). */
+const IPV4_PREFIXES: readonly AddressGroups[] = [
+  [0, 0, 0, 0, 0, 0xffff],
+  [0x64, 0xff9b, 0, 0, 0, 0],
+];
 
 /**
- * Whom attempts are counted against: an IPv4 address, or the 64 bits of an IPv6 address that one customer has, who would
- * else have 2^64 addresses to try from.
+ * The network that attempts are counted against: one IPv4 address, or the /64 of an IPv6 address, because one customer
+ * has all of its addresses.
  *
- * @param address as Express gives it, which knows the proxies in front.
+ * @param address `request.ip`, which may be any text that a proxy has put into `X-Forwarded-For`.
  */
 export function networkOf(address = ''): string {
-  const bare = address.split('%', 1)[0] ?? '';
-  const mapped = IPV4_MAPPED.exec(bare)?.[1];
-  if (mapped !== undefined || !isIPv6(bare)) return mapped ?? bare;
-  const [head = '', tail] = bare.split('::');
-  const before = groupsOf(head);
-  const after = tail === undefined ? [] : groupsOf(tail);
-  // A last part in IPv4 notation stands for two groups, none of them among those that are kept.
-  const zeros = Array.from({ length: GROUPS - before.length - after.length }, () => '0');
-  const kept = [...before, ...zeros, ...after].slice(0, GROUPS_OF_A_CUSTOMER);
-  return `${kept.map((group) => parseInt(group, 16).toString(16)).join(':')}::/64`;
+  return prefixOf(address, 4);
 }
 
-function groupsOf(text: string): string[] {
-  return text === '' ? [] : text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [group]));
+/**
+ * The widest network that one customer usually has: one IPv4 address, or the /48 of an IPv6 address.
+ *
+ * @param address see {@link networkOf}.
+ */
+export function siteOf(address = ''): string {
+  return prefixOf(address, 3);
+}
+
+function prefixOf(address: string, groups: number): string {
+  const parsed = parseAddress(address);
+  if (parsed === undefined) return NO_NETWORK;
+  if (IPV4_PREFIXES.some((prefix) => prefix.every((group, at) => parsed[at] === group))) return ipv4Of(parsed);
+  const kept = parsed.slice(0, groups).map((group) => group.toString(16));
+  return `${kept.join(':')}::/${groups * 16}`;
+}
+
+function ipv4Of(groups: AddressGroups): string {
+  return groups
+    .slice(6)
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join('.');
 }

@@ -1,14 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import { AccountsService } from '../accounts/accounts.service.js';
+import type { Account } from '../accounts/account.entity.js';
+import { AccountsService, type ChangedPassword } from '../accounts/accounts.service.js';
 import type { NewSession, VerifiedSession } from '../accounts/sessions.service.js';
 import { ServiceError } from '../common/service-error.js';
 import { CHALLENGE } from './challenge.js';
+import { siteOf } from './client-network.js';
 import { SessionStart } from './session-start.js';
-import { SignInLimits } from './sign-in-limits.js';
+import { SignInLimits, type Attempt } from './sign-in-limits.js';
 
 export interface Passwords {
   readonly current: string;
   readonly next: string;
+  /** Whether all active API keys of the account are revoked, too. */
+  readonly revokeKeys?: boolean | undefined;
+}
+
+/** The session in which the browser goes on, and what else has ended. */
+export interface PasswordChanged extends NewSession {
+  readonly revokedKeys: number;
 }
 
 /** Changes the password of who is signed in. */
@@ -25,22 +34,40 @@ export class PasswordChange {
    * browser that is signed in cannot guess the password here any faster than by signing in.
    *
    * @param address `request.ip`.
-   * @returns the session in which this browser goes on: set its cookie.
+   * @returns the session whose cookie is to be set.
    * @throws {ServiceError} `invalid_request` for `current_password` or `new_password`, `rate_limit_exceeded`, `unavailable`
    */
-  async change({ account }: VerifiedSession, { current, next }: Passwords, address?: string): Promise<NewSession> {
+  async change({ account }: VerifiedSession, passwords: Passwords, address?: string): Promise<PasswordChanged> {
     const attempt = await this.limits.attempt(address, account.email);
+    const changed = await this.replace(account.id, passwords, address, attempt);
+    await attempt.succeeded();
+    const session = await this.beginSession(changed.account);
+    return { ...session, revokedKeys: changed.revokedKeys };
+  }
+
+  private async replace(
+    accountId: string,
+    { current, next, revokeKeys }: Passwords,
+    address: string | undefined,
+    attempt: Attempt,
+  ): Promise<ChangedPassword> {
     try {
-      const changed = await this.accounts.changePassword(account.id, current, next);
-      const session = await this.starts.begin(changed);
-      if (session !== undefined) {
-        await attempt.succeeded();
-        return session;
-      }
+      return await this.accounts.changePassword(accountId, current, next, { network: siteOf(address), revokeKeys });
     } catch (error) {
-      if (!isWrongGuess(error)) await attempt.withdrawn();
+      if (isWrongGuess(error)) await attempt.failed();
+      else await attempt.withdrawn();
       throw error;
     }
+  }
+
+  private async beginSession(account: Account): Promise<NewSession> {
+    let session: NewSession | undefined;
+    try {
+      session = await this.starts.begin(account);
+    } catch (cause) {
+      throw new ServiceError('unavailable', 'The password is changed. Sign in with the new one.', { cause });
+    }
+    if (session !== undefined) return session;
     throw new ServiceError('unauthenticated', 'The password was changed elsewhere, too. Sign in again.', {
       headers: { 'WWW-Authenticate': CHALLENGE },
     });

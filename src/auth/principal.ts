@@ -19,3 +19,8 @@ export type Credential =
   | { readonly kind: 'session'; readonly sessionId: string }
   /** Of a team's own strategy, which alone knows when it ends: what runs under it is not ended by us. */
   | { readonly kind: 'external'; readonly id: string };
+
+/** The session that the request was made in, if it was made in one. */
+export function sessionIdOf({ credential }: Principal): string | undefined {
+  return credential.kind === 'session' ? credential.sessionId : undefined;
+}

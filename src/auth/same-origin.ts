@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { hostOf, isSecure } from './public-origin.js';
 
 /** `unknown`: the request does not say. Every browser of the last years does, where a page sends a form or a script. */
 export type RequestSource = 'same-origin' | 'other-origin' | 'unknown';
@@ -21,7 +22,7 @@ function isOriginOf(request: Request, origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const url = new URL(origin);
   // Behind a proxy that says nothing of it, TLS cannot be seen from here: the origin may be secure then.
-  if (url.origin !== origin || (request.secure && url.protocol !== 'https:')) return false;
-  const self = `${url.protocol}//${request.host}`;
+  if (url.origin !== origin || (isSecure(request) && url.protocol !== 'https:')) return false;
+  const self = `${url.protocol}//${hostOf(request)}`;
   return URL.canParse(self) && new URL(self).origin === origin;
 }

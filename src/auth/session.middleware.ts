@@ -2,6 +2,7 @@ import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { SessionsService } from '../accounts/sessions.service.js';
 import { hasBearerHeader } from './bearer-header.js';
+import { networkOf } from './client-network.js';
 import { SessionCookie } from './session-cookie.js';
 import './request-session.js';
 
@@ -23,7 +24,7 @@ export class SessionMiddleware implements NestMiddleware {
       return;
     }
     this.sessions
-      .verify(token)
+      .verify(token, () => networkOf(request.ip))
       .then(
         (session) => {
           if (session !== undefined) request.session = session;

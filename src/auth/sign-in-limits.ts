@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { ServiceError } from '../common/service-error.js';
 import { AttemptCounters, type AttemptCounter, type AttemptMemory } from './attempt-counters.js';
-import { networkOf } from './client-network.js';
+import { networkOf, siteOf } from './client-network.js';
+import { countAll, keyOf, type Count } from './count-attempt.js';
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
@@ -10,21 +9,31 @@ const DAY_SECONDS = 86_400;
 
 /** Of one network, whatever accounts it tries. An office of people who forget their passwords keeps below it. */
 const BY_NETWORK = { name: 'sign-in:network', attempts: 50, withinSeconds: 15 * MINUTE_SECONDS };
+/** Of one IPv6 site, which has up to 65,536 networks. */
+const BY_SITE = { name: 'sign-in:site', attempts: 500, withinSeconds: 15 * MINUTE_SECONDS };
 /** Of one network at one account. */
 const BY_BOTH = { name: 'sign-in:both', attempts: 10, withinSeconds: 15 * MINUTE_SECONDS };
 /** Of all networks at one account. Short, as it keeps out the owner, too, where they are not known. */
 const BY_ACCOUNT = { name: 'sign-in:account', attempts: 100, withinSeconds: 10 * MINUTE_SECONDS };
+/** Successful attempts of one network, which cost as much work as failed ones. */
+const SUCCESSES_BY_NETWORK = { name: 'sign-in:network_successes', attempts: 500, withinSeconds: 15 * MINUTE_SECONDS };
+const SUCCESSES_BY_SITE = { name: 'sign-in:site_successes', attempts: 5_000, withinSeconds: 15 * MINUTE_SECONDS };
+/** Successful attempts at one account. */
+const SUCCESSES_BY_ACCOUNT = { name: 'sign-in:account_successes', attempts: 100, withinSeconds: 15 * MINUTE_SECONDS };
 /** From where somebody has signed in to the account of late. */
 const KNOWN = { name: 'sign-in:known', forSeconds: 30 * DAY_SECONDS };
 const SIGN_UPS_BY_NETWORK = { name: 'sign-up:network', attempts: 20, withinSeconds: HOUR_SECONDS };
+const SIGN_UPS_BY_SITE = { name: 'sign-up:site', attempts: 200, withinSeconds: HOUR_SECONDS };
 /** Of all networks with one address, as a sign-up tells whether it has an account. */
 const SIGN_UPS_BY_ACCOUNT = { name: 'sign-up:account', attempts: 20, withinSeconds: HOUR_SECONDS };
 
-/** An attempt that counts as failed until it is said to be none. */
+/** An attempt, counted both as failed and as successful until one of these is called. */
 export interface Attempt {
   /** The password was right, or is new. */
   succeeded(): Promise<void>;
-  /** It was not tried after all. */
+  /** The password was wrong. */
+  failed(): Promise<void>;
+  /** The password was not compared after all. */
   withdrawn(): Promise<void>;
 }
 
@@ -32,28 +41,45 @@ export interface Attempt {
  * Limits how often passwords may be guessed: from a network, at an account, and at an account from a network. Nobody can
  * lock an owner out for good by guessing: from networks that the owner has signed in from, only the guesses made there
  * count. Known and unknown addresses are counted alike, so that the limits do not tell who has an account.
+ *
+ * Limits successful attempts as well, by counters of their own: each costs a password hash.
  */
 @Injectable()
 export class SignInLimits {
   private readonly byNetwork: AttemptCounter;
+  private readonly bySite: AttemptCounter;
   private readonly byBoth: AttemptCounter;
   private readonly byAccount: AttemptCounter;
+  private readonly successesByNetwork: AttemptCounter;
+  private readonly successesBySite: AttemptCounter;
+  private readonly successesByAccount: AttemptCounter;
+  private readonly failures: ReadonlySet<AttemptCounter>;
+  private readonly successes: ReadonlySet<AttemptCounter>;
   private readonly known: AttemptMemory;
   private readonly signUpsByNetwork: AttemptCounter;
+  private readonly signUpsBySite: AttemptCounter;
   private readonly signUpsByAccount: AttemptCounter;
 
   constructor(counters: AttemptCounters) {
     this.byNetwork = counters.counter(BY_NETWORK);
+    this.bySite = counters.counter(BY_SITE);
     this.byBoth = counters.counter(BY_BOTH);
     this.byAccount = counters.counter(BY_ACCOUNT);
+    this.successesByNetwork = counters.counter(SUCCESSES_BY_NETWORK);
+    this.successesBySite = counters.counter(SUCCESSES_BY_SITE);
+    this.successesByAccount = counters.counter(SUCCESSES_BY_ACCOUNT);
+    this.failures = new Set([this.byNetwork, this.bySite, this.byBoth, this.byAccount]);
+    this.successes = new Set([this.successesByNetwork, this.successesBySite, this.successesByAccount]);
     this.known = counters.memory(KNOWN.name, KNOWN.forSeconds);
     this.signUpsByNetwork = counters.counter(SIGN_UPS_BY_NETWORK);
+    this.signUpsBySite = counters.counter(SIGN_UPS_BY_SITE);
     this.signUpsByAccount = counters.counter(SIGN_UPS_BY_ACCOUNT);
   }
 
   /**
    * Counts an attempt to sign in, before any work is done for it.
    *
+   * @param address `request.ip`.
    * @param email as `normalizeEmail` gives it.
    * @throws {ServiceError} `rate_limit_exceeded`
    */
@@ -62,24 +88,30 @@ export class SignInLimits {
     const account = keyOf(email);
     const both = bothOf(network, account);
     const isKnown = await this.known.has(both);
-    // The network first: once it is refused, it cannot make counters for ever more accounts.
-    const withdrawn = await countAll([
+    // Networks first: once one is refused, it cannot make counters for ever more accounts.
+    const withdraw = await countAll([
       [this.byNetwork, network],
+      ...siteCount(this.bySite, address),
       [this.byBoth, both],
       ...(isKnown ? [] : [[this.byAccount, account] as const]),
+      [this.successesByNetwork, network],
+      ...siteCount(this.successesBySite, address),
+      [this.successesByAccount, account],
     ]);
     return {
-      withdrawn,
       succeeded: async () => {
-        await withdrawn();
+        await withdraw(this.failures);
         await this.known.add(both);
       },
+      failed: () => withdraw(this.successes),
+      withdrawn: () => withdraw(),
     };
   }
 
   /**
    * Counts a new account, before any work is done for it.
    *
+   * @param address `request.ip`.
    * @param email as `normalizeEmail` gives it.
    * @throws {ServiceError} `rate_limit_exceeded`
    */
@@ -88,42 +120,17 @@ export class SignInLimits {
     const account = keyOf(email);
     await countAll([
       [this.signUpsByNetwork, network],
+      ...siteCount(this.signUpsBySite, address),
       [this.signUpsByAccount, account],
     ]);
     return { succeeded: () => this.known.add(bothOf(network, account)) };
   }
 }
 
-/**
- * Counts with all or none.
- *
- * @returns withdraws it from all.
- */
-async function countAll(counters: readonly (readonly [AttemptCounter, string])[]): Promise<() => Promise<void>> {
-  const withdrawals: (() => Promise<void>)[] = [];
-  const withdraw = async (): Promise<void> => {
-    await Promise.all(withdrawals.map((each) => each()));
-  };
-  for (const [counter, key] of counters) {
-    const counted = await counter.count(key);
-    if (!counted.allowed) {
-      await withdraw();
-      throw tooMany(counted.retryAfterMs);
-    }
-    withdrawals.push(() => counted.withdraw());
-  }
-  return withdraw;
-}
-
-function tooMany(retryAfterMs: number): ServiceError {
-  return new ServiceError('rate_limit_exceeded', 'There were too many attempts. Try again later.', {
-    retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)),
-  });
-}
-
-/** Addresses are personal: they are not kept as they are, wherever the counters are. */
-function keyOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+/** Counts the site of an IPv6 address. The site of an IPv4 address is its network, which has a lower limit already. */
+function siteCount(counter: AttemptCounter, address: string | undefined): Count[] {
+  const site = siteOf(address);
+  return site === networkOf(address) ? [] : [[counter, keyOf(site)]];
 }
 
 function bothOf(network: string, account: string): string {

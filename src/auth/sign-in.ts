@@ -6,6 +6,7 @@ import { SessionsService, type NewSession } from '../accounts/sessions.service.j
 import { ServiceError } from '../common/service-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { CHALLENGE } from './challenge.js';
+import { siteOf } from './client-network.js';
 import { SessionStart } from './session-start.js';
 import { SignInLimits } from './sign-in-limits.js';
 
@@ -41,7 +42,7 @@ export class SignIn {
   async signIn({ email, password }: Credentials, visitor: Visitor): Promise<NewSession> {
     const attempt = await this.limits.attempt(visitor.address, normalizeEmail(email));
     try {
-      const account = await this.accounts.verifyPassword(email, password);
+      const account = await this.accounts.verifyPassword(email, password, { network: siteOf(visitor.address) });
       if (account !== undefined) {
         const session = await this.begin(account, visitor);
         await attempt.succeeded();
@@ -51,6 +52,7 @@ export class SignIn {
       await attempt.withdrawn();
       throw error;
     }
+    await attempt.failed();
     throw wrongCredentials();
   }
 
@@ -60,7 +62,7 @@ export class SignIn {
       throw new ServiceError('forbidden', 'New accounts are made by the operator of this service only.');
     }
     const attempt = await this.limits.signUp(visitor.address, normalizeEmail(credentials.email));
-    const account = await this.accounts.create(credentials);
+    const account = await this.accounts.create(credentials, { network: siteOf(visitor.address) });
     await attempt.succeeded();
     return this.begin(account, visitor);
   }

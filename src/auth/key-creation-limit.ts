@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import { AttemptCounters, type AttemptCounter } from './attempt-counters.js';
+import { countAll, keyOf } from './count-attempt.js';
+
+/** Enough to replace all keys of an account once. Each key leaves a row, also when it is revoked at once. */
+const BY_ACCOUNT = { name: 'key-creation:account', attempts: 100, withinSeconds: 3_600 };
+
+/** Limits how many API keys the owner of an account makes in an hour. */
+@Injectable()
+export class KeyCreationLimit {
+  private readonly byAccount: AttemptCounter;
+
+  constructor(counters: AttemptCounters) {
+    this.byAccount = counters.counter(BY_ACCOUNT);
+  }
+
+  /**
+   * Runs `create`, and counts it unless it throws.
+   *
+   * @throws {ServiceError} `rate_limit_exceeded` without running it; what `create` throws.
+   */
+  async count<T>(accountId: string, create: () => Promise<T>): Promise<T> {
+    const withdraw = await countAll(
+      [[this.byAccount, keyOf(accountId)]],
+      'This account has made too many API keys. Try again later.',
+    );
+    try {
+      return await create();
+    } catch (error) {
+      await withdraw();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import type { Request } from 'express';
+import { TLSSocket } from 'node:tls';
+
+/** Whether the client uses HTTPS, as far as this service can see. */
+export function isSecure(request: Request): boolean {
+  return request.socket instanceof TLSSocket || forwarded(request, 'x-forwarded-proto')?.toLowerCase() === 'https';
+}
+
+/** The host, with its port if it has one, by which the client reaches the service. */
+export function hostOf(request: Request): string {
+  return forwarded(request, 'x-forwarded-host') ?? request.headers.host ?? '';
+}
+
+/** Scheme and host by which the client reaches the service. */
+export function publicOriginOf(request: Request): string {
+  return `${isSecure(request) ? 'https' : 'http'}://${hostOf(request)}`;
+}
+
+/**
+ * The value that the outermost trusted proxy has written: the nth from the right for `TRUST_PROXY` n, as for the client's
+ * address. Values further left come from the client. A proxy that replaces the header leaves fewer values than there are
+ * proxies: then it is the first.
+ */
+function forwarded({ app, headers }: Request, name: 'x-forwarded-proto' | 'x-forwarded-host'): string | undefined {
+  const proxies = app.get('trust proxy') as number;
+  if (proxies === 0) return undefined;
+  const values = String(headers[name] ?? '')
+    .split(',')
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
+  return values[Math.max(0, values.length - proxies)];
+}
