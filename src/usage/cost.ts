@@ -7,6 +7,6 @@ export function costMicrosOf(
   prompt: TokenCount,
   completion: TokenCount,
 ): number | undefined {
-  if (price === undefined || prompt.source === 'unknown' || completion.source === 'unknown') return undefined;
+  if (price === undefined || prompt.count === undefined || completion.count === undefined) return undefined;
   return Math.round(prompt.count * price.inputPerMillion + completion.count * price.outputPerMillion);
 }

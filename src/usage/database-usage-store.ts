@@ -2,14 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { DataSource } from 'typeorm';
-import { insertStatement, marks, secondsNow } from './statements.js';
-import type { BegunStream, UsageRecord } from './usage-record.js';
+import { codeOf } from '../database/database-error.js';
+import { isDataFailure, isLostRace } from '../database/query-failure.js';
+import { readStreams, writeStreams } from './begun-streams.js';
+import { ledgerText } from './ledger-text.js';
+import { engineOf, insertStatement, marks, secondsNow, type Engine } from './statements.js';
+import { UnstorableData } from './unstorable-data.js';
+import type { UsageRecord } from './usage-record.js';
 import { RECORD_COLUMNS, rowOf } from './usage-row.js';
-import { UsageStore, type OpeningBatch } from './usage-store.js';
+import { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage-store.js';
 
 /** A process that was not heard of for so long lives no more. By the clock of the database: those of replicas differ. */
 const LIFETIME_SECONDS = 60;
 const BATCHES_AT_ONCE = 100;
+/** How often a statement is tried that failed only because of another one at the same time. */
+const MOST_RACES = 5;
+const MAX_REASON_LENGTH = 200;
 
 /**
  * The ledger in the service's database. Single statements only, written by hand: the mapper would cost as much as all else
@@ -26,17 +34,27 @@ export class DatabaseUsageStore extends UsageStore {
 
   async open({ id, streams }: OpeningBatch): Promise<void> {
     const statement = insertStatement(this.engine, 'usage_openings', ['id', 'writer_id', 'streams'], 1);
-    await this.database.query(`${statement} ON CONFLICT (id) DO NOTHING`, [id, this.writerId, JSON.stringify(streams)]);
+    await this.write(`${statement} ON CONFLICT (id) DO NOTHING`, [id, this.writerId, writeStreams(streams)]);
   }
 
   /** What a process says of its own streams is truer than what others took for granted when it seemed dead. */
   async append(records: readonly UsageRecord[]): Promise<void> {
     const statement = insertStatement(this.engine, 'usage_records', RECORD_COLUMNS, records.length);
     const corrections = RECORD_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ');
-    await this.database.query(
+    // In the order of ids, so that replicas which write the same records wait for each other, and not each for the other.
+    const rows = records.map(rowOf).sort(byId);
+    await this.write(
       `${statement} ON CONFLICT (id) DO UPDATE SET ${corrections} WHERE usage_records.outcome = 'interrupted' AND excluded.outcome <> 'interrupted'`,
-      records.flatMap(rowOf),
+      rows.flat(),
     );
+  }
+
+  override async setAside({ id, requestId, reason, record }: SetAsideRecord): Promise<void> {
+    const columns = ['id', 'request_id', 'set_aside_at', 'reason', 'record'];
+    const statement = insertStatement(this.engine, 'usage_set_aside', columns, 1);
+    const [cleanId, cleanRequestId] = [ledgerText(id), requestId === undefined ? null : ledgerText(requestId)];
+    const values = [cleanId, cleanRequestId, new Date().toISOString(), ledgerText(reason), record];
+    await this.write(`${statement} ON CONFLICT (id) DO NOTHING`, values);
   }
 
   async close(batchIds: readonly string[]): Promise<void> {
@@ -56,12 +74,12 @@ export class DatabaseUsageStore extends UsageStore {
     ]);
   }
 
-  async abandoned(): Promise<readonly OpeningBatch[]> {
+  async abandoned(): Promise<readonly AbandonedBatch[]> {
     await this.buryTheDead();
     const rows: { id: string; streams: string }[] = await this.database.query(
       `SELECT id, streams FROM usage_openings WHERE writer_id NOT IN (SELECT id FROM usage_writers) LIMIT ${BATCHES_AT_ONCE}`,
     );
-    return rows.map(({ id, streams }) => ({ id, streams: JSON.parse(streams) as BegunStream[] }));
+    return rows.map(({ id, streams }) => ({ id, ...readStreams(streams) }));
   }
 
   async leave(): Promise<void> {
@@ -87,9 +105,31 @@ export class DatabaseUsageStore extends UsageStore {
     ]);
   }
 
-  private get engine(): 'sqlite' | 'postgres' {
-    return this.database.options.type === 'postgres' ? 'postgres' : 'sqlite';
+  /** @throws {UnstorableData} where the database refuses the values. */
+  private async write(statement: string, values: (string | number | null)[]): Promise<void> {
+    for (let races = 1; ; races++) {
+      try {
+        await this.database.query(statement, values);
+        return;
+      } catch (error) {
+        if (isDataFailure(error)) throw refusalOf(error);
+        if (!isLostRace(error) || races === MOST_RACES) throw error;
+      }
+    }
   }
+
+  private get engine(): Engine {
+    return engineOf(this.database);
+  }
+}
+
+function refusalOf(error: unknown): UnstorableData {
+  const { message } = error as Error;
+  return new UnstorableData(`${codeOf(error) ?? ''} ${message}`.slice(0, MAX_REASON_LENGTH), { cause: error });
+}
+
+function byId([one]: readonly unknown[], [other]: readonly unknown[]): number {
+  return String(one) < String(other) ? -1 : 1;
 }
 
 function isRunning(pid: number): boolean {

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { inChunks } from '../accounts/in-chunks.js';
+import { RecordWriter } from './record-writer.js';
 import type { BegunStream, UsageRecord } from './usage-record.js';
-import { UsageStore } from './usage-store.js';
+import { UsageStore, type AbandonedBatch } from './usage-store.js';
 
 const BEAT_MS = 10_000;
 const RECORDS_PER_STATEMENT = 50;
@@ -16,7 +16,10 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
 
-  constructor(private readonly store: UsageStore) {}
+  constructor(
+    private readonly store: UsageStore,
+    private readonly writer: RecordWriter,
+  ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     await this.look();
@@ -39,14 +42,26 @@ export class InterruptedStreams implements OnApplicationBootstrap {
       for (;;) {
         const batches = await this.store.abandoned();
         if (batches.length === 0) return;
-        const streams = batches.flatMap((batch) => batch.streams);
-        for (const some of inChunks(streams.map(interrupted), RECORDS_PER_STATEMENT)) await this.store.append(some);
+        for (const batch of batches) await this.setAsideUnreadable(batch);
+        await this.write(batches.flatMap(({ streams }) => streams).map(interrupted));
         await this.store.close(batches.map(({ id }) => id));
       }
     } catch (error) {
       // The next look may do better; that the store is away is told by whoever needs it.
       this.logger.debug(error);
     }
+  }
+
+  private async write(records: readonly UsageRecord[]): Promise<void> {
+    for (let written = 0; written < records.length;) {
+      written += await this.writer.writeSome(records.slice(written, written + RECORDS_PER_STATEMENT));
+    }
+  }
+
+  private async setAsideUnreadable({ id, unreadable }: AbandonedBatch): Promise<void> {
+    if (unreadable === undefined) return;
+    const reason = 'The opening of streams that were interrupted cannot be read.';
+    await this.writer.setAside({ id, requestId: undefined, reason, record: unreadable });
   }
 }
 

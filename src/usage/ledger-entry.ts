@@ -1,15 +1,17 @@
 import { ServiceError } from '../common/service-error.js';
-import type { PriceConfig } from '../config/config.js';
+import type { ModelConfig } from '../config/config.js';
 import type { CallTrace } from '../upstreams/call-trace.js';
 import type { ChatMessage } from '../upstreams/chat-call.js';
 import { costMicrosOf } from './cost.js';
+import { mostPlausibleTokens, type ModelSize } from './plausible-tokens.js';
 import { outcomeOf } from './stream-outcome.js';
 import { completionTokensOf, promptTokensOf } from './token-counts.js';
 import type { BegunStream, UsageRecord } from './usage-record.js';
 
 /** Longest that a vendor's own word for the end is kept. */
 const MAX_REASON_LENGTH = 64;
-const CONTROL_CHARACTERS = /\p{Cc}/gu;
+/** Control characters and halves of surrogate pairs. */
+const ODD_CHARACTERS = /[\p{Cc}\p{Cs}]/gu;
 
 /** An admitted stream, from its beginning to its record. */
 export class LedgerEntry {
@@ -19,7 +21,7 @@ export class LedgerEntry {
   /** @param kept resolves once a kill of the process cannot make it unknown; the answer must not begin before. */
   constructor(
     readonly begun: BegunStream,
-    private readonly price: PriceConfig | undefined,
+    private readonly model: Pick<ModelConfig, 'price'> & ModelSize,
     readonly kept: Promise<void>,
     private readonly onOver: (record: UsageRecord) => void,
   ) {}
@@ -33,8 +35,10 @@ export class LedgerEntry {
     const { begun } = this;
     const { startedAt } = begun;
     const { attempts, lastAttempt, finish } = trace;
-    const promptTokens = promptTokensOf(trace, prompt);
-    const completionTokens = completionTokensOf(trace, failure === undefined);
+    const { price } = this.model;
+    const most = mostPlausibleTokens(this.model);
+    const promptTokens = promptTokensOf(trace, prompt, most);
+    const completionTokens = completionTokensOf(trace, failure === undefined, most);
     const answered = lastAttempt?.firstTextMs === undefined ? undefined : lastAttempt;
     // Member by member: spread into an object with so many more, `begun` would cost more than all else of a record.
     const record: UsageRecord = {
@@ -52,11 +56,11 @@ export class LedgerEntry {
       endedAt: startedAt + trace.elapsedMs,
       outcome: outcomeOf(failure),
       errorCode: failure instanceof ServiceError ? failure.code : undefined,
-      finishReason: finish?.raw.slice(0, MAX_REASON_LENGTH).replace(CONTROL_CHARACTERS, ' '),
+      finishReason: finish && reasonOf(finish.raw),
       promptTokens,
       completionTokens,
-      price: this.price,
-      costMicros: costMicrosOf(this.price, promptTokens, completionTokens),
+      price,
+      costMicros: costMicrosOf(price, promptTokens, completionTokens),
     };
     this.record = record;
     this.onOver(record);
@@ -69,4 +73,9 @@ export class LedgerEntry {
     if (this.record === undefined) this.listener = listener;
     else listener(this.record);
   }
+}
+
+/** @param raw a text. A protocol of a team may be written without types, and pass on anything. */
+function reasonOf(raw: unknown): string | undefined {
+  return typeof raw === 'string' ? raw.slice(0, MAX_REASON_LENGTH).replace(ODD_CHARACTERS, ' ') : undefined;
 }

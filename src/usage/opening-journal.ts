@@ -1,6 +1,8 @@
+import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
+import { UnstorableData } from './unstorable-data.js';
 import type { BegunStream } from './usage-record.js';
-import type { OpeningBatch, UsageStore } from './usage-store.js';
+import type { UsageStore } from './usage-store.js';
 
 /** Streams that begin within this time are written together. */
 const GATHERING_MS = 2;
@@ -22,10 +24,11 @@ export interface Opening {
  * the store is away nobody waits for it: what is still open when it is back is written then.
  */
 export class OpeningJournal {
+  private readonly logger = new Logger(OpeningJournal.name);
   private gathering: Batch | undefined;
   /** Not written yet, as the store failed. */
   private readonly unwritten = new Set<Batch>();
-  /** Written, and over. */
+  /** Over, and in the store, or perhaps there: a write that failed may have taken effect. */
   private readonly finished = new Set<Batch>();
   private isAway = false;
   private gatheredAt = -Infinity;
@@ -43,7 +46,7 @@ export class OpeningJournal {
       kept: batch.kept,
       settle: () => {
         batch.streams.delete(stream.id);
-        if (batch.streams.size === 0 && batch !== this.gathering) this.finish(batch);
+        if (batch.streams.size === 0 && batch !== this.gathering && !batch.isBeingWritten) this.finish(batch);
       },
     };
   }
@@ -53,7 +56,7 @@ export class OpeningJournal {
     for (const batch of this.unwritten) await this.write(batch);
     const over = [...this.finished];
     if (over.length === 0) return;
-    await this.store.close(over.map(({ id }) => id));
+    await this.store.close(over.flatMap((batch) => [...batch.triedIds]));
     for (const batch of over) this.finished.delete(batch);
   }
 
@@ -75,7 +78,7 @@ export class OpeningJournal {
   private async write(batch: Batch): Promise<void> {
     if (batch.streams.size === 0) {
       // All of them ended, and their records are kept, before this was written.
-      this.unwritten.delete(batch);
+      this.finish(batch);
       batch.keep();
       return;
     }
@@ -84,34 +87,68 @@ export class OpeningJournal {
       this.isAway = true;
       batch.keep();
     }, PATIENCE_MS);
+    batch.isBeingWritten = true;
     try {
-      await this.store.open({ id: batch.id, streams: [...batch.streams.values()] } satisfies OpeningBatch);
+      await this.open(batch);
       this.isAway = false;
       this.unwritten.delete(batch);
-      batch.isWritten = true;
-      if (batch.streams.size === 0) this.finish(batch);
     } catch (error) {
       this.isAway = true;
       throw error;
     } finally {
       clearTimeout(patience);
+      batch.isBeingWritten = false;
+      if (batch.streams.size === 0) this.finish(batch);
       batch.keep();
     }
   }
 
+  /** Writes the batch. If the store refuses its data, each stream is written alone: usually only one is bad. */
+  private async open({ id, streams, triedIds }: Batch): Promise<void> {
+    const all = [...streams.values()];
+    triedIds.add(id);
+    try {
+      await this.store.open({ id, streams: all });
+    } catch (error) {
+      if (!(error instanceof UnstorableData)) throw error;
+      triedIds.delete(id);
+      for (const stream of all) await this.openAlone(stream, triedIds);
+    }
+  }
+
+  /** Writes one stream. If the store refuses its data, the stream runs without an opening: only its record will tell of it. */
+  private async openAlone(stream: BegunStream, triedIds: Set<string>): Promise<void> {
+    const { id, requestId } = stream;
+    triedIds.add(id);
+    try {
+      await this.store.open({ id, streams: [stream] });
+    } catch (error) {
+      if (!(error instanceof UnstorableData)) throw error;
+      triedIds.delete(id);
+      this.logger.error({
+        msg: 'The store refuses the opening of a stream',
+        requestId,
+        recordId: id,
+        reason: error.message,
+      });
+    }
+  }
+
   private finish(batch: Batch): void {
-    if (batch.isWritten) this.finished.add(batch);
-    else this.unwritten.delete(batch);
+    this.unwritten.delete(batch);
+    if (batch.triedIds.size > 0) this.finished.add(batch);
   }
 }
 
 class Batch {
   readonly id = randomUUID();
+  /** The ids under which the store may have the batch, or single streams of it. */
+  readonly triedIds = new Set<string>();
   /** Those that are not over, by id. */
   readonly streams = new Map<string, BegunStream>();
   readonly kept: Promise<void>;
   keep!: () => void;
-  isWritten = false;
+  isBeingWritten = false;
 
   /** @param isAway nobody is to wait. */
   constructor(isAway: boolean) {

@@ -17,12 +17,14 @@ export class RecordQueue<Entry> {
     return true;
   }
 
-  /** Hands over everything in portions, each of which stays until it is kept. Rejects when one is not. */
-  async drain(keep: (portion: readonly Entry[]) => Promise<void>): Promise<void> {
+  /**
+   * Hands over everything in portions. Entries stay until they are kept. Rejects when `keep` does.
+   *
+   * @param keep resolves to how many of the portion are kept, from its first on: at least one.
+   */
+  async drain(keep: (portion: readonly Entry[]) => Promise<number>): Promise<void> {
     while (this.entries.length > 0) {
-      const portion = this.entries.slice(0, RECORDS_PER_WRITE);
-      await keep(portion);
-      this.entries.splice(0, portion.length);
+      this.entries.splice(0, await keep(this.entries.slice(0, RECORDS_PER_WRITE)));
     }
   }
 }

@@ -1,5 +1,11 @@
+import type { DataSource } from 'typeorm';
+
 /** As far as statements differ between them. */
 export type Engine = 'sqlite' | 'postgres';
+
+export function engineOf({ options }: DataSource): Engine {
+  return options.type === 'postgres' ? 'postgres' : 'sqlite';
+}
 
 /** Placeholders of `count` parameters, from the one after `before` on. */
 export function marks(engine: Engine, count: number, before = 0): string {

@@ -20,10 +20,8 @@ export const USAGE_COMMANDS: readonly Command[] = [
       if (email !== undefined && asked === undefined) {
         throw new ServiceError('not_found', `There is no account "${email}".`);
       }
-      const rows = await app.get(UsageReports).dailyOfAll(period.from, period.to, asked?.id);
-      const emails = await accounts.emailsOf([...new Set(rows.map(({ accountId }) => accountId))]);
-      const lines = rows.map((row) => lineOf(row, emails.get(row.accountId)));
-      return format === 'json' ? lines : csvOf(lines);
+      const pages = app.get(UsageReports).pages(period.from, period.to, asked?.id);
+      return format === 'json' ? json(linesOf(pages, accounts)) : csv(linesOf(pages, accounts));
     },
   },
 ];
@@ -47,6 +45,15 @@ const COLUMNS = [
 
 type Line = Readonly<Record<(typeof COLUMNS)[number], string | number | null>>;
 
+type Pages<T> = AsyncIterable<readonly T[]>;
+
+async function* linesOf(pages: Pages<AccountUsageRow>, accounts: AccountsService): Pages<Line> {
+  for await (const rows of pages) {
+    const emails = await accounts.emailsOf([...new Set(rows.map(({ accountId }) => accountId))]);
+    yield rows.map((row) => lineOf(row, emails.get(row.accountId)));
+  }
+}
+
 /** @param email `undefined` for an account that is gone. */
 function lineOf(row: AccountUsageRow, email: string | undefined): Line {
   return {
@@ -67,10 +74,24 @@ function lineOf(row: AccountUsageRow, email: string | undefined): Line {
   };
 }
 
+/** Returns one array in pieces, because the rows of all accounts may not fit into memory. */
+async function* json(pages: Pages<Line>): AsyncIterable<string> {
+  let before = '[';
+  for await (const lines of pages) {
+    for (const line of lines) {
+      yield before + JSON.stringify(line);
+      before = ',';
+    }
+  }
+  yield before === '[' ? '[]' : ']';
+}
+
 /** RFC 4180. */
-function csvOf(lines: readonly Line[]): string {
-  const rows = lines.map((line) => COLUMNS.map((column) => cellOf(line[column])).join(','));
-  return [COLUMNS.join(','), ...rows].join('\r\n');
+async function* csv(pages: Pages<Line>): AsyncIterable<string> {
+  yield COLUMNS.join(',');
+  for await (const lines of pages) {
+    for (const line of lines) yield `\r\n${COLUMNS.map((column) => cellOf(line[column])).join(',')}`;
+  }
 }
 
 /** A spreadsheet would take what begins like a formula for one: an apostrophe keeps it text. */

@@ -8,8 +8,9 @@ import { LedgerEntry } from './ledger-entry.js';
 import { OpeningJournal, type Opening } from './opening-journal.js';
 import { recordId } from './record-id.js';
 import { RecordQueue } from './record-queue.js';
+import { RecordWriter } from './record-writer.js';
 import { partyOf } from './usage-party.js';
-import type { UsageRecord } from './usage-record.js';
+import type { TokenCount, UsageRecord } from './usage-record.js';
 import { USAGE_SINKS, type UsageSink } from './usage-sink.js';
 import { UsageStore } from './usage-store.js';
 
@@ -36,7 +37,8 @@ export class UsageLedger implements BeforeApplicationShutdown {
   private isBehind = false;
 
   constructor(
-    private readonly store: UsageStore,
+    store: UsageStore,
+    private readonly writer: RecordWriter,
     private readonly interrupted: InterruptedStreams,
     @Inject(USAGE_SINKS) sinks: readonly UsageSink[],
     @Inject(CLOCK) private readonly now: Clock,
@@ -52,6 +54,11 @@ export class UsageLedger implements BeforeApplicationShutdown {
     this.sinks.push(sink);
   }
 
+  /** Records that the store refused for their data since the start. */
+  get setAside(): number {
+    return this.writer.setAsideCount;
+  }
+
   /** Records that wait to be written. */
   get queued(): number {
     return this.queue.length;
@@ -62,7 +69,8 @@ export class UsageLedger implements BeforeApplicationShutdown {
     const startedAt = this.now();
     const begun = { id: recordId(startedAt), requestId, ...partyOf(principal), model: model.id, startedAt };
     const opening = this.journal.add(begun);
-    return new LedgerEntry(begun, model.price, opening.kept, (record) => {
+    return new LedgerEntry(begun, model, opening.kept, (record) => {
+      this.warnOfImplausible(record);
       this.tell(record);
       if (!this.queue.add({ record, opening })) {
         this.lost++;
@@ -85,15 +93,33 @@ export class UsageLedger implements BeforeApplicationShutdown {
     await this.interrupted.leave();
   }
 
+  private warnOfImplausible({ requestId, model, upstream, promptTokens, completionTokens }: UsageRecord): void {
+    if (promptTokens.source !== 'implausible' && completionTokens.source !== 'implausible') return;
+    this.logger.warn({
+      msg: 'An upstream reported an implausible number of tokens. The ledger uses an estimate instead',
+      requestId,
+      model,
+      upstream,
+      promptTokens: reportedOf(promptTokens),
+      completionTokens: reportedOf(completionTokens),
+    });
+  }
+
   private tell(record: UsageRecord): void {
     for (const sink of this.sinks) {
       try {
-        sink.record(record);
+        const told = sink.record(record);
+        // An unhandled rejection would end the process.
+        if (told instanceof Promise) told.catch(this.logSinkFailure);
       } catch (error) {
-        this.logger.error(error instanceof Error ? error : new Error('A usage sink failed.', { cause: error }));
+        this.logSinkFailure(error);
       }
     }
   }
+
+  private readonly logSinkFailure = (error: unknown): void => {
+    this.logger.error(error instanceof Error ? error : new Error('A usage sink failed.', { cause: error }));
+  };
 
   private writeAfter(delayMs: number): void {
     if (this.writing !== undefined) return;
@@ -119,8 +145,9 @@ export class UsageLedger implements BeforeApplicationShutdown {
 
   private async flush(): Promise<void> {
     await this.queue.drain(async (portion) => {
-      await this.store.append(portion.map(({ record }) => record));
-      for (const { opening } of portion) opening.settle();
+      const count = await this.writer.writeSome(portion.map(({ record }) => record));
+      for (const { opening } of portion.slice(0, count)) opening.settle();
+      return count;
     });
     await this.journal.flush();
   }
@@ -131,4 +158,9 @@ export class UsageLedger implements BeforeApplicationShutdown {
     if (this.isBehind) this.logger.warn('The usage ledger cannot be written: records wait until its store is back');
     else this.logger.log('The usage ledger is written again');
   }
+}
+
+/** Returns a text, because JSON does not support infinity. */
+function reportedOf(count: TokenCount): string | undefined {
+  return count.source === 'implausible' ? String(count.reported) : undefined;
 }

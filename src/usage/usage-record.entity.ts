@@ -1,8 +1,15 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
 import { TimestampColumn } from '../database/timestamp-column.js';
 import type { StreamOutcome } from './stream-outcome.js';
+import type { TokenCount } from './usage-record.js';
 
-type Source = 'reported' | 'estimated' | 'unknown';
+type Source = TokenCount['source'];
+
+/** The driver of PostgreSQL returns 64-bit integers as texts. No count is above 2^53. */
+const WIDE_NUMBER: ValueTransformer = {
+  to: (value: number | null) => value,
+  from: (value: string | number | null) => (value === null ? null : Number(value)),
+};
 
 /** One admitted stream, as the ledger keeps it. No account and no key is referenced: what happened outlives both. */
 @Entity('usage_records')
@@ -54,13 +61,13 @@ export class UsageRecordEntity {
   @Column({ type: 'text', name: 'finish_reason', nullable: true })
   readonly finishReason!: string | null;
 
-  @Column({ type: 'integer', name: 'prompt_tokens', nullable: true })
+  @Column({ type: 'bigint', name: 'prompt_tokens', nullable: true, transformer: WIDE_NUMBER })
   readonly promptTokens!: number | null;
 
   @Column({ type: 'text', name: 'prompt_tokens_source' })
   readonly promptTokensSource!: Source;
 
-  @Column({ type: 'integer', name: 'completion_tokens', nullable: true })
+  @Column({ type: 'bigint', name: 'completion_tokens', nullable: true, transformer: WIDE_NUMBER })
   readonly completionTokens!: number | null;
 
   @Column({ type: 'text', name: 'completion_tokens_source' })

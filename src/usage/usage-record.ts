@@ -6,6 +6,8 @@ import type { StreamOutcome } from './stream-outcome.js';
 /** A number of tokens with where it comes from. What nobody knows is no number. */
 export type TokenCount =
   | { readonly source: 'reported' | 'estimated'; readonly count: number }
+  /** The vendor reported an implausible number. The count is an estimate; `undefined` without a text to estimate it from. */
+  | { readonly source: 'implausible'; readonly count: number | undefined; readonly reported: number }
   | { readonly source: 'unknown'; readonly count?: undefined };
 
 /** Who asked, as the ledger keeps it. */

@@ -2,24 +2,36 @@ import type { UsagePeriod } from './usage-period.js';
 import type { UsageRow } from './usage-reports.js';
 import type { UsageReport } from './usage.dto.js';
 
-/** The rows as they are sent. */
-export function reportOf({ from, to }: UsagePeriod, rows: readonly UsageRow[]): UsageReport {
+/** Returns the {@link UsageReport} as JSON, in pieces. Writing a long report in one go would block the event loop. */
+export async function reportJson(
+  { from, to }: UsagePeriod,
+  pages: AsyncIterable<readonly UsageRow[]>,
+): Promise<readonly Buffer[]> {
+  const head = { from: dayOf(from), to: dayOf(new Date(to.getTime() - 1)) };
+  const pieces = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"usage":[`)];
+  let separator = '';
+  for await (const rows of pages) {
+    if (rows.length === 0) continue;
+    pieces.push(Buffer.from(separator + JSON.stringify(rows.map(entryOf)).slice(1, -1)));
+    separator = ',';
+  }
+  pieces.push(Buffer.from(']}'));
+  return pieces;
+}
+
+function entryOf(row: UsageRow): UsageReport['usage'][number] {
   return {
-    from: dayOf(from),
-    to: dayOf(new Date(to.getTime() - 1)),
-    usage: rows.map((row) => ({
-      day: row.day,
-      model: row.model,
-      key: row.keyId === null ? null : { id: row.keyId, prefix: row.keyPrefix ?? '' },
-      requests: row.requests,
-      completed: row.completed,
-      errors: row.errors,
-      prompt_tokens: row.promptTokens,
-      completion_tokens: row.completionTokens,
-      tokens_unknown: row.tokensUnknown,
-      cost: row.cost ?? null,
-      currency: row.currency,
-    })),
+    day: row.day,
+    model: row.model,
+    key: row.keyId === null ? null : { id: row.keyId, prefix: row.keyPrefix ?? '' },
+    requests: row.requests,
+    completed: row.completed,
+    errors: row.errors,
+    prompt_tokens: row.promptTokens,
+    completion_tokens: row.completionTokens,
+    tokens_unknown: row.tokensUnknown,
+    cost: row.cost ?? null,
+    currency: row.currency,
   };
 }
 

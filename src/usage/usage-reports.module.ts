@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { CommonModule } from '../common/common.module.js';
 import { DatabaseModule } from '../database/database.module.js';
+import { ReportGate } from './report-gate.js';
 import { UsageRecordEntity } from './usage-record.entity.js';
 import { UsageReports } from './usage-reports.js';
 
 /** What the ledger says, for whoever only reads it. */
 @Module({
-  imports: [DatabaseModule, TypeOrmModule.forFeature([UsageRecordEntity])],
-  providers: [UsageReports],
-  exports: [UsageReports],
+  imports: [CommonModule, DatabaseModule, TypeOrmModule.forFeature([UsageRecordEntity])],
+  providers: [UsageReports, ReportGate],
+  exports: [UsageReports, ReportGate],
 })
 export class UsageReportsModule {}

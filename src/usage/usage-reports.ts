@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository, type SelectQueryBuilder } from 'typeorm';
+import { setImmediate as afterOtherWork } from 'node:timers/promises';
+import { Repository } from 'typeorm';
+import { ServiceError } from '../common/service-error.js';
 import { orUnavailable } from '../database/query-failure.js';
-import { FAILED_OUTCOMES } from './stream-outcome.js';
+import { pageOfDaySums, type DaySums } from './day-sums.js';
+import { ledgerText } from './ledger-text.js';
+import { engineOf, marks } from './statements.js';
 import { UsageRecordEntity } from './usage-record.entity.js';
 import type { UsageParty } from './usage-record.js';
 
@@ -39,102 +43,116 @@ export interface AccountUsageRow extends UsageRow {
   readonly accountId: string;
 }
 
-interface RawRow extends Record<string, string | number | null> {
-  readonly day: string;
-  readonly model: string;
-  readonly account_id: string;
-  readonly credential: UsageParty['credential'];
-  readonly key_id: string | null;
-  readonly key_prefix: string | null;
-  readonly currency: string | null;
-}
+/** The most rows of a report: 136 pairs of a key and a model on each day of a year, some 11 MB as JSON. */
+const MOST_ROWS = 50_000;
+/** Small, because SQLite blocks the event loop while it reads a page. */
+const ROWS_PER_PAGE = 500;
+const DAY_MS = 86_400_000;
+const MICROS = 1_000_000;
 
-/** Sums of the ledger. */
+/** Reports from the daily sums of the ledger. A period always includes whole days in UTC. */
 @Injectable()
 export class UsageReports {
+  /** Resolves when the next page may be read. Concurrent reports take turns, so that other requests are served in between. */
+  private turn: Promise<void> = Promise.resolve();
+
+  /** @param records from the database that has the daily sums, too. */
   constructor(@InjectRepository(UsageRecordEntity) private readonly records: Repository<UsageRecordEntity>) {}
 
-  /** An account's own, oldest day first; from `from` to before `to`. */
+  /**
+   * An account's own, oldest day first; from `from` to before `to`.
+   *
+   * @throws {ServiceError} `invalid_request` for more than 50,000 rows.
+   */
   async daily(accountId: string, from: Date, to: Date): Promise<readonly UsageRow[]> {
     return this.dailyOfAll(from, to, accountId);
   }
 
-  /** Everyone's, or those of one account, with whose they are. */
+  /** The rows of {@link daily} in pages. Throws the same error. */
+  dailyPages(accountId: string, from: Date, to: Date): AsyncIterable<readonly UsageRow[]> {
+    return bounded(this.pages(from, to, accountId));
+  }
+
+  /** The rows of all accounts, or of one. Throws the same error as {@link daily}. */
   async dailyOfAll(from: Date, to: Date, accountId?: string): Promise<readonly AccountUsageRow[]> {
-    const query = this.sums(from, to);
-    if (accountId !== undefined) query.andWhere('usage.account_id = :accountId', { accountId });
-    const rows = await orUnavailable(query.getRawMany<RawRow>());
-    return rows.map((row) => ({ accountId: row.account_id, ...rowOf(row) }));
+    const rows: AccountUsageRow[] = [];
+    for await (const page of bounded(this.pages(from, to, accountId))) rows.push(...page);
+    return rows;
   }
 
-  /** Tokens of an account's streams that began at `from` or later, as far as they are known. */
+  /** The rows of {@link dailyOfAll} in pages, without a limit. */
+  async *pages(from: Date, to: Date, accountId?: string): AsyncGenerator<readonly AccountUsageRow[], void> {
+    const { dataSource } = this.records.manager;
+    const period = {
+      from: dayOf(from.getTime()),
+      before: dayOf(Math.ceil(to.getTime() / DAY_MS) * DAY_MS),
+      accountId: accountId && ledgerText(accountId),
+      limit: ROWS_PER_PAGE,
+    };
+    let after: DaySums | undefined;
+    do {
+      await (this.turn = this.turn.then(afterOtherWork));
+      const rows: DaySums[] = await orUnavailable(
+        dataSource.query(...pageOfDaySums(engineOf(dataSource), { ...period, after })),
+      );
+      yield rows.map(rowOf);
+      after = rows[ROWS_PER_PAGE - 1];
+    } while (after !== undefined);
+  }
+
+  /** Tokens of an account's streams, as far as they are known, since the beginning of the day of `from` in UTC. */
   async tokensSince(accountId: string, from: Date): Promise<number> {
-    const row = await orUnavailable(
-      this.records
-        .createQueryBuilder('usage')
-        .select('SUM(COALESCE(usage.prompt_tokens, 0) + COALESCE(usage.completion_tokens, 0))', 'tokens')
-        .where('usage.account_id = :accountId AND usage.started_at >= :from', { accountId, from: from.toISOString() })
-        .getRawOne<{ tokens: string | number | null }>(),
+    const { dataSource } = this.records.manager;
+    const engine = engineOf(dataSource);
+    const [row] = await orUnavailable(
+      dataSource.query<{ tokens: number | null }[]>(
+        `SELECT SUM(prompt_tokens + completion_tokens) AS tokens FROM usage_days
+          WHERE account_id = ${marks(engine, 1)} AND day >= ${marks(engine, 1, 1)}`,
+        [ledgerText(accountId), dayOf(from.getTime())],
+      ),
     );
-    return Number(row?.tokens ?? 0);
-  }
-
-  private sums(from: Date, to: Date): SelectQueryBuilder<UsageRecordEntity> {
-    return this.records
-      .createQueryBuilder('usage')
-      .select('SUBSTR(usage.started_at, 1, 10)', 'day')
-      .addSelect('usage.account_id', 'account_id')
-      .addSelect('usage.model', 'model')
-      .addSelect('usage.credential', 'credential')
-      .addSelect('usage.key_id', 'key_id')
-      .addSelect('MAX(usage.key_prefix)', 'key_prefix')
-      .addSelect('COUNT(*)', 'requests')
-      .addSelect(`SUM(CASE WHEN usage.outcome = 'completed' THEN 1 ELSE 0 END)`, 'completed')
-      .addSelect('SUM(CASE WHEN usage.outcome IN (:...failed) THEN 1 ELSE 0 END)', 'errors')
-      .addSelect('SUM(COALESCE(usage.prompt_tokens, 0))', 'prompt_tokens')
-      .addSelect('SUM(COALESCE(usage.completion_tokens, 0))', 'completion_tokens')
-      .addSelect(
-        'SUM(CASE WHEN usage.prompt_tokens IS NULL OR usage.completion_tokens IS NULL THEN 1 ELSE 0 END)',
-        'tokens_unknown',
-      )
-      .addSelect(
-        `SUM(CASE WHEN usage.prompt_tokens_source = 'estimated' OR usage.completion_tokens_source = 'estimated' THEN 1 ELSE 0 END)`,
-        'tokens_estimated',
-      )
-      .addSelect('SUM(usage.cost_micros)', 'cost_micros')
-      .addSelect('SUM(CASE WHEN usage.cost_micros IS NULL THEN 1 ELSE 0 END)', 'without_cost')
-      .addSelect('usage.currency', 'currency')
-      .where('usage.started_at >= :from AND usage.started_at < :to', {
-        from: from.toISOString(),
-        to: to.toISOString(),
-        failed: FAILED_OUTCOMES,
-      })
-      .groupBy('SUBSTR(usage.started_at, 1, 10)')
-      .addGroupBy('usage.account_id, usage.model, usage.credential, usage.key_id, usage.currency')
-      .orderBy('day')
-      .addOrderBy('usage.account_id')
-      .addOrderBy('usage.model')
-      .addOrderBy('usage.key_id');
+    return row?.tokens ?? 0;
   }
 }
 
-/** PostgreSQL gives sums as text. */
-function rowOf(row: RawRow): UsageRow {
+function dayOf(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 10);
+}
+
+async function* bounded(pages: AsyncIterable<readonly AccountUsageRow[]>): AsyncIterable<readonly AccountUsageRow[]> {
+  let count = 0;
+  for await (const rows of pages) {
+    count += rows.length;
+    if (count > MOST_ROWS) throw tooManyRows();
+    yield rows;
+  }
+}
+
+function tooManyRows(): ServiceError {
+  const message = `must be later: the report would have more than ${MOST_ROWS.toLocaleString('en-US')} rows`;
+  return new ServiceError('invalid_request', `The period is too long: from ${message}.`, {
+    details: [{ field: 'from', message }],
+  });
+}
+
+function rowOf(row: DaySums): AccountUsageRow {
+  const [requests, withoutCost] = [Number(row.requests), Number(row.without_cost)];
   return {
+    accountId: row.account_id,
     day: row.day,
     model: row.model,
     credential: row.credential,
-    keyId: row.key_id,
-    keyPrefix: row.key_prefix,
-    requests: Number(row['requests']),
-    completed: Number(row['completed']),
-    errors: Number(row['errors']),
-    promptTokens: Number(row['prompt_tokens']),
-    completionTokens: Number(row['completion_tokens']),
-    tokensUnknown: Number(row['tokens_unknown']),
-    tokensEstimated: Number(row['tokens_estimated']),
-    cost: row['cost_micros'] == null ? undefined : Number(row['cost_micros']) / 1_000_000,
-    withoutCost: Number(row['without_cost']),
-    currency: row.currency,
+    keyId: row.key_id || null,
+    keyPrefix: row.key_prefix || null,
+    requests,
+    completed: Number(row.completed),
+    errors: Number(row.errors),
+    promptTokens: row.prompt_tokens,
+    completionTokens: row.completion_tokens,
+    tokensUnknown: Number(row.tokens_unknown),
+    tokensEstimated: Number(row.tokens_estimated),
+    cost: requests > withoutCost ? row.cost_micros / MICROS : undefined,
+    withoutCost,
+    currency: row.currency || null,
   };
 }

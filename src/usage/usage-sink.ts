@@ -14,8 +14,8 @@ import type { UsageRecord } from './usage-record.js';
  * ```
  */
 export interface UsageSink {
-  /** Must return soon: what takes time is done later. What it throws is logged. */
-  record(record: UsageRecord): void;
+  /** Must return soon: a promise is not waited for. What it throws, or rejects with, is logged. */
+  record(record: UsageRecord): void | Promise<void>;
 }
 
 /** Injection token of all sinks. */

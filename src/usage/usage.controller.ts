@@ -1,15 +1,19 @@
-import { Controller, Get, Header, Inject, Query } from '@nestjs/common';
+import { Controller, Get, Header, Inject, Query, StreamableFile } from '@nestjs/common';
 import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { Readable } from 'node:stream';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import type { Principal } from '../auth/principal.js';
 import { ApiErrors } from '../common/api-errors.decorator.js';
 import { CLOCK, type Clock } from '../common/clock.js';
 import { ServiceError } from '../common/service-error.js';
-import { reportOf } from './usage-report.js';
+import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
+import { ReportGate } from './report-gate.js';
+import { reportJson } from './usage-report.js';
 import { UsageReports } from './usage-reports.js';
 import { usagePeriod } from './usage-period.js';
 import { UsageReport } from './usage.dto.js';
 
+const JSON_TYPE = 'application/json; charset=utf-8';
 const DAY = { required: false, schema: { type: 'string', format: 'date' } } as const;
 
 @ApiTags('Usage')
@@ -18,22 +22,31 @@ const DAY = { required: false, schema: { type: 'string', format: 'date' } } as c
 export class UsageController {
   constructor(
     private readonly reports: UsageReports,
+    private readonly gate: ReportGate,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
   @Get()
+  @LimitedByTier()
   @Header('Cache-Control', 'no-store')
-  @ApiOperation({ summary: "Sums up the account's own streams by day, model and key" })
+  @ApiOperation({
+    summary: "Sums up the account's own streams by day, model and key",
+    description: "Counts against the limits of the account's tier like a chat request.",
+  })
   @ApiQuery({ name: 'from', ...DAY, description: 'The first day, in UTC. By default 29 days before the last.' })
   @ApiQuery({ name: 'to', ...DAY, description: 'The last day. By default today.' })
   @ApiOkResponse({ type: UsageReport })
-  @ApiErrors(400, 401, 503)
+  @ApiErrors(400, 401, 429, 503)
   async own(
     @CurrentPrincipal() { accountId }: Principal,
     @Query() query: Readonly<Record<string, string | string[] | undefined>>,
-  ): Promise<UsageReport> {
+  ): Promise<StreamableFile> {
     const period = usagePeriod({ from: dayIn(query, 'from'), to: dayIn(query, 'to') }, this.now());
-    return reportOf(period, await this.reports.daily(accountId, period.from, period.to));
+    const pieces = await this.gate.run(accountId, () =>
+      reportJson(period, this.reports.dailyPages(accountId, period.from, period.to)),
+    );
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    return new StreamableFile(Readable.from(pieces), { type: JSON_TYPE, length });
   }
 }
 

@@ -3,6 +3,7 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { DatabaseUsageStore } from './database-usage-store.js';
 import { InterruptedStreams } from './interrupted-streams.js';
+import { RecordWriter } from './record-writer.js';
 import { UsageController } from './usage.controller.js';
 import { UsageLedger } from './usage-ledger.js';
 import { UsageReportsModule } from './usage-reports.module.js';
@@ -27,6 +28,7 @@ export class UsageModule {
       controllers: [UsageController],
       providers: [
         UsageLedger,
+        RecordWriter,
         InterruptedStreams,
         { provide: USAGE_SINKS, useValue: usageSinks },
         usageStore === undefined

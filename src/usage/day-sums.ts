@@ -1,0 +1,62 @@
+import { marks, type Engine } from './statements.js';
+import type { UsageParty } from './usage-record.js';
+
+/** A row of the daily sums as the drivers return it. The driver of PostgreSQL returns counts as texts. */
+export interface DaySums {
+  readonly day: string;
+  readonly account_id: string;
+  readonly model: string;
+  /** Empty without an API key. */
+  readonly key_id: string;
+  readonly credential: UsageParty['credential'];
+  /** Empty without a price. */
+  readonly currency: string;
+  readonly key_prefix: string;
+  readonly requests: string | number;
+  readonly completed: string | number;
+  readonly errors: string | number;
+  readonly tokens_unknown: string | number;
+  readonly tokens_estimated: string | number;
+  readonly without_cost: string | number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cost_micros: number;
+}
+
+/** The order of the rows. There is an index for each, so that the database does not sort a page. */
+const ORDER_OF_ACCOUNT = ['day', 'model', 'key_id', 'credential', 'currency'] as const;
+const ORDER_OF_ALL = ['day', 'account_id', 'model', 'key_id', 'credential', 'currency'] as const;
+
+export interface PageRequest {
+  /** `YYYY-MM-DD`, as `before`. */
+  readonly from: string;
+  readonly before: string;
+  /** `undefined`: all accounts. */
+  readonly accountId: string | undefined;
+  /** The last row of the page before. */
+  readonly after: DaySums | undefined;
+  readonly limit: number;
+}
+
+/** Returns the statement for one page of the daily sums, and its parameters. */
+export function pageOfDaySums(
+  engine: Engine,
+  { from, before, accountId, after, limit }: PageRequest,
+): [statement: string, parameters: string[]] {
+  const parameters: string[] = [];
+  const mark = (...values: string[]): string =>
+    marks(engine, values.length, parameters.push(...values) - values.length);
+  const order = accountId === undefined ? ORDER_OF_ALL : ORDER_OF_ACCOUNT;
+  const conditions = [
+    ...(accountId === undefined ? [] : [`account_id = ${mark(accountId)}`]),
+    // Not both: SQLite would then start every page at the first day of the period.
+    after === undefined
+      ? `day >= ${mark(from)}`
+      : `(${order.join(', ')}) > (${mark(...order.map((column) => after[column]))})`,
+    `day < ${mark(before)}`,
+    // A correction can leave an empty row behind.
+    'requests > 0',
+  ];
+  const where = conditions.join(' AND ');
+  return [`SELECT * FROM usage_days WHERE ${where} ORDER BY ${order.join(', ')} LIMIT ${limit}`, parameters];
+}

@@ -1,0 +1,70 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import { recoverableJson } from './recoverable-json.js';
+import { UnstorableData } from './unstorable-data.js';
+import type { UsageRecord } from './usage-record.js';
+import { UsageStore, type SetAsideRecord } from './usage-store.js';
+
+/** Writes records to the store. Sets a record aside if the store refuses its data, so that the others are still written. */
+@Injectable()
+export class RecordWriter {
+  private readonly logger = new Logger(RecordWriter.name);
+  /** Records set aside since the start. */
+  setAsideCount = 0;
+
+  constructor(private readonly store: UsageStore) {}
+
+  /**
+   * Writes or sets aside the first of `records`, and as many of the following as possible. Rejects if the store fails.
+   *
+   * @returns the number of records that are done, counted from the first.
+   */
+  async writeSome(records: readonly UsageRecord[]): Promise<number> {
+    for (let count = records.length; ; count = Math.ceil(count / 2)) {
+      try {
+        await this.store.append(records.slice(0, count));
+        return count;
+      } catch (error) {
+        if (!(error instanceof UnstorableData)) throw error;
+        const [first] = records;
+        if (first !== undefined && count === 1) await this.setAside(refused(first, error));
+        if (count <= 1) return count;
+      }
+    }
+  }
+
+  /** Stores the refused record apart from the others. If this fails too, the log gets the whole record. */
+  async setAside(refused: SetAsideRecord): Promise<void> {
+    this.setAsideCount++;
+    const { id, requestId, reason, record } = refused;
+    const isKept = await this.keep(refused);
+    this.logger.error({
+      msg: 'A usage record was set aside: the store refuses its data',
+      requestId,
+      recordId: id,
+      reason,
+      ...(isKept ? {} : { record }),
+    });
+  }
+
+  private async keep(refused: SetAsideRecord): Promise<boolean> {
+    if (this.store.setAside === undefined) return false;
+    try {
+      await this.store.setAside(refused);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** The members may have any type: the record was refused because it is odd. */
+function refused(record: UsageRecord, { message }: UnstorableData): SetAsideRecord {
+  const { id, requestId } = record as { readonly id: unknown; readonly requestId: unknown };
+  return {
+    id: typeof id === 'string' ? id : randomUUID(),
+    requestId: typeof requestId === 'string' ? requestId : undefined,
+    reason: message,
+    record: recoverableJson(record),
+  };
+}

@@ -1,0 +1,10 @@
+/**
+ * A {@link UsageStore} throws this for data that it can never store. The ledger then sets the bad record aside. Every other
+ * error of a store counts as an outage: the ledger waits and retries.
+ */
+export class UnstorableData extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'UnstorableData';
+  }
+}
