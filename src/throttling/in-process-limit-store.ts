@@ -14,6 +14,7 @@ import {
 import { KnownTokens } from './known-tokens.js';
 import { NoTokensUsed, type TokensUsed } from './tokens-used.js';
 import { startOfDay } from './utc-day.js';
+import { wholeTokens } from './whole-tokens.js';
 
 /** Above this number, accounts without streams are forgotten even though they have used tokens today. */
 const MAX_ACCOUNTS = 100_000;
@@ -99,7 +100,7 @@ export class InProcessLimitStore extends LimitStore {
         if (isSettled) return;
         isSettled = true;
         use.tokensReserved -= reserved ?? 0;
-        use.addTokens(tokensUsed, this.now());
+        use.addTokens(wholeTokens(tokensUsed) ?? reserved ?? 0, this.now());
       },
     };
   }

@@ -1,4 +1,5 @@
 import type { TokensUsed } from './tokens-used.js';
+import { wholeTokens } from './whole-tokens.js';
 
 const WAIT_MS = 1000;
 /** After an answer that did not come, nobody waits for one during this time. */
@@ -27,8 +28,9 @@ export class KnownTokens {
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(resolve, WAIT_MS, undefined);
     });
-    const used = await Promise.race([this.tokensUsed.since(accountId, from).catch(() => undefined), late]);
+    const answer = await Promise.race([this.tokensUsed.since(accountId, from).catch(() => undefined), late]);
     clearTimeout(timer);
+    const used = answer === undefined ? undefined : wholeTokens(answer);
     if (used === undefined) this.silentUntil = performance.now() + PAUSE_MS;
     return used;
   }

@@ -41,7 +41,10 @@ export interface Lease {
   readonly tokens: number | undefined;
   /** Gives the stream's place back. Harmless when called again. */
   release(): void;
-  /** Replaces the reservation by what was used; counts once. 0 gives all of it back. */
+  /**
+   * Replaces the reservation by what was used; counts once. 0 gives all of it back. A negative or non-finite number counts as
+   * the whole reservation.
+   */
   settle(tokensUsed: number): void;
 }
 

@@ -9,6 +9,7 @@ import { HeldSlots } from './held-slots.js';
 import { InProcessLimitStore } from './in-process-limit-store.js';
 import { LimitOutages } from './limit-outages.js';
 import { LimitStore } from './limit-store.js';
+import { StreamPlaces } from './process-load/stream-places.js';
 import { RedisLimitStore } from './redis/redis-limit-store.js';
 import { TierThrottlerGuard } from './tier-throttler.guard.js';
 import { NoTokensUsed, TokensUsed } from './tokens-used.js';
@@ -43,6 +44,7 @@ export class ThrottlingModule {
       providers: [
         TierThrottlerGuard,
         HeldSlots,
+        StreamPlaces,
         ...(tokensUsed === undefined ? [{ provide: TokensUsed, useClass: NoTokensUsed }] : []),
         {
           provide: LimitOutages,

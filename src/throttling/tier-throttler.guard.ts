@@ -16,7 +16,9 @@ import { HeldSlots } from './held-slots.js';
 import { HeldLease, holdLease } from './held-lease.js';
 import { refusalError, setLimitHeaders } from './limit-answer.js';
 import { LimitStore, type TierLimits, type TokenDemand } from './limit-store.js';
-import { LIMITED_BY_TIER, type TokensOf } from './limited-by-tier.decorator.js';
+import { LIMITED_BY_TIER, usesNoTokens, type TokensOf } from './limited-by-tier.decorator.js';
+import { OPENS_STREAM } from './process-load/opens-stream.decorator.js';
+import { StreamPlaces } from './process-load/stream-places.js';
 
 /** Global: keeps each account within its tier, on routes that are `@LimitedByTier()`. The tracker is the account. */
 @Injectable()
@@ -28,6 +30,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     @Inject(LimitStore) private readonly limits: LimitStore,
     private readonly bodies: JsonBodyGuard,
     private readonly slots: HeldSlots,
+    private readonly places: StreamPlaces,
   ) {
     super(options, unused, reflector);
   }
@@ -43,19 +46,41 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     const principal = principalOf(http.getRequest<Request>());
     const { concurrentStreams, tokensPerDay } = principal.tier;
     const requestsPerMinute = limit === Infinity ? undefined : limit;
-    if (requestsPerMinute === undefined && concurrentStreams === undefined && tokensPerDay === undefined) return true;
     const limits: TierLimits = { requestsPerMinute, concurrentStreams, tokensPerDay };
+    const opensStream = this.opensStream(context);
+    if (requestsPerMinute === undefined && concurrentStreams === undefined && tokensPerDay === undefined) {
+      if (opensStream) await this.takePlace(context, response);
+      return true;
+    }
 
-    const certain = this.limits.foresee?.(principal.accountId, limits);
+    const needed = this.tokensOf(context) === usesNoTokens ? { ...limits, tokensPerDay: undefined } : limits;
+    const certain = this.limits.foresee?.(principal.accountId, needed);
     if (certain !== undefined) {
       setLimitHeaders(response, this.headerPrefix, certain.state);
       throw refusalError(certain, undefined);
     }
+    const overload = opensStream ? this.places.refusal() : undefined;
+    if (overload !== undefined) {
+      setLimitHeaders(response, this.headerPrefix, await this.limits.peek(principal.accountId, limits));
+      throw overload;
+    }
     // Only the body tells how many tokens the request may use. A wrong one is a request, too, and counts.
     const wrongBody = await this.readBody(context);
-    await this.admit(context, principal, limits, response);
+    const leavePlace = opensStream ? this.places.take(response) : undefined;
+    await this.admit(context, principal, limits, response).catch((refusal: unknown) => {
+      leavePlace?.();
+      throw refusal;
+    });
     if (wrongBody !== undefined) throw wrongBody;
     return true;
+  }
+
+  /** For a tier without limits: only the process has one. */
+  private async takePlace(context: ExecutionContext, response: Response): Promise<void> {
+    const overload = this.places.refusal();
+    if (overload !== undefined) throw overload;
+    await this.bodies.canActivate(context);
+    this.places.take(response);
   }
 
   private async admit(
@@ -80,6 +105,13 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     } catch (error) {
       return error as Error;
     }
+  }
+
+  private opensStream(context: ExecutionContext): boolean {
+    return (
+      this.reflector.getAllAndOverride<boolean | undefined>(OPENS_STREAM, [context.getHandler(), context.getClass()]) ??
+      false
+    );
   }
 
   private tokensOf(context: ExecutionContext): TokensOf | undefined {

@@ -1,15 +1,19 @@
 import { RedisAway } from '../../redis/redis-away.js';
 import type { RedisClient, RedisConnection } from '../../redis/redis-connection.js';
+import { RedisSlow } from '../../redis/redis-slow.js';
 
 /** Of news that Redis has not taken yet; above this number the oldest is lost, and made up for by the ledger next day. */
 const MAX_KEPT = 20_000;
 const SENT_AT_ONCE = 100;
+/** When Redis is there but has too many commands waiting. */
+const RETRY_AFTER_MS = 1000;
 
 /** @param again whether it may have been sent before. */
 type News = (client: RedisClient, again: boolean) => Promise<unknown>;
 
 /** News for Redis that nobody waits for: sent at once, and again when Redis is back. */
 export class Outbox {
+  private retrying: NodeJS.Timeout | undefined;
   private kept: { readonly news: News; readonly wasSent: boolean }[] = [];
 
   constructor(private readonly redis: RedisConnection) {
@@ -22,11 +26,20 @@ export class Outbox {
 
   private async attempt(news: News, wasSent: boolean): Promise<void> {
     try {
-      await this.redis.run((client) => news(client, wasSent));
+      await this.redis.runPatiently((client) => news(client, wasSent));
     } catch (error) {
-      this.kept.push({ news, wasSent: wasSent || !(error instanceof RedisAway) || error.wasSent });
+      const isUnsent = (error instanceof RedisAway || error instanceof RedisSlow) && !error.wasSent;
+      this.kept.push({ news, wasSent: wasSent || !isUnsent });
       if (this.kept.length > MAX_KEPT) this.kept.shift();
+      if (error instanceof RedisSlow) this.sendKeptSoon();
     }
+  }
+
+  private sendKeptSoon(): void {
+    this.retrying ??= setTimeout(() => {
+      this.retrying = undefined;
+      void this.sendKept();
+    }, RETRY_AFTER_MS).unref();
   }
 
   private async sendKept(): Promise<void> {

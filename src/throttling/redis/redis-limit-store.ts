@@ -1,7 +1,8 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
+import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
 import { RedisAway } from '../../redis/redis-away.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
+import { RedisSlow } from '../../redis/redis-slow.js';
 import { InProcessLimitStore, refusal } from '../in-process-limit-store.js';
 import { KnownTokens } from '../known-tokens.js';
 import type { LimitOutages } from '../limit-outages.js';
@@ -15,6 +16,7 @@ import {
   type TierLimits,
 } from '../limit-store.js';
 import type { TokensUsed } from '../tokens-used.js';
+import { wholeTokens } from '../whole-tokens.js';
 import { accountKeys } from './account-keys.js';
 import { ADMIT, REFUSED_BY, RENEW, SETTLE, UNSEEDED, WITHDRAW } from './account-scripts.js';
 import { readReply, type AdmissionReply } from './admission-reply.js';
@@ -29,11 +31,12 @@ const NOBODY_SAYS = '';
 const MOST_QUESTIONS = 2;
 
 /**
- * Counts in Redis, for all replicas, by the clock of Redis: one round trip an admission.
+ * Counts in Redis, for all replicas, by the clock of Redis: one round trip an admission. While Redis is slow, requests are
+ * refused as `unavailable`, because load can make Redis slow, and limits stay exact.
  *
  * While Redis is away each replica lets in its share, counted in the process. What runs then is told to Redis when it is back.
  */
-export class RedisLimitStore extends LimitStore implements OnApplicationShutdown {
+export class RedisLimitStore extends LimitStore implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly idPrefix = randomBytes(6).toString('base64url');
   private lastId = 0;
   private readonly held: HeldLeases;
@@ -74,6 +77,7 @@ export class RedisLimitStore extends LimitStore implements OnApplicationShutdown
       const here = this.local.hold(accountId, limits.concurrentStreams !== undefined, reserved);
       return { admitted: true, lease: this.lease(id, request, here), state };
     } catch (error) {
+      if (error instanceof RedisSlow && error.wasSent) this.withdraw(accountId, id);
       if (!(error instanceof RedisAway)) throw error;
       return this.admitAlone(request, id, error.wasSent);
     }
@@ -94,9 +98,13 @@ export class RedisLimitStore extends LimitStore implements OnApplicationShutdown
     return state && refusal('requests', state);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** The connection to Redis may be closed before the last hook of this class is called. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.replicas.leave();
+  }
+
+  onApplicationShutdown(): void {
     this.held.onApplicationShutdown();
-    await this.replicas.onApplicationShutdown();
   }
 
   /** The first of all, as a settlement that goes to and fro twice is overtaken by what comes after it. */
@@ -109,12 +117,17 @@ export class RedisLimitStore extends LimitStore implements OnApplicationShutdown
   private async admitAlone(request: AdmissionRequest, id: string, wasSent: boolean): Promise<Admission> {
     const admission = await this.local.admit(request);
     if (!admission.admitted) {
-      if (wasSent) this.outbox.send((client) => WITHDRAW.run(client, accountKeys(request.accountId), [id]));
+      if (wasSent) this.withdraw(request.accountId, id);
       return admission;
     }
     this.outages.admissionsWithoutRedis += 1;
     // By the same id, so that Redis holds it once.
     return { ...admission, lease: this.lease(id, request, admission.lease) };
+  }
+
+  /** Takes back what Redis may have admitted without being able to say so. */
+  private withdraw(accountId: string, id: string): void {
+    this.outbox.send((client) => WITHDRAW.run(client, accountKeys(accountId), [id]));
   }
 
   private async ask(request: AdmissionRequest, id: string): Promise<AdmissionReply> {
@@ -159,8 +172,9 @@ export class RedisLimitStore extends LimitStore implements OnApplicationShutdown
         if (reserved === undefined) return;
         parts.reserved = undefined;
         this.held.removeIfEmpty(parts);
+        const used = wholeTokens(tokensUsed) ?? reserved;
         this.outbox.send((client, again) =>
-          SETTLE.run(client, accountKeys(accountId), [id, String(reserved), String(tokensUsed), again ? '1' : '0']),
+          SETTLE.run(client, accountKeys(accountId), [id, String(reserved), String(used), again ? '1' : '0']),
         );
       },
     };

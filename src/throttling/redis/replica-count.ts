@@ -1,4 +1,3 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisScript } from '../../redis/redis-script.js';
@@ -20,21 +19,25 @@ return redis.call('ZCARD', KEYS[1])
 `);
 
 /** Makes this replica known to the others, and finds out how many there are. */
-export class ReplicaCount implements OnApplicationShutdown {
+export class ReplicaCount {
   private readonly id = randomUUID();
   private timer: NodeJS.Timeout | undefined;
+  private hasLeft = false;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly outages: LimitOutages,
   ) {
     redis.whenBack(() => {
+      if (this.hasLeft) return;
       this.timer ??= setInterval(() => void this.beat(), BEAT_EVERY_MS).unref();
       void this.beat();
     });
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  /** Says that this replica stops. To be called while the connection to Redis is still open. */
+  async leave(): Promise<void> {
+    this.hasLeft = true;
     clearInterval(this.timer);
     await this.redis.run((client) => client.zRem(KEY, this.id)).catch(() => undefined);
   }

@@ -1,0 +1,55 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import { EventLoop } from '../../common/event-loop.js';
+import { ServiceError } from '../../common/service-error.js';
+import { ShedLoad, type ShedReason } from '../../common/shed-load.js';
+import { CONFIG, type Config } from '../../config/config.js';
+
+/** When a client may try again, in seconds. By then another replica or a place may be free. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** The places for streams in this process (MAX_STREAMS). They protect the process from all accounts together. */
+@Injectable()
+export class StreamPlaces {
+  private taken = 0;
+  private readonly limit: number;
+
+  constructor(
+    @Inject(CONFIG) { maxStreams }: Config,
+    private readonly eventLoop: EventLoop,
+    private readonly shedLoad: ShedLoad,
+  ) {
+    this.limit = maxStreams;
+  }
+
+  /** Why no stream may begin now, before any work is done for it. `undefined` when one may. */
+  refusal(): ServiceError | undefined {
+    if (this.taken >= this.limit) return this.shed('streams', 'This process has as many open streams as it can hold.');
+    if (this.eventLoop.isOverloaded) return this.shed('event_loop', 'This process is overloaded.');
+    return undefined;
+  }
+
+  /**
+   * Takes a place until the response is over.
+   *
+   * @returns gives the place back at once.
+   * @throws {ServiceError} `unavailable` when there is none.
+   */
+  take(response: Response): () => void {
+    if (this.taken >= this.limit) throw this.shed('streams', 'This process has as many open streams as it can hold.');
+    this.taken += 1;
+    let isHeld = true;
+    const release = (): void => {
+      if (isHeld) this.taken -= 1;
+      isHeld = false;
+    };
+    if (response.closed) release();
+    else response.once('close', release);
+    return release;
+  }
+
+  private shed(reason: ShedReason, message: string): ServiceError {
+    this.shedLoad.note(reason);
+    return new ServiceError('unavailable', `${message} Try again.`, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+}
