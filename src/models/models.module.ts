@@ -6,7 +6,6 @@ import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelsController } from './models.controller.js';
-import { RedisCacheStore } from './redis-cache-store.js';
 
 /** How long a replica may serve what it has read from Redis. It holds the one list of its own catalog. */
 const KEPT_HERE_MS = 5000;
@@ -18,8 +17,8 @@ const KEPT_IN_REDIS_MS = 600_000;
     CacheModule.registerAsync<{ stores: Keyv[] }>({
       imports: [RedisModule],
       inject: [REDIS],
-      useFactory: (redis: RedisConnection | undefined) => ({
-        stores: redis === undefined ? [new Keyv()] : [new Keyv({ ttl: KEPT_HERE_MS }), sharedCache(redis)],
+      useFactory: async (redis: RedisConnection | undefined) => ({
+        stores: redis === undefined ? [new Keyv()] : [new Keyv({ ttl: KEPT_HERE_MS }), await sharedCache(redis)],
       }),
     }),
   ],
@@ -29,6 +28,7 @@ const KEPT_IN_REDIS_MS = 600_000;
 })
 export class ModelsModule {}
 
-function sharedCache(redis: RedisConnection): Keyv {
+async function sharedCache(redis: RedisConnection): Promise<Keyv> {
+  const { RedisCacheStore } = await import('./redis-cache-store.js');
   return new Keyv({ store: new RedisCacheStore(redis), ttl: KEPT_IN_REDIS_MS, useKeyPrefix: false });
 }

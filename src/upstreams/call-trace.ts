@@ -24,6 +24,7 @@ export class CallTrace {
   private readonly startedAt = performance.now();
   readonly attempts: AttemptTrace[] = [];
   usage: TokenUsage = {};
+  /** `raw` is a word of the vendor that we know, or our own: see `finishWord`. */
   finish: { readonly reason: FinishReason; readonly raw: string } | undefined;
   /** UTF-16 units of the answer so far. */
   textLength = 0;

@@ -6,15 +6,16 @@ import type { CallTrace } from './call-trace.js';
 import type { ChatCall } from './chat-call.js';
 import { PartCollector } from './part-collector.js';
 import type { HttpProtocol, UpstreamRequest } from './protocol.js';
+import { failureOfAnswer, isStream } from './refused-answer.js';
 import { SseDecoder } from './sse-decoder.js';
 import type { UpstreamConnections } from './upstream-connections.js';
 import type { ResponseHead, UpstreamExchange } from './upstream-exchange.js';
-import { failureOfConnection, failureOfStatus } from './upstream-failure.js';
+import { failureOfConnection } from './upstream-failure.js';
 
 /** How long to wait for what may follow the end of the answer (token counts, the end of the body). */
 const AFTER_COMPLETE_MS = 2_000;
-/** As much of a vendor's error as is read, in bytes. */
-const ERROR_TEXT_LENGTH = 4_096;
+/** Largest events that a vendor may send one after another without a sign of work on the answer, such as comments. */
+const MAX_IDLE_EVENTS = 8;
 
 /** An attempt over HTTP: sends the request of a protocol and reads the event stream that answers it. */
 export class HttpAttempt implements Attempt {
@@ -26,6 +27,10 @@ export class HttpAttempt implements Attempt {
   private accept: Promise<void> | undefined;
   private isAccepted = false;
   private reading = true;
+  /** The vendor has said that the answer is whole, and has little time left to end the body. */
+  private isEnding = false;
+  /** Bytes since the last sign of work on the answer. */
+  private idleBytes = 0;
 
   constructor(
     private readonly protocol: HttpProtocol,
@@ -36,9 +41,12 @@ export class HttpAttempt implements Attempt {
     headers?: Readonly<Record<string, string>>,
   ) {
     this.collector = new PartCollector(trace);
-    this.decoder = new SseDecoder((event) => {
-      for (const part of protocol.parts(event)) this.collector.add(part);
-    });
+    this.decoder = new SseDecoder(
+      (event) => {
+        for (const part of protocol.parts(event)) this.collector.add(part);
+      },
+      { maxEventLength: upstream.maxEventBytes },
+    );
     const request = protocol.request(call, upstream);
     this.request = headers === undefined ? request : { ...request, headers: { ...request.headers, ...headers } };
     this.exchange = connections.send(upstream, this.request);
@@ -116,9 +124,24 @@ export class HttpAttempt implements Attempt {
     } catch (error) {
       collector.fail(failureOfConnection(error));
     }
-    if (collector.complete) this.silence.allow(AFTER_COMPLETE_MS);
+    if (collector.complete) this.awaitEnd();
     else if (collector.signOfLife) this.silence.allow(this.upstream.timeouts.idleMs);
+    this.countIdleBytes(bytes.length);
     collector.signOfLife = false;
+  }
+
+  /** Sets one deadline for all that follows the answer: more bytes do not move it. */
+  private awaitEnd(): void {
+    if (this.isEnding) return;
+    this.isEnding = true;
+    this.silence.allow(AFTER_COMPLETE_MS);
+  }
+
+  /** The timers bound how long a vendor may send nothing of use. This bounds how much, as each byte takes time to read. */
+  private countIdleBytes(length: number): void {
+    this.idleBytes = this.collector.signOfLife ? 0 : this.idleBytes + length;
+    if (this.idleBytes <= MAX_IDLE_EVENTS * this.upstream.maxEventBytes) return;
+    throw new ServiceError('upstream_error', 'The vendor sent too much that is no part of an answer.');
   }
 
   /** An event that the vendor left open counts, but not its being cut short: the end mark decides. */
@@ -143,33 +166,11 @@ export class HttpAttempt implements Attempt {
   }
 
   private async checkHead(): Promise<void> {
-    const { status, headers } = await this.head();
-    const type = headers['content-type']?.toLowerCase() ?? '';
-    if (status === 200 && !type.startsWith('application/json')) {
-      this.isAccepted = true;
-      return;
+    const head = await this.head();
+    if (!isStream(head)) {
+      this.silence.allow(AFTER_COMPLETE_MS);
+      throw await failureOfAnswer(head, this.exchange, this.protocol);
     }
-
-    this.silence.allow(AFTER_COMPLETE_MS);
-    const text = await this.errorText();
-    if (status !== 200) throw failureOfStatus(status, headers['retry-after'], text);
-    for (const part of this.protocol.parts({ event: 'error', data: text })) {
-      if (part.type === 'error') throw part.error;
-    }
-    throw new ServiceError('upstream_error', 'The vendor did not answer with a stream.');
-  }
-
-  private async errorText(): Promise<string> {
-    let text = '';
-    try {
-      while (text.length < ERROR_TEXT_LENGTH && !this.exchange.isOver) {
-        const bytes = this.exchange.take();
-        if (bytes === undefined) await this.exchange.change();
-        else text += bytes.toString('latin1');
-      }
-    } catch {
-      // The status tells enough.
-    }
-    return text.slice(0, ERROR_TEXT_LENGTH);
+    this.isAccepted = true;
   }
 }

@@ -1,5 +1,6 @@
 import type { ServiceError } from '../common/service-error.js';
 import type { CallTrace } from './call-trace.js';
+import { finishWord } from './finish-word.js';
 import type { StreamPart } from './stream-part.js';
 
 /** Sums up the parts of one answer: the text to pass on, and how far the answer is. */
@@ -36,7 +37,7 @@ export class PartCollector {
         this.trace.usage = merged(this.trace.usage, part.usage);
         break;
       case 'finish':
-        this.trace.finish = { reason: part.reason, raw: part.raw };
+        this.trace.finish = { reason: part.reason, raw: finishWord(part.raw, part.reason) };
         break;
       case 'complete':
         this.complete = true;
@@ -77,8 +78,5 @@ function isHighSurrogate(unit: number): boolean {
 
 /** A half that stays alone is no character: the client could not decode it. */
 function wellFormed(text: string): string {
-  return LONE_SURROGATE.test(text) ? text.replace(LONE_SURROGATES, '\ufffd') : text;
+  return text.isWellFormed() ? text : text.toWellFormed();
 }
-
-const LONE_SURROGATE = /\p{Surrogate}/u;
-const LONE_SURROGATES = /\p{Surrogate}/gu;

@@ -12,7 +12,8 @@ export interface ServerSentEvent {
 export interface UpstreamRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** A long body may be made in steps, so that other requests are served meanwhile. */
+  readonly body: string | Promise<Uint8Array>;
 }
 
 /**

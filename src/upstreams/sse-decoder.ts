@@ -1,17 +1,12 @@
 import { isAscii } from 'node:buffer';
 import { ServiceError } from '../common/service-error.js';
+import { DEFAULT_MAX_EVENT_BYTES } from '../config/config.js';
 import type { ServerSentEvent } from './protocol.js';
 
 export interface SseDecoderOptions {
   /** Most bytes of one line, and of the data lines of one event. */
   readonly maxEventLength?: number;
 }
-
-/**
- * Room for a delta of 1 Mi characters even when the vendor escapes each as the six of `\uXXXX`, with its envelope; small
- * enough that a vendor that never ends a line cannot fill the memory.
- */
-const DEFAULT_MAX_EVENT_LENGTH = 8 * 1024 * 1024;
 
 const LF = 0x0a;
 const SPACE = 0x20;
@@ -48,7 +43,7 @@ export class SseDecoder {
     private readonly onEvent: (event: ServerSentEvent) => void,
     options: SseDecoderOptions = {},
   ) {
-    this.maxEventLength = options.maxEventLength ?? DEFAULT_MAX_EVENT_LENGTH;
+    this.maxEventLength = options.maxEventLength ?? DEFAULT_MAX_EVENT_BYTES;
   }
 
   /** Throws `upstream_error` for an event that is too large, and what `onEvent` throws; the stream is lost then. */

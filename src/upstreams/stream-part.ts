@@ -1,6 +1,9 @@
 import type { ServiceError } from '../common/service-error.js';
 
-/** Tokens as a vendor reports them. A count that the vendor did not give is `undefined`, never 0. */
+/**
+ * Tokens as a vendor reports them. A count that the vendor did not give is `undefined`, never 0. Numbers may be implausible:
+ * the ledger checks them.
+ */
 export interface TokenUsage {
   readonly promptTokens?: number | undefined;
   readonly completionTokens?: number | undefined;

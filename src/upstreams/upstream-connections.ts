@@ -1,21 +1,50 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { UpstreamConfig } from '../config/config.js';
-import { ConnectionPool } from './connection-pool.js';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { ServiceError } from '../common/service-error.js';
+import { ShedLoad } from '../common/shed-load.js';
+import { CONFIG, type Config, type UpstreamConfig } from '../config/config.js';
+import { ConnectionPool, type Connection } from './connection-pool.js';
 import type { UpstreamRequest } from './protocol.js';
 import { UpstreamExchange } from './upstream-exchange.js';
 
-/** Sends requests to vendors, over connections that are kept for the next one. */
+/** When a client may try again, in seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** Sends requests to vendors, over connections that are kept for the next one. There are as many as streams at most. */
 @Injectable()
 export class UpstreamConnections implements OnApplicationShutdown {
   private readonly pools = new Map<string, ConnectionPool>();
+  private readonly limit: number;
 
-  /** @param fresh over a new connection. */
+  constructor(
+    @Inject(CONFIG) { maxStreams }: Config,
+    private readonly shedLoad: ShedLoad,
+  ) {
+    this.limit = maxStreams;
+  }
+
+  /**
+   * @param fresh over a new connection.
+   * @throws {ServiceError} `unavailable` when there are too many connections, and all of them are in use.
+   */
   send(upstream: UpstreamConfig, request: UpstreamRequest, fresh = false): UpstreamExchange {
-    return new UpstreamExchange(this.pool(upstream, request.url.origin).acquire(fresh), request);
+    const pool = this.pool(upstream, request.url.origin);
+    const used = fresh ? undefined : pool.reuse();
+    return new UpstreamExchange(used ?? this.open(pool), request);
   }
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
+  }
+
+  private open(pool: ConnectionPool): Connection {
+    const pools = [...this.pools.values()];
+    const count = pools.reduce((sum, { size }) => sum + size, 0);
+    if (count >= this.limit && !pools.some((other) => other.closeUnneeded())) {
+      this.shedLoad.note('upstream_connections');
+      const message = 'This process has as many connections to upstreams as it can hold. Try again.';
+      throw new ServiceError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    return pool.open();
   }
 
   private pool(upstream: UpstreamConfig, origin: string): ConnectionPool {

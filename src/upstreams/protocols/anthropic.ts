@@ -7,6 +7,7 @@ import { anthropicEventParts } from './anthropic-event.js';
 import { endpoint, streamHeaders, trimmedPath } from './endpoint.js';
 import { errorEventParts, unreadableEventParts } from './event-failure.js';
 import { NOTHING } from './fixed-parts.js';
+import { jsonBody } from './json-body.js';
 import { parseJsonObject } from './json-object.js';
 
 /** Anthropic answers nothing without a limit: what it gets where neither the caller nor the catalog knows one. */
@@ -31,15 +32,17 @@ export class AnthropicProtocol implements HttpProtocol {
         },
         upstream,
       ),
-      // What is undefined is left out.
-      body: JSON.stringify({
-        model: call.model,
-        max_tokens: call.maxTokens ?? call.modelMaxOutputTokens ?? DEFAULT_MAX_TOKENS,
-        system: system.length === 0 ? undefined : system.join('\n\n'),
-        messages: conversation(call.messages),
-        stream: true,
-        temperature: anthropicTemperature(call.temperature),
-      }),
+      body: jsonBody(
+        {
+          model: call.model,
+          max_tokens: call.maxTokens ?? call.modelMaxOutputTokens ?? DEFAULT_MAX_TOKENS,
+          system: system.length === 0 ? undefined : system.join('\n\n'),
+          messages: conversation(call.messages),
+          stream: true,
+          temperature: anthropicTemperature(call.temperature),
+        },
+        call.messages,
+      ),
     };
   }
 

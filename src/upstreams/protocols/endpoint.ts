@@ -1,4 +1,5 @@
 import { ServiceError } from '../../common/service-error.js';
+import { withoutTrailingSlashes } from '../../common/without-trailing-slashes.js';
 import type { UpstreamConfig } from '../../config/config.js';
 
 /** Parsed once for each upstream, not for each request. */
@@ -23,7 +24,7 @@ function addressOf({ baseUrl }: UpstreamConfig, path: string): URL {
 
 /** The path of a URL without slashes at its end. */
 export function trimmedPath(url: URL): string {
-  return url.pathname.replace(/\/+$/, '');
+  return withoutTrailingSlashes(url.pathname);
 }
 
 /** Headers of an event stream request: those of the protocol, and over them those that the upstream configures. */

@@ -12,6 +12,6 @@ export function errorEventParts(data: string, body: JsonObject | undefined): rea
 /** The parts of an event that the protocol does not know at all. */
 export function unreadableEventParts(data: string): readonly StreamPart[] {
   // Its length only: it may be a piece of an answer, and no answer is logged.
-  const detail = `The vendor sent an event of ${data.length} characters that is not a JSON object.`;
+  const detail = `The vendor sent an event of ${data.length} characters that is not a JSON object, or too complex.`;
   return [{ type: 'error', error: vendorFailure('upstream_error', detail) }];
 }

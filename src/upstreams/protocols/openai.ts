@@ -5,6 +5,7 @@ import type { StreamPart } from '../stream-part.js';
 import { endpoint, streamHeaders } from './endpoint.js';
 import { errorEventParts, unreadableEventParts } from './event-failure.js';
 import { END, NOTHING } from './fixed-parts.js';
+import { jsonBody } from './json-body.js';
 import { parseJsonObject } from './json-object.js';
 import { openAiChunkParts } from './openai-chunk.js';
 
@@ -24,15 +25,17 @@ export class OpenAiProtocol implements HttpProtocol {
     return {
       url: endpoint(upstream, '/chat/completions'),
       headers: streamHeaders(authorization, upstream),
-      // What is undefined is left out.
-      body: JSON.stringify({
-        model: call.model,
-        messages: call.messages,
-        stream: true,
-        temperature: call.temperature,
-        [upstream.maxTokensField]: call.maxTokens,
-        stream_options: upstream.includeUsage ? { include_usage: true } : undefined,
-      }),
+      body: jsonBody(
+        {
+          model: call.model,
+          messages: call.messages,
+          stream: true,
+          temperature: call.temperature,
+          [upstream.maxTokensField]: call.maxTokens,
+          stream_options: upstream.includeUsage ? { include_usage: true } : undefined,
+        },
+        call.messages,
+      ),
     };
   }
 

@@ -1,5 +1,6 @@
 import { ServiceError, type ServiceErrorOptions } from '../../common/service-error.js';
-import { isJsonObject, type JsonObject } from './json-object.js';
+import { isJsonObject, isText, type JsonObject } from './json-object.js';
+import { knownLabel } from './known-labels.js';
 
 export type VendorFailureCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_rejected' | 'upstream_timeout';
 
@@ -24,14 +25,14 @@ const CODE_BY_STATUS: ReadonlyMap<number, VendorFailureCode> = new Map([
   [529, 'upstream_unavailable'],
 ]);
 
-/** What is short and plain enough to be a label, and no sentence of a conversation. */
+/** What is short and plain enough to class a failure by, and no sentence of a conversation. */
 const LABEL = /^[\w .:-]{1,64}$/;
 
 /** Our account or configuration is wrong. OpenAI calls that an `invalid_request_error` too, but no caller can mend it. */
 const OUR_FAULT = /api_?key|auth|permission|billing|deactivated|not_?found/;
 const OVERLOADED = /rate_?limit|too_?many|overload|unavailable|capacity|quota|exhausted|slow_?down/;
 const REFUSED =
-  /invalid.?(request|argument|prompt)|bad_?request|validation|context|too_(large|long)|content|policy|moderation/;
+  /invalid.?(?:request|argument|prompt)|bad_?request|validation|context|too_(?:large|long)|content|policy|moderation/;
 
 /** @param reason For the log: in our words, or the vendor's labels. */
 export function vendorFailure(
@@ -51,13 +52,12 @@ export function vendorFailure(
  */
 export function reportedFailure(error: unknown, envelope: JsonObject = {}): ServiceError {
   const labels = labelsOf(error, envelope);
-  const words = labels.join(' ');
-  return vendorFailure(codeOf(labels, words.toLowerCase()), words === '' ? 'The vendor gave no reason.' : words);
+  return vendorFailure(codeOf(labels), shownLabels(labels) || 'The vendor gave no reason.');
 }
 
 /**
  * The words and numbers by which a vendor classes its failure. Not its `message`, which can repeat the prompt or name a
- * key, and so may not be logged.
+ * key. A label can do so, too: what is logged of it is {@link shownLabels}.
  */
 export function labelsOf(error: unknown, envelope: JsonObject = {}): readonly (string | number)[] {
   const report = isJsonObject(error) ? error : envelope;
@@ -65,8 +65,13 @@ export function labelsOf(error: unknown, envelope: JsonObject = {}): readonly (s
   return [report.type, report.code, report.status, report.error_type, metadata.error_type].filter(isLabel);
 }
 
+/** The labels that are known, and `other` in place of the rest. */
+export function shownLabels(labels: readonly (string | number)[]): string {
+  return [...new Set(labels.map(knownLabel))].join(' ');
+}
+
 function isLabel(value: unknown): value is string | number {
-  return typeof value === 'number' || (typeof value === 'string' && LABEL.test(value));
+  return typeof value === 'number' || isText(value);
 }
 
 /** What a vendor's status means for the caller. */
@@ -74,7 +79,12 @@ export function codeOfStatus(status: number): VendorFailureCode {
   return CODE_BY_STATUS.get(status) ?? 'upstream_error';
 }
 
-function codeOf(labels: readonly (string | number)[], words: string): VendorFailureCode {
+function codeOf(labels: readonly (string | number)[]): VendorFailureCode {
+  const words = labels
+    .map(String)
+    .filter((label) => LABEL.test(label))
+    .join(' ')
+    .toLowerCase();
   if (OUR_FAULT.test(words)) return 'upstream_error';
   for (const label of labels) {
     const code = CODE_BY_STATUS.get(Number(label));

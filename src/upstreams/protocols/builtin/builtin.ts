@@ -1,10 +1,10 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { UpstreamConfig } from '../../../config/config.js';
 import type { ChatCall } from '../../chat-call.js';
 import type { InProcessProtocol } from '../../protocol.js';
 import type { StreamPart } from '../../stream-part.js';
 import { ConversationPartner } from './conversation-partner.js';
-import { countWords, splitWords } from './words.js';
+import { countWords } from './words.js';
 
 export interface BuiltinProtocolOptions {
   /** Between two words. 0: as fast as they are read. */
@@ -12,6 +12,8 @@ export interface BuiltinProtocolOptions {
 }
 
 const NATURAL_WORD_DELAY_MS = 25;
+/** Words without a delay that are sent before other work of the process gets its turn. */
+const WORDS_OF_A_TURN = 100;
 
 /**
  * Answers without any vendor, so that the first start of the service serves something: a {@link ConversationPartner}
@@ -29,28 +31,38 @@ export class BuiltinProtocol implements InProcessProtocol {
   }
 
   async *stream(call: ChatCall, _upstream: UpstreamConfig, signal: AbortSignal): AsyncGenerator<StreamPart> {
-    const words = splitWords(this.partner.reply(call.messages, call.temperature));
-    const limit = Math.min(words.length, call.maxTokens ?? Infinity);
-    for (const [index, text] of words.slice(0, limit).entries()) {
-      if (index > 0 && this.wordDelayMs > 0) await pause(this.wordDelayMs, signal);
+    const words = this.partner.reply(call.messages, call.temperature)[Symbol.iterator]();
+    const limit = call.maxTokens ?? Infinity;
+    let completionTokens = 0;
+    let word = words.next();
+    while (word.done !== true && completionTokens < limit) {
+      if (completionTokens > 0) await this.pause(completionTokens, signal);
       if (signal.aborted) return;
-      yield { type: 'text', text };
+      yield { type: 'text', text: word.value };
+      completionTokens += 1;
+      word = words.next();
     }
+    const promptTokens = await countWords(
+      call.messages.map(({ content }) => content),
+      signal,
+    );
     if (signal.aborted) return;
-
-    const promptTokens = call.messages.reduce((sum, { content }) => sum + countWords(content), 0);
-    yield { type: 'usage', usage: { promptTokens, completionTokens: limit } };
-    const reason = limit < words.length ? 'length' : 'stop';
+    yield { type: 'usage', usage: { promptTokens, completionTokens } };
+    const reason = word.done === true ? 'stop' : 'length';
     yield { type: 'finish', reason, raw: reason };
     yield { type: 'complete', last: true };
   }
-}
 
-/** Resolves early when the signal aborts: who waited looks at the signal anyway. */
-async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await wait(delayMs, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
+  /** Resolves early when the signal aborts: the caller looks at the signal anyway. */
+  private async pause(wordsSent: number, signal: AbortSignal): Promise<void> {
+    if (this.wordDelayMs === 0) {
+      if (wordsSent % WORDS_OF_A_TURN === 0) await turn();
+      return;
+    }
+    try {
+      await wait(this.wordDelayMs, undefined, { signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
   }
 }

@@ -1,42 +1,57 @@
 import { createHash } from 'node:crypto';
 import type { ChatMessage } from '../../chat-call.js';
+import { MAX_LENGTH_READ } from './clause.js';
 import { FALLBACKS, MEMORIES } from './remarks.js';
-import { requestedText } from './requested-text.js';
+import { requestedWords } from './requested-words.js';
 import { reassemble, RuleMatcher, type Match } from './rule-matcher.js';
 import { RULES } from './rules.js';
+import { wordsOf } from './words.js';
 
 const GREETING = 'hello';
+/** Earlier messages of the user that the partner remembers. */
+const MAX_REMEMBERED = 10;
+/** Messages, of both sides, that decide which wording is chosen. */
+const MAX_HASHED = 2 * MAX_REMEMBERED + 2;
 
 /**
  * A conversation partner made of rules, in the manner of the chat programs of the 1960s. It keeps nothing: all that it
- * remembers is in the conversation that it is given, and the same conversation gets the same reply.
+ * remembers is in the conversation that it is given, and the same conversation gets the same reply. However long the
+ * conversation is, the partner reads only the beginning of the last messages.
  */
 export class ConversationPartner {
   private readonly rules = new RuleMatcher(RULES);
   private readonly memories = new RuleMatcher(MEMORIES);
 
-  /** @param temperature 0: always the first wording of a reply. */
-  reply(messages: readonly ChatMessage[], temperature: number | undefined): string {
+  /**
+   * @param temperature 0: always the first wording of a reply.
+   * @returns the words of the reply, each made when it is asked for.
+   */
+  reply(messages: readonly ChatMessage[], temperature: number | undefined): Iterable<string> {
     const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
     const last = said.at(-1) ?? GREETING;
-    const requested = requestedText(last);
-    if (requested !== undefined) return requested;
+    return requestedWords(last) ?? wordsOf(this.smallTalk(last, said.slice(0, -1), chooser(messages, temperature)));
+  }
 
-    const choose = chooser(messages, temperature);
-    const match = this.rules.best(last) ?? choose(this.remembered(said.slice(0, -1)));
+  private smallTalk(last: string, earlier: readonly string[], choose: Choose): string {
+    const match = this.rules.best(last) ?? choose(this.remembered(earlier));
     return match === undefined ? (choose(FALLBACKS) ?? '') : reassemble(choose(match.rule.replies) ?? '', match);
   }
 
   /** What earlier messages leave to come back to, the latest first. */
   private remembered(earlier: readonly string[]): Match[] {
-    return earlier.toReversed().flatMap((message) => this.memories.best(message) ?? []);
+    return earlier
+      .slice(-MAX_REMEMBERED)
+      .reverse()
+      .flatMap((message) => this.memories.best(message) ?? []);
   }
 }
 
+type Choose = <T>(variants: readonly T[]) => T | undefined;
+
 /** Picks by a hash of the conversation: varied from turn to turn, and yet the same when asked again. */
-function chooser(messages: readonly ChatMessage[], temperature: number | undefined) {
+function chooser(messages: readonly ChatMessage[], temperature: number | undefined): Choose {
   let seed: number | undefined;
-  return <T>(variants: readonly T[]): T | undefined => {
+  return (variants) => {
     if (temperature === 0 || variants.length < 2) return variants[0];
     seed ??= hashOf(messages);
     return variants[seed % variants.length];
@@ -45,6 +60,8 @@ function chooser(messages: readonly ChatMessage[], temperature: number | undefin
 
 function hashOf(messages: readonly ChatMessage[]): number {
   const hash = createHash('sha256');
-  for (const { role, content } of messages) hash.update(`${role}\n${content}\n`);
+  for (const { role, content } of messages.slice(-MAX_HASHED)) {
+    hash.update(`${role}\n${content.slice(0, MAX_LENGTH_READ)}\n`);
+  }
   return hash.digest().readUInt32BE(0);
 }

@@ -1,29 +1,31 @@
 /** Short forms written out, so that a pattern needs one form only. */
-const CONTRACTIONS: Readonly<Record<string, string>> = {
-  "i'm": 'I am',
-  "i've": 'I have',
-  "i'd": 'I would',
-  "i'll": 'I will',
-  "you're": 'you are',
-  "you've": 'you have',
-  "you'd": 'you would',
-  "you'll": 'you will',
-  "can't": 'can not',
-  cannot: 'can not',
-  "couldn't": 'could not',
-  "don't": 'do not',
-  "doesn't": 'does not',
-  "didn't": 'did not',
-  "won't": 'will not',
-  "isn't": 'is not',
-  "aren't": 'are not',
-  "wasn't": 'was not',
-  "shouldn't": 'should not',
-  "what's": 'what is',
-  "who's": 'who is',
-  "how's": 'how is',
-  "where's": 'where is',
-};
+const CONTRACTIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "i'm": 'I am',
+    "i've": 'I have',
+    "i'd": 'I would',
+    "i'll": 'I will',
+    "you're": 'you are',
+    "you've": 'you have',
+    "you'd": 'you would',
+    "you'll": 'you will',
+    "can't": 'can not',
+    cannot: 'can not',
+    "couldn't": 'could not',
+    "don't": 'do not',
+    "doesn't": 'does not',
+    "didn't": 'did not',
+    "won't": 'will not',
+    "isn't": 'is not',
+    "aren't": 'are not',
+    "wasn't": 'was not',
+    "shouldn't": 'should not',
+    "what's": 'what is',
+    "who's": 'who is',
+    "how's": 'how is',
+    "where's": 'where is',
+  }),
+);
 
 /** What one side calls the other. Two words before one, so that "I am" does not become "you am". */
 const MIRRORED: Readonly<Record<string, string>> = {
@@ -50,12 +52,11 @@ const VERBS_AFTER_SUBJECT =
   'have|had|can|could|will|would|do|did|should|must|may|might|know|think|want|need|like|love|say|said';
 
 const alternatives = (table: Readonly<Record<string, string>>) => Object.keys(table).join('|');
-const contraction = new RegExp(`(?<![\\p{L}'])(?:${alternatives(CONTRACTIONS)})(?![\\p{L}'])`, 'giu');
 const mirrored = new RegExp(`(?<![\\p{L}'])(?:${alternatives(MIRRORED)}|you)(?![\\p{L}'])`, 'giu');
 const verbFollows = new RegExp(`^\\s+(?:${VERBS_AFTER_SUBJECT})(?!\\p{L})`, 'iu');
 
 export function expandContractions(text: string): string {
-  return text.replaceAll('’', "'").replace(contraction, (short) => CONTRACTIONS[short.toLowerCase()] ?? short);
+  return text.replaceAll('’', "'").replace(/[\p{L}']+/gu, (word) => CONTRACTIONS.get(word.toLowerCase()) ?? word);
 }
 
 /**

@@ -53,7 +53,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     rank: 90,
-    patterns: ['what can|do you do', 'what can i ask|do|say|try', '^ help $', '^ /?help', 'can you help *'],
+    patterns: ['what can|do you do', 'what can i ask|do|say|try', '^ help', 'can you help *'],
     replies: [`${WHAT_IT_CAN_DO} ${ABOUT_ITSELF}`],
   },
   {

@@ -1,14 +1,90 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+/** Longest piece that is sent as one word, in UTF-16 units. A longer run of characters counts as several words. */
+const MAX_PIECE_LENGTH = 256;
+/** UTF-16 units that {@link countWords} reads before other work of the process gets its turn. About a millisecond. */
+const COUNTED_AT_ONCE = 128 * 1024;
+
 /**
- * Splits text into words, each with the white space that follows it; white space at the very start goes with the first
- * word. Joined, the pieces are the text again. A word's code points stay together.
+ * The words of a text one after another, each with the white space that follows; white space at the very start belongs to
+ * the first word. Joined, the pieces are the text again, and no code point is split. Only the piece that is asked for is
+ * made, so a text of megabytes needs no memory but its own.
  */
-export function splitWords(text: string): string[] {
-  return text.match(/^\s*\S+\s*|\S+\s*|^\s+$/g) ?? [];
+export function* wordsOf(text: string): Generator<string, void> {
+  let start = 0;
+  while (start < text.length) {
+    const end = endOfPiece(text, start);
+    yield text.slice(start, end);
+    start = end;
+  }
 }
 
-export function countWords(text: string): number {
-  const word = /\S+/g;
+/**
+ * The number of words in all of the texts. Lets other work of the process go on while it counts, and stops early when the
+ * signal aborts.
+ */
+export async function countWords(texts: readonly string[], signal: AbortSignal): Promise<number> {
   let count = 0;
-  while (word.test(text)) count += 1;
+  let counted = 0;
+  for (const text of texts) {
+    for (let start = 0; start < text.length; start += COUNTED_AT_ONCE) {
+      const end = Math.min(text.length, start + COUNTED_AT_ONCE);
+      count += countWordsBetween(text, start, end);
+      counted += end - start;
+      if (counted < COUNTED_AT_ONCE) continue;
+      counted = 0;
+      await turn();
+      if (signal.aborted) return count;
+    }
+  }
   return count;
+}
+
+/** The number of words that begin between two places of a text. */
+function countWordsBetween(text: string, start: number, end: number): number {
+  let count = 0;
+  let isInWord = start > 0 && !isWhiteSpace(text.charCodeAt(start - 1));
+  for (let index = start; index < end; index += 1) {
+    const isSpace = isWhiteSpace(text.charCodeAt(index));
+    if (!isSpace && !isInWord) count += 1;
+    isInWord = !isSpace;
+  }
+  return count;
+}
+
+function endOfPiece(text: string, start: number): number {
+  const limit = Math.min(text.length, start + MAX_PIECE_LENGTH);
+  let end = start;
+  if (start === 0) end = endOfWhiteSpace(text, end, limit);
+  while (end < limit && !isWhiteSpace(text.charCodeAt(end))) end += 1;
+  end = endOfWhiteSpace(text, end, limit);
+  return end === limit && isBetweenHalves(text, end) ? end - 1 : end;
+}
+
+function endOfWhiteSpace(text: string, start: number, limit: number): number {
+  let end = start;
+  while (end < limit && isWhiteSpace(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+/** Whether a cut at `index` parts the two halves of a surrogate pair. */
+function isBetweenHalves(text: string, index: number): boolean {
+  return (text.codePointAt(index - 1) ?? 0) > 0xffff;
+}
+
+/** What `\s` matches in a regular expression. */
+function isWhiteSpace(unit: number): boolean {
+  if (unit > 0x20 && unit < 0xa0) return false;
+  if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
+  return (
+    unit === 0xa0 ||
+    unit === 0x1680 ||
+    (unit >= 0x2000 && unit <= 0x200a) ||
+    unit === 0x2028 ||
+    unit === 0x2029 ||
+    unit === 0x202f ||
+    unit === 0x205f ||
+    unit === 0x3000 ||
+    unit === 0xfeff
+  );
 }
