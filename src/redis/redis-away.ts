@@ -1,5 +1,3 @@
-import { ErrorReply } from '@redis/client';
-
 /** Redis does not answer, or cannot be used now. Nothing is known of whether a command that was sent took effect. */
 export class RedisAway extends Error {
   constructor(
@@ -15,5 +13,5 @@ export class RedisAway extends Error {
 
 /** Redis has forgotten the script, as after a restart: it is there, and wants the source. */
 export function isUnknownScript(error: unknown): boolean {
-  return error instanceof ErrorReply && error.message.startsWith('NOSCRIPT');
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

@@ -1,37 +1,49 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
-import { createClient } from '@redis/client';
-import { OutageLog } from './outage-log.js';
-import { isUnknownScript, RedisAway } from './redis-away.js';
+import { createClient, ErrorReply } from '@redis/client';
+import { OutageLog } from '../common/outage-log.js';
 import { within } from '../common/within.js';
+import { isUnknownScript, RedisAway } from './redis-away.js';
+import { RedisSlow } from './redis-slow.js';
+import { SilenceWatch } from './silence-watch.js';
 
 export type RedisClient = ReturnType<typeof openClient>;
 
-/** A command waits this long for its answer, so that a request never waits for a Redis that is stuck. */
-const COMMAND_WAIT_MS = 250;
+/** A request waits this long for an answer while others are answered. A silent Redis is away sooner: see SilenceWatch. */
+const PATIENCE_MS = 1000;
+const PROBE_WAIT_MS = 250;
 const CONNECT_TIMEOUT_MS = 2000;
-/** A connection on which nothing moves is given up, also while it is being set up. Pings move it otherwise. */
-const SILENCE_LIMIT_MS = 5000;
+/**
+ * A connection on which nothing moves while it is set up is given up. A timer of the client that runs on while the event
+ * loop is blocked, hence so long; a connection that is set up is given up sooner, see SilenceWatch.
+ */
+const SET_UP_LIMIT_MS = 15_000;
 const PING_EVERY_PROBES = 4;
-/** Of commands that are sent and not answered. */
+/** Of commands that are sent and not answered. More fail at once, as slow. */
 const MAX_UNANSWERED = 20_000;
-/** After so many answers in a row that did not come, nobody waits any more. */
-const LATE_ANSWERS = 3;
+const QUEUE_IS_FULL = 'The queue is full';
 const PROBE_EVERY_MS = 500;
 const RECONNECT_MOST_MS = 1000;
 
 /**
  * The one connection of this process to Redis. Reconnects by itself, and is known to be away while it does: commands then
  * fail at once instead of waiting in a queue.
+ *
+ * Redis is away when the connection is refused or lost, or answers nothing at all for half a second. A Redis that answers
+ * others but not this command in time is slow: load can cause that, and must not make each replica admit its share.
  */
 export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   /** For libraries that bring their own commands. Call them inside {@link run}, which bounds their wait. */
   readonly client: RedisClient;
-  private readonly log = new OutageLog();
+  private readonly log = new OutageLog('Redis', 'each replica keeps its share of the limits until it is back');
+  private readonly silence = new SilenceWatch(() => {
+    this.goAway('no answer in time');
+    // A server that does not answer on this connection may do so on another one.
+    this.reconnect();
+  });
   private readonly onBack: (() => void)[] = [];
   private readonly onAway: (() => void)[] = [];
   private probing: NodeJS.Timeout | undefined;
   private probes = 0;
-  private lateAnswers = 0;
   private lastFailure = 'not connected yet';
   private isUsable = false;
   private isClosed = false;
@@ -68,42 +80,66 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   /**
    * The outcome of commands on the client, within a bounded time.
    *
-   * @throws {RedisAway}
+   * @throws {RedisAway} {RedisSlow}
    * @example const count = await redis.run((client) => client.zCard('replicas'));
    */
   async run<T>(commands: (client: RedisClient) => Promise<T>): Promise<T> {
-    if (this.isAway) throw new RedisAway(this.lastFailure, false);
-    try {
-      const outcome = await within(
-        commands(this.client),
-        COMMAND_WAIT_MS,
-        () => new RedisAway('no answer in time', true),
-      );
-      this.lateAnswers = 0;
-      return outcome;
-    } catch (error) {
-      // Libraries also reject with what is no error, such as the refusal of a rate limiter.
-      if (!(error instanceof Error) || isUnknownScript(error)) throw error;
-      this.noteFailure(error);
-      throw error instanceof RedisAway ? error : new RedisAway(reasonOf(error), true, { cause: error });
-    }
+    return this.attempt(() => within(this.watched(commands), PATIENCE_MS, () => new RedisSlow(true)));
+  }
+
+  /**
+   * The same for commands that no request waits for: a slow Redis gets all the time it needs.
+   *
+   * @throws {RedisAway} {RedisSlow} the latter only when too many commands wait already.
+   */
+  async runPatiently<T>(commands: (client: RedisClient) => Promise<T>): Promise<T> {
+    return this.attempt(() => this.watched(commands));
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.probing);
+    this.silence.stop();
     this.log.end();
     if (!this.client.isOpen) return;
     // Answers what is under way first, which a Redis that is stuck would never do.
-    await within(this.client.close(), COMMAND_WAIT_MS, () => new Error('no answer')).catch(() => {
+    await within(this.client.close(), PROBE_WAIT_MS, () => new Error('no answer')).catch(() => {
       if (this.client.isOpen) this.client.destroy();
     });
+  }
+
+  private async attempt<T>(run: () => Promise<T>): Promise<T> {
+    if (this.isAway) throw new RedisAway(this.lastFailure, false);
+    try {
+      return await run();
+    } catch (error) {
+      // Libraries also reject with what is no error, such as the refusal of a rate limiter.
+      if (!(error instanceof Error) || isUnknownScript(error) || error instanceof RedisSlow) throw error;
+      if (error.message === QUEUE_IS_FULL) throw new RedisSlow(false, error);
+      this.goAway(reasonOf(error));
+      throw error instanceof RedisAway ? error : new RedisAway(reasonOf(error), true, { cause: error });
+    }
+  }
+
+  private watched<T>(commands: (client: RedisClient) => Promise<T>): Promise<T> {
+    this.silence.asked();
+    const outcome = commands(this.client);
+    outcome.then(
+      () => {
+        this.silence.settled(true);
+      },
+      (error: unknown) => {
+        this.silence.settled(!(error instanceof Error) || error instanceof ErrorReply);
+      },
+    );
+    return outcome;
   }
 
   private connect(): void {
     // It tries until it is closed, so that this rejects then only; each failure is an `error` event.
     this.client.connect().catch(() => undefined);
     this.probing ??= setInterval(() => void this.look(), PROBE_EVERY_MS).unref();
+    this.silence.start();
   }
 
   private async firstReady(): Promise<void> {
@@ -119,22 +155,13 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   private async probe(): Promise<void> {
     if (this.isUsable || this.isClosed || !this.client.isReady) return;
     try {
-      await within(this.client.ping(), COMMAND_WAIT_MS, () => new RedisAway('no answer in time', true));
+      await within(this.client.ping(), PROBE_WAIT_MS, () => new RedisAway('no answer in time', true));
     } catch (error) {
       this.lastFailure = reasonOf(error);
       this.reconnect();
       return;
     }
     this.comeBack();
-  }
-
-  private noteFailure(error: Error): void {
-    this.lateAnswers += 1;
-    const isLate = error instanceof RedisAway;
-    if (isLate && this.lateAnswers < LATE_ANSWERS) return;
-    this.goAway(reasonOf(error));
-    // Who does not answer on this connection may do so on another one.
-    if (isLate) this.reconnect();
   }
 
   private reconnect(): void {
@@ -154,7 +181,6 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   private comeBack(): void {
     if (this.isUsable) return;
     this.isUsable = true;
-    this.lateAnswers = 0;
     this.log.back();
     for (const listener of this.onBack) listener();
   }
@@ -168,7 +194,7 @@ function openClient(url: string) {
     commandsQueueMaxLength: MAX_UNANSWERED,
     socket: {
       connectTimeout: CONNECT_TIMEOUT_MS,
-      socketTimeout: SILENCE_LIMIT_MS,
+      socketTimeout: SET_UP_LIMIT_MS,
       reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, RECONNECT_MOST_MS) * (0.5 + Math.random() / 2),
     },
   });

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { RedisAway } from './redis-away.js';
 import type { RedisConnection } from './redis-connection.js';
 import { REDIS } from './redis.js';
 
-/** Tells readiness probes whether Redis answers. */
+/** Tells readiness probes whether Redis is there. */
 @Injectable()
 export class RedisHealth {
   constructor(@Inject(REDIS) private readonly redis: RedisConnection | undefined) {}
@@ -13,8 +14,8 @@ export class RedisHealth {
     try {
       await this.redis.run((client) => client.ping());
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      return !(error instanceof RedisAway);
     }
   }
 }

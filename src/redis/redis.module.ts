@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
 import { REDIS } from './redis.js';
-import { RedisConnection } from './redis-connection.js';
+import type { RedisConnection } from './redis-connection.js';
 import { RedisHealth } from './redis-health.js';
 
 /** What replicas share, where REDIS_URL is set. */
@@ -10,10 +10,16 @@ import { RedisHealth } from './redis-health.js';
     {
       provide: REDIS,
       inject: [CONFIG],
-      useFactory: ({ redisUrl }: Config) => redisUrl && new RedisConnection(redisUrl),
+      useFactory: ({ redisUrl }: Config) => redisUrl && connectTo(redisUrl),
     },
     RedisHealth,
   ],
   exports: [REDIS, RedisHealth],
 })
 export class RedisModule {}
+
+/** The client is a quarter of all modules of the process: without Redis it is not even loaded. */
+async function connectTo(url: string): Promise<RedisConnection> {
+  const { RedisConnection } = await import('./redis-connection.js');
+  return new RedisConnection(url);
+}

@@ -1,0 +1,18 @@
+import { ServiceError } from '../common/service-error.js';
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** Redis is there, but did not answer in time. Nothing is known of whether a command that was sent took effect. */
+export class RedisSlow extends ServiceError {
+  constructor(
+    /** Whether the command may have reached Redis all the same. */
+    readonly wasSent: boolean,
+    cause?: unknown,
+  ) {
+    super('unavailable', 'The service is too busy right now. Try again in a moment.', {
+      cause,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+    this.name = 'RedisSlow';
+  }
+}
