@@ -1,69 +1,117 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { DEFAULT_MAX_EVENT_BYTES } from './config.js';
 import { problemsOf } from './problems.js';
 
 const count = z.int().min(1);
 const milliseconds = z.int().min(1).max(86_400_000);
+/** Less holds no ordinary event, and more holds the event loop while it is parsed. */
+const eventBytes = z
+  .int()
+  .min(4_096)
+  .max(16 * 1024 * 1024);
 const text = z.string().min(1);
 const name = z.string().regex(/^[\w.-]+$/, 'must be a name of letters, digits, dots, hyphens and underscores');
 
 const Timeouts = z.strictObject({
-  connect_ms: milliseconds.default(10_000),
-  first_token_ms: milliseconds.default(120_000),
-  idle_ms: milliseconds.default(60_000),
+  connect_ms: milliseconds.default(10_000).describe('For a connection to the vendor.'),
+  first_token_ms: milliseconds.default(120_000).describe('From the sent request to the first sign of an answer.'),
+  idle_ms: milliseconds.default(60_000).describe('Between two signs of an answer.'),
 });
 
 const Upstream = z.strictObject({
-  protocol: text,
-  base_url: text.optional(),
-  api_key: text.optional(),
-  headers: z.record(z.string().regex(/^[\w-]+$/, 'must be the name of a header'), z.string()).default({}),
-  timeouts: Timeouts.prefault({}),
-  max_tokens_field: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
-  include_usage: z.boolean().default(true),
+  protocol: text.describe('`openai`, `anthropic`, `builtin`, or a protocol of your own.'),
+  base_url: text.optional().meta({
+    description: 'The address of the vendor, `http://…` or `https://…`.',
+    unset: 'for protocols that answer in this process',
+  }),
+  api_key: text.optional().meta({ description: 'The key of the vendor, as its protocol sends it.', unset: 'no key' }),
+  headers: z
+    .record(z.string().regex(/^[\w-]+$/, 'must be the name of a header'), z.string())
+    .default({})
+    .describe('Sent with every request, over the headers of the protocol.'),
+  timeouts: Timeouts.prefault({}).describe('How long to wait for the vendor, in milliseconds.'),
+  max_tokens_field: z
+    .enum(['max_tokens', 'max_completion_tokens'])
+    .default('max_tokens')
+    .describe('The name of the token limit in a request, because newer models of OpenAI refuse `max_tokens`.'),
+  include_usage: z
+    .boolean()
+    .default(true)
+    .describe('Whether to ask for token counts with `stream_options`, which some servers refuse.'),
+  max_event_bytes: eventBytes
+    .default(DEFAULT_MAX_EVENT_BYTES)
+    .describe('Most bytes of one event, and of one line, of the stream. A vendor that sends more has failed.'),
 });
 
 const Route = z.strictObject({
-  upstream: text,
-  model: text,
-  temperature: z.boolean().default(true),
+  upstream: text.describe('The name of one of the upstreams.'),
+  model: text.describe("The vendor's own name of the model."),
+  temperature: z.boolean().default(true).describe('Whether to send a temperature, which some reasoning models refuse.'),
 });
 
 const price = z.number().min(0).max(1_000_000);
 
 const Price = z.strictObject({
-  input_per_million: price,
-  output_per_million: price,
+  input_per_million: price.describe('Of a million tokens of the prompt.'),
+  output_per_million: price.describe('Of a million tokens of the answer.'),
 });
 
 const Model = z.strictObject({
-  id: z.string().regex(/^[^/\s]+\/\S+$/, 'must have the form <vendor>/<model_name>'),
-  name: text,
-  provider: text,
-  context_length: count,
-  max_output_tokens: count.optional(),
-  price: Price.optional(),
-  routes: z.array(Route).min(1, 'must name at least one route'),
+  id: z
+    .string()
+    .regex(/^[^/\s]{1,100}\/\S{1,400}$/, 'must have the form <vendor>/<model_name>')
+    .meta({
+      description: 'How clients name the model. Each id stands once.',
+      accepts: '`<vendor>/<model_name>`',
+    }),
+  name: text.describe('How `GET /chat/models` and the pages call the model.'),
+  provider: text.describe('Who makes the model, as `GET /chat/models` and the pages tell.'),
+  context_length: count.describe('How many tokens the prompt and the answer have together.'),
+  max_output_tokens: count.optional().meta({
+    description: 'Most tokens of an answer. A request for more is refused.',
+    unset: 'no limit of the model',
+  }),
+  price: Price.optional().meta({ description: 'What tokens cost, in `currency`.', unset: 'no cost is recorded' }),
+  routes: z
+    .array(Route)
+    .min(1, 'must name at least one route')
+    .describe(
+      'Tried in order until one of them gives the first text. A route without a configured upstream is left out.',
+    ),
 });
 
 const Tier = z.strictObject({
-  requests_per_minute: count.optional(),
-  concurrent_streams: count.optional(),
-  max_tokens: count.optional(),
-  tokens_per_day: count.optional(),
+  requests_per_minute: count
+    .optional()
+    .meta({ description: 'Most requests in a minute, which begins with its first request.', unset: 'no limit' }),
+  concurrent_streams: count.optional().meta({ description: 'Most streams at once.', unset: 'no limit' }),
+  max_tokens: count.optional().meta({
+    description:
+      'Most tokens of an answer. A request for more is refused, and a request that does not say gets this limit.',
+    unset: 'no limit',
+  }),
+  tokens_per_day: count
+    .optional()
+    .meta({ description: 'Most tokens of prompts and answers together, in a day in UTC.', unset: 'no limit' }),
 });
 
-const ConfigFile = z
+/** `docs/configuration.md` is made from it, as from the environment. */
+export const ConfigFile = z
   .strictObject({
-    upstreams: z.record(name, Upstream),
-    models: z.array(Model).min(1, 'must name at least one model'),
-    tiers: z.record(name, Tier),
-    default_tier: text,
+    upstreams: z.record(name, Upstream).describe('Connections to vendors, by name.'),
+    models: z
+      .array(Model)
+      .min(1, 'must name at least one model')
+      .describe('In the order in which they are listed. A model without a configured upstream is not listed.'),
+    tiers: z.record(name, Tier).describe('What accounts may use, by name.'),
+    default_tier: text.describe('The tier of a new account, and of accounts whose tier is gone.'),
     currency: z
       .string()
       .regex(/^[A-Z]{3}$/, 'must be the three letters of a currency, such as USD')
-      .default('USD'),
+      .default('USD')
+      .meta({ description: 'Of all prices.', accepts: 'the three letters of a currency' }),
   })
   .check(({ value, issues }) => {
     const refuse = (path: (string | number)[], message: string) => {

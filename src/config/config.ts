@@ -12,10 +12,18 @@ export interface Config {
   readonly shutdownGraceMs: number;
   /** How long a client may read nothing of its stream before the connection is cut. */
   readonly stalledReaderMs: number;
+  /** How long a client may read next to nothing of an answer that is no stream. */
+  readonly unreadAnswerMs: number;
+  /** Streams open at once in this process. */
+  readonly maxStreams: number;
+  /** Connections of clients open at once in this process. */
+  readonly maxConnections: number;
   readonly metricsPort: number | undefined;
   /** `undefined`: no traces. */
   readonly tracing?: TracingConfig | undefined;
   readonly signUp: 'open' | 'closed';
+  /** Whether `/api/docs` and the OpenAPI document are served. */
+  readonly apiDocs: 'open' | 'closed';
   /** By name, the configured ones only: an upstream whose variables are unset is not here. */
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
   /** In the order of the file; only models with at least one configured upstream. */
@@ -42,6 +50,9 @@ export interface TracingConfig {
   readonly serviceName: string;
 }
 
+/** {@link UpstreamConfig.maxEventBytes} of an upstream that does not set it. Events of vendors have a few hundred bytes. */
+export const DEFAULT_MAX_EVENT_BYTES = 1024 * 1024;
+
 /** A connection to a vendor. */
 export interface UpstreamConfig {
   readonly name: string;
@@ -57,6 +68,8 @@ export interface UpstreamConfig {
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** Whether to ask for token counts in the stream; some servers refuse the option. */
   readonly includeUsage: boolean;
+  /** Most bytes of one event of the stream, and of one line in it. */
+  readonly maxEventBytes: number;
 }
 
 export interface UpstreamTimeouts {

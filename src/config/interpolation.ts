@@ -7,7 +7,19 @@ export interface Interpolated {
   readonly missing: readonly string[];
 }
 
-const PLACEHOLDER = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+const PLACEHOLDER = /\$\{([a-z_]\w*)(?::-([^{}]*))?\}/gi;
+
+/** A variable that a template names. */
+export interface Placeholder {
+  readonly name: string;
+  /** What stands there while the variable is unset; `undefined`: nothing can. */
+  readonly fallback: string | undefined;
+}
+
+/** Returns the variables of a template, in their order. */
+export function placeholdersOf(template: string): Placeholder[] {
+  return [...template.matchAll(PLACEHOLDER)].map(([, name = '', fallback]) => ({ name, fallback }));
+}
 
 /**
  * Replaces `${NAME}` and `${NAME:-default}` by the environment's values. An empty value counts as unset.

@@ -1,11 +1,12 @@
 import type { Config, ModelConfig, RouteConfig, TierConfig, UpstreamConfig } from './config.js';
+import { defaultMaxStreams, maxConnectionsFor } from './capacity.js';
 import { ConfigError } from './config-error.js';
 import { readConfigFile, type ConfigFile, type UpstreamEntry } from './config-file.js';
 import { readEnvironment, type Environment } from './environment.js';
 import { interpolate, type Variables } from './interpolation.js';
 
 /** Serves when CONFIG_FILE is unset. */
-const BUILT_IN_CATALOG = new URL('./catalog.yaml', import.meta.url);
+export const BUILT_IN_CATALOG = new URL('./catalog.yaml', import.meta.url);
 
 /**
  * Reads the environment and CONFIG_FILE.
@@ -32,6 +33,7 @@ export function loadConfig(variables: Variables = process.env): Config {
 
 function fromEnvironment(environment: Environment) {
   const production = environment.NODE_ENV === 'production';
+  const maxStreams = environment.MAX_STREAMS ?? defaultMaxStreams();
   return {
     production,
     host: environment.HOST,
@@ -42,9 +44,13 @@ function fromEnvironment(environment: Environment) {
     trustedProxies: environment.TRUST_PROXY,
     shutdownGraceMs: environment.SHUTDOWN_GRACE_SECONDS * 1000,
     stalledReaderMs: environment.STALLED_READER_SECONDS * 1000,
+    unreadAnswerMs: environment.UNREAD_ANSWER_SECONDS * 1000,
+    maxStreams,
+    maxConnections: maxConnectionsFor(maxStreams),
     metricsPort: environment.METRICS_PORT,
     tracing: tracingOf(environment),
     signUp: environment.SIGN_UP ?? (production ? 'closed' : 'open'),
+    apiDocs: environment.API_DOCS,
   } as const;
 }
 
@@ -132,5 +138,6 @@ function configureUpstream(
     },
     maxTokensField: entry.max_tokens_field,
     includeUsage: entry.include_usage,
+    maxEventBytes: entry.max_event_bytes,
   };
 }
