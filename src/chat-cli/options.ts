@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { withoutTrailingSlashes } from '../common/without-trailing-slashes.js';
 
 export interface Options {
   readonly help: boolean;
@@ -58,7 +59,7 @@ export function readOptions(args: readonly string[], variables: Variables): Opti
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new Error(`--url: "${url}" is not an http address.`);
   return {
     help: values.help,
-    url: url.replace(/\/+$/, ''),
+    url: withoutTrailingSlashes(url),
     key: values.key ?? (variables['CHAT_API_KEY'] || undefined),
     model: values.model,
     system: values.system,

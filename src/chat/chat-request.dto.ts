@@ -11,17 +11,24 @@ import {
   IsString,
   Matches,
   Max,
+  MaxLength,
   Min,
   MinLength,
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
+import type { ErrorDetail } from '../common/service-error.js';
 import type { ChatMessage, Role } from '../upstreams/chat-call.js';
+import {
+  chatRequestProblems,
+  HIGHEST_TEMPERATURE,
+  LONGEST_MODEL_ID,
+  MODEL_ID,
+  MOST_MESSAGES,
+  MUST,
+  ROLES,
+} from './chat-request.rules.js';
 
-const ROLES: readonly Role[] = ['system', 'user', 'assistant'];
-const MODEL_ID = /^[^/\s]+\/\S+$/;
-const MEMBERS = new Set(['model', 'messages', 'temperature', 'max_tokens']);
-const MOST_MESSAGES = 1000;
 export const DEFAULT_TEMPERATURE = 0.7;
 
 /** The member may be left out. `null` is a value, and a wrong one. */
@@ -29,12 +36,12 @@ const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== und
 
 export class ChatRequestMessage implements ChatMessage {
   @ApiProperty({ enum: ROLES })
-  @IsIn(ROLES, { message: `must be one of ${ROLES.join(', ')}` })
+  @IsIn(ROLES, { message: MUST.beRole })
   readonly role!: Role;
 
   @ApiProperty({ minLength: 1, example: 'Hello!' })
-  @MinLength(1, { message: 'must not be empty' })
-  @IsString({ message: 'must be a string' })
+  @MinLength(1, { message: MUST.notBeEmpty })
+  @IsString({ message: MUST.beString })
   readonly content!: string;
 }
 
@@ -42,26 +49,28 @@ export class ChatRequestMessage implements ChatMessage {
 export class ChatRequest {
   @ApiProperty({
     pattern: MODEL_ID.source,
+    maxLength: LONGEST_MODEL_ID,
     description: 'One of the ids that `GET /chat/models` lists.',
     example: 'builtin/eliza',
   })
-  @Matches(MODEL_ID, { message: 'must have the form <vendor>/<model_name>' })
-  @IsString({ message: 'must be a string' })
+  @Matches(MODEL_ID, { message: MUST.beModelId })
+  @MaxLength(LONGEST_MODEL_ID, { message: MUST.beShort })
+  @IsString({ message: MUST.beString })
   readonly model!: string;
 
   @ApiProperty({ type: [ChatRequestMessage], minItems: 1, maxItems: MOST_MESSAGES })
-  @ValidateNested({ each: true, message: 'must be an object' })
-  @IsObject({ each: true, message: 'must hold objects only' })
-  @ArrayMaxSize(MOST_MESSAGES, { message: `must hold at most ${MOST_MESSAGES} messages` })
-  @ArrayMinSize(1, { message: 'must hold at least one message' })
-  @IsArray({ message: 'must be an array' })
+  @ValidateNested({ each: true, message: MUST.beObject })
+  @IsObject({ each: true, message: MUST.holdObjects })
+  @ArrayMaxSize(MOST_MESSAGES, { message: MUST.holdFewMessages })
+  @ArrayMinSize(1, { message: MUST.holdOneMessage })
+  @IsArray({ message: MUST.beArray })
   @Type(() => ChatRequestMessage)
   readonly messages!: ChatRequestMessage[];
 
-  @ApiPropertyOptional({ minimum: 0, maximum: 2, default: DEFAULT_TEMPERATURE })
-  @Max(2, { message: 'must not be above 2' })
-  @Min(0, { message: 'must not be below 0' })
-  @IsNumber({}, { message: 'must be a number' })
+  @ApiPropertyOptional({ minimum: 0, maximum: HIGHEST_TEMPERATURE, default: DEFAULT_TEMPERATURE })
+  @Max(HIGHEST_TEMPERATURE, { message: MUST.notBeHot })
+  @Min(0, { message: MUST.notBeNegative })
+  @IsNumber({}, { message: MUST.beNumber })
   @Optional()
   readonly temperature?: number;
 
@@ -70,32 +79,18 @@ export class ChatRequest {
     minimum: 1,
     description: 'Most tokens to generate: no more than the context length of the model and the cap of the tier.',
   })
-  @Min(1, { message: 'must be at least 1' })
-  @IsInt({ message: 'must be an integer' })
+  @Min(1, { message: MUST.beOne })
+  @IsInt({ message: MUST.beInteger })
   @Optional()
   readonly max_tokens?: number;
 
   /** The rules above in one pass, see `QuickCheck`. A test holds the two together. */
-  static accepts(body: unknown): boolean {
-    const { model, messages, temperature, max_tokens: maxTokens } = body as Readonly<Record<string, unknown>>;
-    return (
-      Object.keys(body as object).every((member) => MEMBERS.has(member)) &&
-      typeof model === 'string' &&
-      MODEL_ID.test(model) &&
-      Array.isArray(messages) &&
-      messages.length >= 1 &&
-      messages.length <= MOST_MESSAGES &&
-      messages.every(isMessage) &&
-      (temperature === undefined || (typeof temperature === 'number' && temperature >= 0 && temperature <= 2)) &&
-      (maxTokens === undefined || (Number.isInteger(maxTokens) && (maxTokens as number) >= 1))
-    );
+  static problems(body: object): Iterable<ErrorDetail> {
+    return chatRequestProblems(body);
   }
-}
 
-function isMessage(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { role, content } = value as Readonly<Record<string, unknown>>;
-  return (
-    Object.keys(value).length === 2 && ROLES.includes(role as Role) && typeof content === 'string' && content !== ''
-  );
+  static accepts(body: object): boolean {
+    const [first] = chatRequestProblems(body);
+    return first === undefined;
+  }
 }

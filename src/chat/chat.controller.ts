@@ -14,11 +14,13 @@ import type { Response } from 'express';
 import type { Observable } from 'rxjs';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import type { Principal } from '../auth/principal.js';
+import { BodyValues } from '../common/body-values.decorator.js';
 import { requestIdOf } from '../common/request-id.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { AdmissionLease } from '../throttling/admission-lease.decorator.js';
 import type { HeldLease } from '../throttling/held-lease.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
+import { OpensStream } from '../throttling/process-load/opens-stream.decorator.js';
 import type { LedgerEntry } from '../usage/ledger-entry.js';
 import { holdEntry } from '../usage/response-entry.js';
 import { ApiChatStream } from './api-chat-stream.decorator.js';
@@ -28,6 +30,9 @@ import { ChunkGaps } from './chunk-gaps.js';
 import { chunkEvents } from './chunk-events.js';
 import { StreamSink } from './stream-sink.js';
 import { tokenDemand } from './token-demand.js';
+
+/** Three values a message. Far more than there may be messages, so that too many of them are told as such. */
+const MOST_BODY_VALUES = 20_000;
 
 @ApiTags('Chat')
 @ApiBearerAuth()
@@ -43,7 +48,9 @@ export class ChatController {
   // No interceptor may stand on this route, nor globally: Nest would send a 200 before the answer is known to begin.
   @Sse('stream', { method: RequestMethod.POST })
   @HttpCode(200)
+  @OpensStream()
   @ApiChatStream()
+  @BodyValues(MOST_BODY_VALUES)
   async stream(
     @Body() body: ChatRequest,
     @CurrentPrincipal() principal: Principal,

@@ -1,9 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { RevocationWatch } from '../accounts/revocation-watch.js';
 import { SessionWatch } from '../accounts/session-watch.js';
 import type { Credential, Principal } from '../auth/principal.js';
 import { DrainState } from '../common/drain-state.js';
 import { ServiceError } from '../common/service-error.js';
+import { ShedLoad } from '../common/shed-load.js';
+import { CONFIG, type Config } from '../config/config.js';
 
 /** Ends a stream with what its client is to be told. */
 export type EndStream = (reason: ServiceError) => void;
@@ -18,6 +20,8 @@ export class OpenStreams {
     private readonly revocations: RevocationWatch,
     private readonly sessions: SessionWatch,
     private readonly drainState: DrainState,
+    private readonly shedLoad: ShedLoad,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   get count(): number {
@@ -27,10 +31,14 @@ export class OpenStreams {
   /**
    * @param end is called at most once, and not after the stream is over.
    * @returns to be called when the stream is over, however it ended.
-   * @throws {ServiceError} `shutting_down`
+   * @throws {ServiceError} `shutting_down`; `unavailable` above MAX_STREAMS, for routes that are not `@OpensStream()`.
    */
   add({ credential }: Principal, end: EndStream): () => void {
     if (this.drainState.isDraining) throw shuttingDown();
+    if (this.running.size >= this.config.maxStreams) {
+      this.shedLoad.note('streams');
+      throw new ServiceError('unavailable', 'This process has as many open streams as it can hold. Try again.');
+    }
     const unwatch = this.watch(credential, (message) => {
       end(new ServiceError('key_revoked', message));
     });

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { limitsItsReader } from '../common/reader-limit.js';
 
 /**
  * The response of one stream, as its events see it: tells when the next one may be sent, and takes off what Nest adds to
@@ -18,6 +19,7 @@ export class StreamSink {
     private readonly stallMs: number,
   ) {
     closeWhereAsked(response);
+    limitsItsReader(response);
     const write = response.write.bind(response) as (chunk: string) => boolean;
     const flushHeaders = response.flushHeaders.bind(response);
     response.flushHeaders = (): void => {
@@ -90,7 +92,7 @@ export class StreamSink {
 
   /**
    * Writes an event as a chunk of the body, framed here: one string, where Node would write four buffers, which costs a
-   * sixth more for each event. False where the body is not chunked (HTTP/1.0), or is not its turn on the connection yet.
+   * sixth more for each event. False where the body is not chunked (HTTP/1.0), or the connection is gone.
    */
   private writeChunk(event: string): boolean {
     const { socket, chunkedEncoding } = this.response;
