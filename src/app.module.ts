@@ -4,6 +4,7 @@ import { AuthModule, type AuthOptions } from './auth/auth.module.js';
 import { AuthenticationGuard } from './auth/authentication.guard.js';
 import { SameOriginGuard } from './auth/same-origin.guard.js';
 import { ChatModule } from './chat/chat.module.js';
+import { BodyModule } from './common/body.module.js';
 import { CommonModule } from './common/common.module.js';
 import { JsonBodyGuard } from './common/json-body.guard.js';
 import { RequestValidationPipe } from './common/request-validation.pipe.js';
@@ -13,6 +14,7 @@ import type { Config } from './config/config.js';
 import { DashboardModule } from './dashboard/dashboard.module.js';
 import { PageErrorFilter } from './dashboard/errors/page-error.filter.js';
 import { HealthModule } from './health/health.module.js';
+import { HttpModule } from './http/http.module.js';
 import { ModelsModule } from './models/models.module.js';
 import { ObservabilityModule } from './observability/observability.module.js';
 import { ThrottlingModule, type ThrottlingOptions } from './throttling/throttling.module.js';
@@ -47,7 +49,9 @@ export class AppModule {
       module: AppModule,
       imports: [
         CommonModule,
+        BodyModule,
         ConfigModule.forRoot(config),
+        HttpModule,
         AuthModule.register(options),
         UpstreamsModule.register(options),
         UsageModule.register(options),

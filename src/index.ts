@@ -18,6 +18,7 @@ export { ChatRequest, ChatRequestMessage } from './chat/chat-request.dto.js';
 export { ChatModule } from './chat/chat.module.js';
 export { ChatService, type ChatCaller } from './chat/chat.service.js';
 export { ApiErrors } from './common/api-errors.decorator.js';
+export { BodyValues } from './common/body-values.decorator.js';
 export { Form } from './common/form.decorator.js';
 export { OutsideApi } from './common/outside-api.decorator.js';
 export { Public } from './common/public.decorator.js';
@@ -54,7 +55,8 @@ export type {
 } from './upstreams/protocol.js';
 export type { StreamOutcome } from './usage/stream-outcome.js';
 export type { TokenCount, UsageRecord } from './usage/usage-record.js';
+export { UnstorableData } from './usage/unstorable-data.js';
 export { UsageReports, type UsageRow } from './usage/usage-reports.js';
 export type { UsageSink } from './usage/usage-sink.js';
-export { UsageStore, type OpeningBatch } from './usage/usage-store.js';
+export { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage/usage-store.js';
 export type { FinishReason, StreamPart, TokenUsage } from './upstreams/stream-part.js';

@@ -3,6 +3,10 @@ import type { Express } from 'express';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { pathOutsideApi } from './common/outside-api.decorator.js';
 
+/** A client that takes longer to send the headers of a request is disconnected. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const TIMEOUT_CHECK_MS = 2_000;
+
 /**
  * Express gives every request and response its own prototype when it gets them, which makes both slow objects for the
  * rest of their lives: three quarters of what Express costs. Here the server makes them with that prototype from the
@@ -11,15 +15,15 @@ import { pathOutsideApi } from './common/outside-api.decorator.js';
 export class LeanExpressAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const app = this.getInstance<Express>();
-    this.httpServer = createServer(
-      {
-        IncomingMessage: withPrototype(IncomingMessage, app.request),
-        ServerResponse: withPrototype<typeof ServerResponse<IncomingMessage>>(ServerResponse, app.response),
-        // See `begin`, which says what is wrong.
-        requireHostHeader: false,
-      },
-      app,
-    );
+    // It gets no listener here: `serveConnections` hands the requests to Express.
+    this.httpServer = createServer({
+      IncomingMessage: withPrototype(IncomingMessage, app.request),
+      ServerResponse: withPrototype<typeof ServerResponse<IncomingMessage>>(ServerResponse, app.response),
+      // See `begin`, which says what is wrong.
+      requireHostHeader: false,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    });
   }
 
   /** Asked for each path, last before its route is made. */

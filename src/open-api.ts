@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
 import { VERSION } from './common/version.js';
 
 /** Serves the description of the interface: `/api/docs` for people, `/api/openapi.json` for programs. */
@@ -11,8 +12,15 @@ export function serveOpenApi(app: INestApplication): void {
     .setVersion(VERSION)
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'An API key.' })
     .build();
-  SwaggerModule.setup('api/docs', app, () => SwaggerModule.createDocument(app, base), {
-    jsonDocumentUrl: 'api/openapi.json',
-    customSiteTitle: 'Chat Streaming Service',
+  let document: OpenAPIObject | undefined;
+  let json: Buffer | undefined;
+  const documentOnce = (): OpenAPIObject => (document ??= SwaggerModule.createDocument(app, base));
+  app.getHttpAdapter().get('/api/openapi.json', (_: Request, response: Response) => {
+    // Anyone may ask for this. The library would write the JSON anew for each request, and its YAML at a higher cost.
+    json ??= Buffer.from(JSON.stringify(documentOnce()));
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Length', json.length);
+    response.end(json);
   });
+  SwaggerModule.setup('api/docs', app, documentOnce, { raw: [], customSiteTitle: 'Chat Streaming Service' });
 }

@@ -5,19 +5,19 @@ import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import type { Server } from 'node:http';
 import { SessionMiddleware } from './auth/session.middleware.js';
-import { answerClientErrors } from './common/client-error.js';
-import { answerExpectations, begin, notFound } from './common/edge-of-routing.js';
+import { begin, notFound } from './common/edge-of-routing.js';
 import { OUTSIDE_API_ROUTES } from './common/outside-api.decorator.js';
 import { ServiceErrorFilter } from './common/service-error.filter.js';
 import { CONFIG, type Config } from './config/config.js';
+import { isProbe } from './http/client-connection.js';
+import { ClientConnections } from './http/client-connections.js';
+import { serveConnections } from './http/serve-connections.js';
 import { LeanExpressAdapter } from './lean-express-adapter.js';
 import { RequestWatch } from './observability/requests/request-watch.js';
 import { serveOpenApi } from './open-api.js';
 
 /** Longer than the 60 s after which most load balancers drop an idle connection: theirs must be the first to go. */
 const KEEP_ALIVE_MS = 75_000;
-/** What it says must not hang on a store, and so not on who asks either. */
-const HEALTH = '/api/v1/health';
 
 /**
  * Makes the application of a module that holds `AppModule.register(…)`, ready to listen.
@@ -48,19 +48,22 @@ export async function createService(
   app.use((request: Request, response: Response, next: NextFunction) => {
     watch.use(request, response, () => {
       begin(request, response, () => {
-        if (request.url.startsWith(HEALTH)) next();
+        // What it says must not hang on a store, and so not on who asks either.
+        if (isProbe(request)) next();
         else sessions.use(request, response, next);
       });
     });
   });
   const server: Server = app.getHttpServer();
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  answerClientErrors(server);
-  answerExpectations(server);
+  const connections = app.get(ClientConnections, { strict: false });
+  serveConnections(server, connections, app.getHttpAdapter().getInstance());
   await app.init();
   // After the routes of the interface, which need not look past these then.
-  app.use('/api/docs', helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } }));
-  serveOpenApi(app);
+  if (config.apiDocs === 'open') {
+    app.use('/api/docs', helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } }));
+    serveOpenApi(app);
+  }
   app.use(notFound(app.get(ServiceErrorFilter)));
   return app;
 }

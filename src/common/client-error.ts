@@ -11,10 +11,18 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Answers what Node's HTTP parser refuses, before any request exists, with the error body of the interface, too. */
-export function answerClientErrors(server: Server): void {
+/** How long the client may take to read the answer, in milliseconds. To close at once could lose the answer. */
+const FAREWELL_MS = 2_000;
+
+/**
+ * Answers requests that Node's HTTP parser refuses with the error body of the interface, and closes the connection.
+ *
+ * @param mayAnswer false while another request of the connection is being answered: the client would take the error for
+ *   that answer.
+ */
+export function answerClientErrors(server: Server, mayAnswer: (socket: Socket) => boolean): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
+    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0 || !mayAnswer(socket)) {
       socket.destroy();
       return;
     }
@@ -26,5 +34,9 @@ export function answerClientErrors(server: Server): void {
       `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
         `${REQUEST_ID_HEADER}: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
+    const farewell = setTimeout(() => socket.destroy(), FAREWELL_MS);
+    socket.once('close', () => {
+      clearTimeout(farewell);
+    });
   });
 }

@@ -1,8 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { DrainState } from './drain-state.js';
-import { JsonBodyGuard } from './json-body.guard.js';
+import { EventLoop } from './event-loop.js';
+import { ShedLoad } from './shed-load.js';
 
-/** What every module may need of the process. */
+/** The state of the process that every module may need. */
 @Global()
-@Module({ providers: [DrainState, JsonBodyGuard], exports: [DrainState, JsonBodyGuard] })
+@Module({ providers: [DrainState, EventLoop, ShedLoad], exports: [DrainState, EventLoop, ShedLoad] })
 export class CommonModule {}

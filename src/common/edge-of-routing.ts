@@ -1,6 +1,6 @@
 import { NotFoundException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import type { Server } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { giveRequestId } from './request-id.js';
 import { sendError } from './send-error.js';
 import type { ServiceErrorFilter } from './service-error.filter.js';
@@ -10,11 +10,9 @@ import { ServiceError } from './service-error.js';
  * Answers in place of Node, which would without a body, a request that expects what nobody knows. (One without a host gets
  * as far as {@link begin}, if the server was told so.)
  */
-export function answerExpectations(server: Server): void {
-  server.on('checkExpectation', (request, response) => {
-    giveRequestId(request, response);
-    sendError(new ServiceError('invalid_request', 'The expectation cannot be met.'), response, 417);
-  });
+export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
+  giveRequestId(request, response);
+  sendError(new ServiceError('invalid_request', 'The expectation cannot be met.'), response, 417);
 }
 
 /** Middleware, the first. One for all, as each costs every request. */

@@ -10,7 +10,18 @@ export interface ErrorBody {
   };
 }
 
-export function errorBody(error: ServiceError, requestId: string): ErrorBody {
-  const { code, message, details } = error;
-  return { error: { code, message, request_id: requestId, ...(details === undefined ? {} : { details }) } };
+/** Below 16 KB, as JSON in UTF-8. */
+const MOST_BYTES = 15_000;
+
+/** Leaves out details from the end where all of them would make the body too large: a character can take 6 bytes. */
+export function errorBody({ code, message, details }: ServiceError, requestId: string): ErrorBody {
+  const brief = { code, message, request_id: requestId };
+  if (details === undefined) return { error: brief };
+  let count = details.length;
+  while (count > 1 && bytesOf({ error: { ...brief, details: details.slice(0, count) } }) > MOST_BYTES) count -= 1;
+  return { error: { ...brief, details: details.slice(0, count) } };
+}
+
+function bytesOf(body: ErrorBody): number {
+  return Buffer.byteLength(JSON.stringify(body));
 }

@@ -1,21 +1,29 @@
-import type { IncomingMessage } from 'node:http';
-import { readBody } from './read-body.js';
+import type { Request, Response } from 'express';
+import { BodyBytes } from './body-bytes.js';
+import { isUtf8MediaType } from './media-type.js';
+import type { BodyReader } from './read-body.js';
 import { ServiceError } from './service-error.js';
 
 const FORM_LIMIT_BYTES = 64 * 1024;
-/** Browsers write forms in the encoding of the page, which is UTF-8 here, and do not say so. */
-const FORM_IN_UTF8 = /^application\/x-www-form-urlencoded\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+const MOST_FIELDS = 100;
 
 /** Reads a form. @throws {ServiceError} when it is not one, or holds a field twice. */
-export async function readForm(request: IncomingMessage): Promise<Readonly<Record<string, string>>> {
+export async function readForm(
+  request: Request,
+  response: Response,
+  reader: BodyReader,
+): Promise<Readonly<Record<string, string>>> {
   const { headers } = request;
-  if (!FORM_IN_UTF8.test(headers['content-type'] ?? '')) {
+  // Browsers write forms in the encoding of the page, which is UTF-8 here, and do not say so.
+  if (!isUtf8MediaType(headers['content-type'], 'application/x-www-form-urlencoded')) {
     throw new ServiceError('unsupported_media_type', 'The body must be application/x-www-form-urlencoded in UTF-8.');
   }
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new ServiceError('unsupported_media_type', 'The body must not be compressed.');
   }
-  return parseForm(await readBody(request, FORM_LIMIT_BYTES));
+  const bytes = new BodyBytes();
+  const finish = () => parseForm(Buffer.concat(bytes.all()));
+  return reader.read(request, response, { limitBytes: FORM_LIMIT_BYTES, sink: bytes, finish });
 }
 
 function parseForm(bytes: Buffer): Readonly<Record<string, string>> {
@@ -24,6 +32,9 @@ function parseForm(bytes: Buffer): Readonly<Record<string, string>> {
     const message = fields.has(name) ? 'is there twice' : name in Object.prototype ? 'is not a known field' : undefined;
     if (message !== undefined) {
       throw new ServiceError('invalid_request', 'The form is not valid.', { details: [{ field: name, message }] });
+    }
+    if (fields.size === MOST_FIELDS) {
+      throw new ServiceError('invalid_request', `The form must not have more than ${MOST_FIELDS} fields.`);
     }
     fields.set(name, value);
   }

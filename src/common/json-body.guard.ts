@@ -1,15 +1,19 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
+import { mostBodyValues } from './body-values.decorator.js';
 import { readForm } from './form-body.js';
 import { isForm } from './form.decorator.js';
-import { readBody } from './read-body.js';
+import { JsonBody } from './json-body.js';
+import { isUtf8MediaType } from './media-type.js';
+import { BodyReader } from './read-body.js';
 import { ServiceError } from './service-error.js';
 
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
+/** Objects and arrays within each other. */
+const MOST_DEPTH = 32;
+const LONGEST_NAME_BYTES = 200;
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
-/** The parameters of the media type that are allowed: JSON is UTF-8, said or not. */
-const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
 /**
  * Reads the body for `@Body()`: JSON, or a form where the route is a `@Form()`. A guard and the last of the global ones,
@@ -18,40 +22,40 @@ const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s
  */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {
-  constructor(private readonly reflector: Reflector) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly reader: BodyReader,
+  ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const request = context.switchToHttp().getRequest<Request>();
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
     if (request.body !== undefined || !METHODS_WITH_BODY.has(request.method)) return true;
-    return isForm(this.reflector, context) ? this.readForm(request) : this.read(request);
+    if (isForm(this.reflector, context)) return this.readForm(request, response);
+    return this.readJson(request, response, mostBodyValues(this.reflector, context));
   }
 
-  private async readForm(request: Request): Promise<boolean> {
-    request.body = await readForm(request);
+  private async readForm(request: Request, response: Response): Promise<boolean> {
+    request.body = await readForm(request, response, this.reader);
     return true;
   }
 
-  private async read(request: Request): Promise<boolean> {
+  private async readJson(request: Request, response: Response, mostValues: number): Promise<boolean> {
     const { headers } = request;
-    if (!JSON_IN_UTF8.test(headers['content-type'] ?? '')) {
+    if (!isUtf8MediaType(headers['content-type'], 'application/json')) {
       throw new ServiceError('unsupported_media_type', 'The body must be application/json in UTF-8.');
     }
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
       throw new ServiceError('unsupported_media_type', 'The body must not be compressed.');
     }
-    const body = parse(await readBody(request, BODY_LIMIT_BYTES));
+    const json = new JsonBody({ values: mostValues, depth: MOST_DEPTH, nameBytes: LONGEST_NAME_BYTES });
+    const finish = () => json.value();
+    const body = await this.reader.read(request, response, { limitBytes: BODY_LIMIT_BYTES, sink: json, finish });
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new ServiceError('invalid_request', 'The body must be a JSON object.');
     }
     request.body = body;
     return true;
-  }
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    throw new ServiceError('invalid_request', 'The body is not valid JSON in UTF-8.');
   }
 }

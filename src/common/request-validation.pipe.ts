@@ -1,15 +1,17 @@
 import { Injectable, ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
-import { ServiceError, type ErrorDetail } from './service-error.js';
+import { invalidRequest, refuseAny, UNKNOWN_MEMBER } from './invalid-request.js';
+import type { ErrorDetail } from './service-error.js';
 
 /**
- * What the class of a body may offer beside its decorators: whether a body, as parsed, keeps all of their rules. Decorators
- * cost some microseconds a value, milliseconds for a long conversation; with this they only find out what is wrong.
+ * What the class of a body may offer in addition to its decorators: all of their rules in one pass, which looks for the
+ * next problem only when it is asked for. Decorators cost some microseconds a value, milliseconds for a long conversation.
+ * Counts for the class itself, not for classes that extend it.
  */
 export interface QuickCheck {
-  accepts(body: unknown): boolean;
+  problems(body: object): Iterable<ErrorDetail>;
 }
 
-/** Checks bodies against their class: no conversion of types, no unknown members, every wrong field named. */
+/** Checks bodies against their class: no conversion of types, no unknown members, the wrong fields named. */
 @Injectable()
 export class RequestValidationPipe extends ValidationPipe {
   constructor() {
@@ -19,53 +21,46 @@ export class RequestValidationPipe extends ValidationPipe {
       forbidNonWhitelisted: true,
       stopAtFirstError: true,
       validationError: { target: false, value: false },
-      exceptionFactory: (errors) => refusal(detailsOf(errors)),
+      exceptionFactory: (errors) => invalidRequest(detailsOf(errors)),
     });
   }
 
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    const quick = metadata.metatype as Partial<QuickCheck> | undefined;
-    if (quick?.accepts === undefined) return super.transform(value, metadata);
-    if (quick.accepts(value)) return value;
-    try {
-      const dropped = droppedMembers(value);
-      if (dropped.length > 0) throw refusal(dropped);
-      return await super.transform(value, metadata);
-    } catch (error) {
-      // The stack is too small for what the parser could still read.
-      throw error instanceof RangeError ? refusal([{ field: 'body', message: 'is nested too deeply' }]) : error;
+    const { metatype } = metadata;
+    if (metadata.type !== 'body' || typeof value !== 'object' || value === null || !this.toValidate(metadata)) {
+      return super.transform(value, metadata);
     }
+    if (hasQuickCheck(metatype)) {
+      refuseAny(metatype.problems(value));
+      return value;
+    }
+    refuseAny(droppedMembers(value));
+    return super.transform(value, metadata);
   }
 }
 
-function refusal(details: ErrorDetail[]): ServiceError {
-  const fields = details.map(({ field }) => field);
-  const named =
-    fields.length > 3 ? `${fields.slice(0, 3).join(', ')} and ${fields.length - 3} more` : fields.join(', ');
-  return new ServiceError('invalid_request', `The request is not valid: see ${named}.`, { details });
+function hasQuickCheck(metatype: object | undefined): metatype is QuickCheck {
+  return metatype !== undefined && Object.hasOwn(metatype, 'problems');
 }
 
-/** The library drops members with the names of what every object has, such as `__proto__`, before it looks for unknown ones. */
-function droppedMembers(value: unknown, parent = ''): ErrorDetail[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([member, inner]) => {
+/** The library drops members with these names silently, before it looks for unknown ones. */
+function* droppedMembers(value: object, parent = ''): Generator<ErrorDetail> {
+  for (const [member, inner] of Object.entries(value) as [string, unknown][]) {
     const field = `${parent}${member}`;
-    const own = member in Object.prototype ? [{ field, message: UNKNOWN_MEMBER }] : [];
-    return [...own, ...droppedMembers(inner, `${field}.`)];
-  });
+    if (member in Object.prototype || member === 'prototype') yield { field, message: UNKNOWN_MEMBER };
+    if (typeof inner === 'object' && inner !== null) yield* droppedMembers(inner, `${field}.`);
+  }
 }
 
-const UNKNOWN_MEMBER = 'is not a known member';
-
-function detailsOf(errors: readonly ValidationError[], parent = ''): ErrorDetail[] {
-  return errors.flatMap(({ property, constraints = {}, children = [] }) => {
+/** The problems one by one: there may be thousands, of which an answer names a few. */
+function* detailsOf(errors: readonly ValidationError[], parent = ''): Generator<ErrorDetail> {
+  for (const { property, constraints = {}, children = [] } of errors) {
     const field = `${parent}${property}`;
-    const own = Object.entries(constraints)
-      .slice(0, 1)
-      .map(([constraint, message]) => ({
-        field,
-        message: constraint === 'whitelistValidation' ? UNKNOWN_MEMBER : message,
-      }));
-    return [...own, ...detailsOf(children, `${field}.`)];
-  });
+    const [first] = Object.entries(constraints);
+    if (first !== undefined) {
+      const [constraint, message] = first;
+      yield { field, message: constraint === 'whitelistValidation' ? UNKNOWN_MEMBER : message };
+    }
+    yield* detailsOf(children, `${field}.`);
+  }
 }

@@ -5,6 +5,7 @@ import { requestIdOf } from './request-id.js';
 import { sendError } from './send-error.js';
 import { ServiceError } from './service-error.js';
 import { toServiceError } from './to-service-error.js';
+import { dropRestOfBody } from './unread-body.js';
 
 /** Answers whatever was thrown with the one error body of the interface, and logs what is our fault. */
 @Catch()
@@ -28,6 +29,7 @@ export class ServiceErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
+    dropRestOfBody(request, response);
     this.send(error, request, response);
   }
 

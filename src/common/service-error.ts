@@ -1,4 +1,12 @@
 import type { HttpStatus } from '@nestjs/common';
+import { cutText } from './cut-text.js';
+
+/** Most problems that one error names. */
+export const MOST_DETAILS = 20;
+/** Longest path of a field, in characters. */
+const FIELD_LENGTH = 200;
+const DETAIL_LENGTH = 300;
+const MESSAGE_LENGTH = 1_000;
 
 /** Every error code of the interface with the HTTP status that it answers. One table, so that no two places disagree. */
 export const ERROR_STATUS = {
@@ -33,6 +41,8 @@ export interface ErrorDetail {
 
 export interface ServiceErrorOptions {
   readonly details?: readonly ErrorDetail[];
+  /** A more exact HTTP status than the one of the code. */
+  readonly status?: number;
   /** Whole seconds after which a retry makes sense; sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
   /** More response headers, such as `Allow` or `WWW-Authenticate`. */
@@ -43,7 +53,7 @@ export interface ServiceErrorOptions {
 
 /**
  * A failure that the client is told of. `message` goes out as it is: write it for the caller, without secrets, paths or
- * a vendor's text that could hold them.
+ * a vendor's text that could hold them. What it repeats of the caller's input is cut: an error is short, whatever was sent.
  *
  * @example throw new ServiceError('model_not_found', `There is no model "${id}".`);
  */
@@ -51,20 +61,23 @@ export class ServiceError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** The HTTP status that it answers. */
+  readonly status: number;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
     options: ServiceErrorOptions = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(cutText(message, MESSAGE_LENGTH), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ServiceError';
-    this.details = options.details;
+    this.status = options.status ?? ERROR_STATUS[code];
+    this.details = options.details?.slice(0, MOST_DETAILS).map(cutDetail);
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers ?? {};
   }
+}
 
-  get status(): number {
-    return ERROR_STATUS[this.code];
-  }
+function cutDetail({ field, message }: ErrorDetail): ErrorDetail {
+  return { field: cutText(field, FIELD_LENGTH), message: cutText(message, DETAIL_LENGTH) };
 }

@@ -1,0 +1,40 @@
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { LagGauge } from './lag-gauge.js';
+
+const MEASURE_EVERY_MS = 20;
+
+/** Watches whether the event loop has too much to do: everything in this process then waits. */
+@Injectable()
+export class EventLoop implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger(EventLoop.name);
+  private readonly gauge = new LagGauge();
+  private timer: NodeJS.Timeout | undefined;
+  private firedAt = 0;
+
+  /** There has been too much to do for seconds. */
+  get isOverloaded(): boolean {
+    return this.gauge.isHigh;
+  }
+
+  onApplicationBootstrap(): void {
+    this.firedAt = performance.now();
+    this.timer = setInterval(() => {
+      this.measure();
+    }, MEASURE_EVERY_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  private measure(): void {
+    const now = performance.now();
+    const elapsedMs = now - this.firedAt;
+    this.firedAt = now;
+    const wasHigh = this.gauge.isHigh;
+    this.gauge.add(elapsedMs, elapsedMs - MEASURE_EVERY_MS);
+    if (this.gauge.isHigh === wasHigh) return;
+    if (this.gauge.isHigh) this.logger.warn('The event loop is overloaded: new streams are refused until it recovers.');
+    else this.logger.log('The event loop has recovered: new streams are accepted again.');
+  }
+}

@@ -1,0 +1,40 @@
+import { MOST_DETAILS, ServiceError, type ErrorDetail } from './service-error.js';
+
+/** Of a member of the body that the interface does not have. */
+export const UNKNOWN_MEMBER = 'is not a known member';
+
+const MOST_NAMED_IN_MESSAGE = 3;
+
+/**
+ * Checks that there is no problem. Asks for no more problems than an answer can name, so a generator stops early.
+ *
+ * @throws {ServiceError} `invalid_request` with the problems.
+ */
+export function refuseAny(problems: Iterable<ErrorDetail>): void {
+  const found = firstOf(problems);
+  if (found.length > 0) throw errorOf(found);
+}
+
+/** The error for these problems, of which there is at least one. */
+export function invalidRequest(problems: Iterable<ErrorDetail>): ServiceError {
+  return errorOf(firstOf(problems));
+}
+
+/** One more than an answer can name, where there are so many. */
+function firstOf(problems: Iterable<ErrorDetail>): ErrorDetail[] {
+  const found: ErrorDetail[] = [];
+  for (const problem of problems) {
+    found.push(problem);
+    if (found.length > MOST_DETAILS) break;
+  }
+  return found;
+}
+
+function errorOf(found: readonly ErrorDetail[]): ServiceError {
+  const details = found.slice(0, MOST_DETAILS);
+  const named = details.slice(0, MOST_NAMED_IN_MESSAGE).map(({ field }) => field);
+  const others = details.length - named.length;
+  const atLeast = found.length > details.length ? 'at least ' : '';
+  const rest = others === 0 ? '' : ` and ${atLeast}${others} more`;
+  return new ServiceError('invalid_request', `The request is not valid: see ${named.join(', ')}${rest}.`, { details });
+}

@@ -1,0 +1,92 @@
+import { BodyBytes } from './body-bytes.js';
+import { ownTurn, Steps } from './event-loop-turns.js';
+import { invalidRequest } from './invalid-request.js';
+import { JsonScanner, type JsonExcess, type JsonLimits, type JsonStep } from './json-scanner.js';
+import { ServiceError } from './service-error.js';
+
+/** A longer text is decoded and parsed in turns of its own of the event loop. */
+const LONG_BYTES = 128 * 1024;
+
+/**
+ * A JSON body while it arrives. Measures each piece before anything is made of it, and refuses the body at the first excess.
+ * No step of the work, parsing included, holds the event loop for long.
+ */
+export class JsonBody {
+  private readonly bytes = new BodyBytes();
+  private readonly scanner: JsonScanner;
+
+  constructor(private readonly limits: JsonLimits) {
+    this.scanner = new JsonScanner(limits);
+  }
+
+  /** @throws {ServiceError} `invalid_request` when the body exceeds a limit; it is not to be used after that. */
+  add(piece: Buffer): void {
+    this.bytes.add(piece);
+    const excess = this.scanner.scan(piece);
+    if (excess !== undefined) throw invalidRequest([{ field: this.fieldOf(excess), message: this.problem(excess) }]);
+  }
+
+  /**
+   * The parsed body.
+   *
+   * @throws {ServiceError} `invalid_request` when it is not JSON in UTF-8.
+   */
+  async value(): Promise<unknown> {
+    try {
+      const isLong = this.bytes.length > LONG_BYTES;
+      const text = isLong ? await this.decodeInSteps() : this.decode();
+      const value: unknown = JSON.parse(text);
+      // What the route does with a long body does not add to the time of the parser.
+      if (isLong) await ownTurn();
+      return value;
+    } catch {
+      throw new ServiceError('invalid_request', 'The body is not valid JSON in UTF-8.');
+    }
+  }
+
+  private decode(): string {
+    const [first, ...others] = this.bytes.all();
+    const bytes = first !== undefined && others.length === 0 ? first : Buffer.concat(this.bytes.all());
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  }
+
+  private async decodeInSteps(): Promise<string> {
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    const steps = new Steps();
+    let text = '';
+    for (const block of this.bytes.all()) {
+      text += decoder.decode(block, { stream: true });
+      if (steps.isOver) await steps.next();
+    }
+    text += decoder.decode();
+    await ownTurn();
+    return text;
+  }
+
+  private fieldOf({ path }: JsonExcess): string {
+    if (path.length === 0) return 'body';
+    const text = Buffer.concat(this.bytes.all());
+    return path.map((step) => (typeof step === 'number' ? step : this.nameAt(text, step))).join('.');
+  }
+
+  private nameAt(text: Buffer, { start, end }: Exclude<JsonStep, number>): string {
+    const written = text.toString('utf8', start, Math.min(end, start + this.limits.nameBytes));
+    try {
+      return JSON.parse(`"${written}"`) as string;
+    } catch {
+      return written;
+    }
+  }
+
+  private problem({ limit }: JsonExcess): string {
+    const most = this.limits[limit];
+    switch (limit) {
+      case 'values':
+        return `has too many members or items: the body may have at most ${most} in all`;
+      case 'depth':
+        return `is nested too deeply: the body may have at most ${most} levels`;
+      case 'nameBytes':
+        return `has a name that is too long: at most ${most} bytes`;
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** The longest `Content-Type` that is read. The types of this interface need 60 characters with their parameter. */
+const MAX_CHARACTERS = 256;
+
+/**
+ * Whether a `Content-Type` names `type` in UTF-8: without parameters, or with `charset=utf-8` as the only one (RFC 9110,
+ * section 8.3.1). Case, quotes around the value, white space and empty parameters (`;`) make no difference.
+ *
+ * Not a regular expression: the header comes from anyone, and this takes the same few steps for every one of them.
+ *
+ * @param type in lower case, such as `application/json`.
+ */
+export function isUtf8MediaType(contentType: string | undefined, type: string): boolean {
+  if (contentType === type) return true;
+  if (contentType === undefined || contentType.length > MAX_CHARACTERS) return false;
+  const [name, ...rest] = contentType
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const parameters = rest.filter((part) => part !== '');
+  return name === type && (parameters.length === 0 || (parameters.length === 1 && parameters.every(isUtf8Charset)));
+}
+
+function isUtf8Charset(parameter: string): boolean {
+  const equalsSign = parameter.indexOf('=');
+  const name = parameter.slice(0, equalsSign).trim();
+  const value = parameter.slice(equalsSign + 1).trim();
+  return name === 'charset' && (value === 'utf-8' || value === '"utf-8"');
+}

@@ -1,0 +1,41 @@
+import { Logger } from '@nestjs/common';
+
+const REPEAT_MS = 60_000;
+
+/** Logs one line when a store goes away, one a minute while it stays away, and one when it is back. */
+export class OutageLog {
+  private readonly logger: Logger;
+  private awaySince: number | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param store the name of the store, such as `Redis`.
+   * @param consequence what the service does until the store is back.
+   */
+  constructor(
+    private readonly store: string,
+    private readonly consequence: string,
+  ) {
+    this.logger = new Logger(store);
+  }
+
+  away(reason: string): void {
+    if (this.awaySince !== undefined) return;
+    const since = (this.awaySince = performance.now());
+    this.logger.warn(`${this.store} is away (${reason}): ${this.consequence}`);
+    this.timer = setInterval(() => {
+      this.logger.warn(`${this.store} has been away for ${Math.round((performance.now() - since) / 1000)} s`);
+    }, REPEAT_MS).unref();
+  }
+
+  back(): void {
+    if (this.awaySince === undefined) return;
+    this.logger.log(`${this.store} is back after ${Math.round((performance.now() - this.awaySince) / 1000)} s`);
+    this.end();
+  }
+
+  end(): void {
+    clearInterval(this.timer);
+    this.awaySince = undefined;
+  }
+}

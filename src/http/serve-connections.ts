@@ -1,0 +1,17 @@
+import type { Server } from 'node:http';
+import { answerClientErrors } from '../common/client-error.js';
+import { refuseExpectation } from '../common/edge-of-routing.js';
+import type { RequestHandler } from './client-connection.js';
+import type { ClientConnections } from './client-connections.js';
+
+/** Hands the requests of `server`, which must not listen yet, to `handle`: those of a connection one after the other. */
+export function serveConnections(server: Server, connections: ClientConnections, handle: RequestHandler): void {
+  connections.watch(server);
+  server.on('request', (request, response) => {
+    connections.take(request, response, handle);
+  });
+  server.on('checkExpectation', (request, response) => {
+    connections.take(request, response, refuseExpectation);
+  });
+  answerClientErrors(server, (socket) => connections.of(socket)?.mayTellParserError ?? true);
+}

@@ -1,0 +1,93 @@
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { isReaderLimited } from '../common/reader-limit.js';
+import { ShedLoad } from '../common/shed-load.js';
+import { CONFIG, type Config } from '../config/config.js';
+import type { ClientConnection } from './client-connection.js';
+import { ClientConnections } from './client-connections.js';
+
+const LOOK_EVERY_MS = 1_000;
+/** A client that takes this many bytes within the limit of time reads slowly, but reads. */
+const LEAST_TAKEN_BYTES = 64 * 1024;
+/** All unread answers together. Above it, those that have waited longest are cut before their time is over. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+
+/** An answer of which a part still waits in this process for its client to read. */
+interface UnreadAnswer {
+  readonly connection: ClientConnection;
+  readonly since: number;
+  /** Bytes that had left the process at that time. */
+  readonly takenBytes: number;
+  readonly unreadBytes: number;
+}
+
+/**
+ * Cuts connections whose client does not read its answer, so that they hold no memory. Streams have a limit of their own
+ * (STALLED_READER_SECONDS). Looks once a second, which costs requests nothing.
+ */
+@Injectable()
+export class UnreadAnswers implements OnApplicationBootstrap, OnApplicationShutdown {
+  private unread = new Map<object, UnreadAnswer>();
+  private readonly limitMs: number;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(CONFIG) { unreadAnswerMs }: Config,
+    private readonly connections: ClientConnections,
+    private readonly shedLoad: ShedLoad,
+  ) {
+    this.limitMs = unreadAnswerMs;
+  }
+
+  onApplicationBootstrap(): void {
+    this.timer = setInterval(() => {
+      this.look();
+    }, LOOK_EVERY_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  private look(): void {
+    const before = this.unread;
+    this.unread = new Map();
+    let unreadBytes = 0;
+    for (const connection of this.connections.all()) {
+      const { response, socket } = connection;
+      if (response === undefined || socket.writableLength === 0 || isReaderLimited(response)) continue;
+      const answer = this.note(connection, before.get(response));
+      if (performance.now() - answer.since > this.limitMs) {
+        this.cut(answer);
+        continue;
+      }
+      this.unread.set(response, answer);
+      unreadBytes += answer.unreadBytes;
+    }
+    if (unreadBytes > MAX_UNREAD_BYTES) this.cutOldest(unreadBytes - MAX_UNREAD_BYTES);
+  }
+
+  /** What is known of the answer now. Its time begins anew whenever its client has taken enough. */
+  private note(connection: ClientConnection, before: UnreadAnswer | undefined): UnreadAnswer {
+    const { socket } = connection;
+    const unreadBytes = socket.writableLength;
+    const takenBytes = socket.bytesWritten - unreadBytes;
+    const isRead = before === undefined || takenBytes - before.takenBytes >= LEAST_TAKEN_BYTES;
+    return isRead ? { connection, since: performance.now(), takenBytes, unreadBytes } : { ...before, unreadBytes };
+  }
+
+  private cutOldest(excessBytes: number): void {
+    let excess = excessBytes;
+    const oldestFirst = [...this.unread.values()].sort((a, b) => a.since - b.since);
+    for (const answer of oldestFirst) {
+      if (excess <= 0) return;
+      this.cut(answer);
+      excess -= answer.unreadBytes;
+    }
+  }
+
+  /** By a reset, as the operating system would otherwise keep what it has not sent. */
+  private cut({ connection: { socket } }: UnreadAnswer): void {
+    this.shedLoad.note('unread_answer');
+    socket.resetAndDestroy();
+  }
+}
