@@ -1,8 +1,11 @@
 const NOWHERE = 'http://nowhere.invalid';
+/** No page of this service has a longer one. */
+const LONGEST_PATH = 2_000;
 
 /** The path with its query, if the text is a path of this very service: whatever else a link may carry is `undefined`. */
 export function localPath(text: unknown): string | undefined {
-  if (typeof text !== 'string' || !/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) || !URL.canParse(text, NOWHERE)) {
+  if (typeof text !== 'string' || text.length > LONGEST_PATH) return undefined;
+  if (!/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) || !URL.canParse(text, NOWHERE)) {
     return undefined;
   }
   const { origin, pathname, search } = new URL(text, NOWHERE);

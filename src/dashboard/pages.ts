@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
+import { isSecure } from '../auth/public-origin.js';
 import type { ServiceError } from '../common/service-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { Layout } from './layout/layout.js';
@@ -19,12 +20,12 @@ export class Pages {
 
   /** @example this.pages.send(response, { title: 'Usage', place: 'usage', content: UsageView({ rows }) }); */
   send(response: Response, page: Page, status = 200): void {
-    const { session, secure } = response.req;
+    const { session } = response.req;
     const layout = Layout({ page, account: session?.account, signUp: this.signUp });
     const body = Buffer.from(`<!doctype html>${renderToString(layout)}`);
     response.writeHead(status, {
       ...PAGE_HEADERS,
-      ...(secure ? HTTPS_ONLY : {}),
+      ...(isSecure(response.req) ? HTTPS_ONLY : {}),
       'Content-Length': body.length,
     });
     response.end(body);

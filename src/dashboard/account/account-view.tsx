@@ -1,20 +1,29 @@
 import type { VerifiedSession } from '../../accounts/sessions.service.js';
 import type { TierConfig } from '../../config/config.js';
+import { Checkbox } from '../forms/checkbox.js';
 import { Field } from '../forms/field.js';
 import type { FormProblems } from '../forms/field-problems.js';
 import { Done, FormFailure } from '../forms/notice.js';
 
 interface AccountViewProps {
   readonly account: VerifiedSession['account'];
-  readonly changed: boolean;
+  /** Set when the password was changed just now. */
+  readonly changed?: PasswordChanged | undefined;
+  /** Whether the box to revoke the keys is checked. */
+  readonly revokeKeys?: boolean;
   readonly problems?: FormProblems;
 }
 
-export function AccountView({ account, changed, problems }: AccountViewProps) {
+interface PasswordChanged {
+  /** `undefined` when no keys were to be revoked. */
+  readonly revokedKeys: number | undefined;
+}
+
+export function AccountView({ account, changed, revokeKeys = false, problems }: AccountViewProps) {
   return (
     <>
       <h1>Account</h1>
-      {changed ? <Done>The password is changed. Wherever else you were signed in, you are not any more.</Done> : null}
+      {changed === undefined ? null : <Done>{reportOf(changed)}</Done>}
       <section>
         <dl class="facts">
           <dt>Email</dt>
@@ -24,7 +33,7 @@ export function AccountView({ account, changed, problems }: AccountViewProps) {
       </section>
       <form method="post" action="/settings/account/password">
         <h2>Change the password</h2>
-        <p>It ends your sessions in all other browsers. API keys go on.</p>
+        <p>You are signed out in all other browsers. API keys keep working, unless you revoke them here.</p>
         <FormFailure problems={problems} fields={['current_password', 'new_password']} />
         {/* For password managers, which want to know whose password it is. */}
         <input hidden type="text" name="username" value={account.email} autoComplete="username" readOnly />
@@ -43,10 +52,22 @@ export function AccountView({ account, changed, problems }: AccountViewProps) {
           hint="At least 8 characters. A few words make a good one."
           problems={problems}
         />
+        <Checkbox
+          label="Revoke all API keys"
+          name="revoke_keys"
+          checked={revokeKeys}
+          hint="Programs that use them are refused at once. Choose this if somebody else knew your password."
+        />
         <button>Change password</button>
       </form>
     </>
   );
+}
+
+function reportOf({ revokedKeys }: PasswordChanged): string {
+  const sessions = 'The password is changed. You are signed out in all other browsers.';
+  if (revokedKeys === undefined) return sessions;
+  return `${sessions} ${revokedKeys === 1 ? '1 API key was' : `${revokedKeys} API keys were`} revoked.`;
 }
 
 function TierFacts({ tier }: { readonly tier: TierConfig }) {

@@ -14,6 +14,8 @@ import { AccountView } from './account-view.js';
 interface PasswordForm {
   readonly current_password?: string;
   readonly new_password?: string;
+  /** Sent when the box is checked. */
+  readonly revoke_keys?: string;
 }
 
 const PATH = '/settings/account';
@@ -28,29 +30,41 @@ export class AccountController {
   ) {}
 
   @Get()
-  show(@Query('done') done: unknown, @CurrentSession() { account }: VerifiedSession, @Res() response: Response): void {
-    const content = AccountView({ account, changed: done === 'password' });
+  show(
+    @Query() { done, revoked }: Readonly<Record<string, unknown>>,
+    @CurrentSession() { account }: VerifiedSession,
+    @Res() response: Response,
+  ): void {
+    const changed = done === 'password' ? { revokedKeys: numberIn(revoked) } : undefined;
+    const content = AccountView({ account, changed });
     this.pages.send(response, { title: 'Account', place: 'account', width: 'narrow', content });
   }
 
   @Post('password')
   @Form()
   async changePassword(
-    @Body() { current_password: current = '', new_password: next = '' }: PasswordForm,
+    @Body() { current_password: current = '', new_password: next = '', revoke_keys: revoke }: PasswordForm,
     @CurrentSession() session: VerifiedSession,
     @Ip() address: string,
     @Res() response: Response,
   ): Promise<void> {
+    const revokeKeys = revoke !== undefined;
+    let done = `${PATH}?done=password`;
     try {
-      const { token, expiresAt } = await this.passwords.change(session, { current, next }, address);
-      this.cookie.set(response, token, expiresAt);
+      const changed = await this.passwords.change(session, { current, next, revokeKeys }, address);
+      this.cookie.set(response, changed.token, changed.expiresAt);
+      if (revokeKeys) done += `&revoked=${changed.revokedKeys}`;
     } catch (error) {
       const problems = problemsOf(error, response.req);
-      const content = AccountView({ account: session.account, changed: false, problems });
+      const content = AccountView({ account: session.account, revokeKeys, problems });
       const page = { title: 'Error: Account', place: 'account', width: 'narrow', content } as const;
       this.pages.sendFailure(response, page, problems.error);
       return;
     }
-    this.pages.leadTo(response, `${PATH}?done=password`);
+    this.pages.leadTo(response, done);
   }
+}
+
+function numberIn(text: unknown): number | undefined {
+  return typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : undefined;
 }

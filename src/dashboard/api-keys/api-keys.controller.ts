@@ -2,11 +2,13 @@ import { Body, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeysService } from '../../accounts/api-keys.service.js';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
-import type { Principal } from '../../auth/principal.js';
+import { KeyCreationLimit } from '../../auth/key-creation-limit.js';
+import { sessionIdOf, type Principal } from '../../auth/principal.js';
 import { SessionOnly } from '../../auth/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Form } from '../../common/form.decorator.js';
 import { problemsOf } from '../forms/field-problems.js';
+import { ReportGate } from '../../usage/report-gate.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { KeyList } from './key-list.js';
@@ -25,6 +27,8 @@ export class ApiKeysController {
     private readonly pages: Pages,
     private readonly list: KeyList,
     private readonly keys: ApiKeysService,
+    private readonly limit: KeyCreationLimit,
+    private readonly gate: ReportGate,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -35,7 +39,8 @@ export class ApiKeysController {
     @Res() response: Response,
   ): Promise<void> {
     const done = query['done'] === 'revoked' ? 'The key is revoked.' : undefined;
-    this.pages.send(response, await this.list.page(accountId, { done }, pageNumber(query['page'])));
+    const wanted = pageNumber(query['page']);
+    this.pages.send(response, await this.gate.run(accountId, () => this.list.page(accountId, { done }, wanted)));
   }
 
   /** Answers with the key itself: nothing that could be asked for later ever holds it. */
@@ -43,15 +48,17 @@ export class ApiKeysController {
   @Form()
   async create(
     @Body() { name = '', expires_in_days: lifetime, id }: NewKeyForm,
-    @CurrentPrincipal() { accountId }: Principal,
+    @CurrentPrincipal() principal: Principal,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    const { accountId } = principal;
     try {
       const expiresAt = expiryOf(lifetime, this.now());
-      const created = await this.keys.create(accountId, { name, expiresAt, id });
-      const newKey = this.list.newKey(created, request);
-      this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
+      const newKey = { name, expiresAt, id, sessionId: sessionIdOf(principal) };
+      const created = await this.limit.count(accountId, () => this.keys.create(accountId, newKey));
+      const shown = this.list.newKey(created, request);
+      this.pages.send(response, await this.list.page(accountId, { newKey: shown }), 201);
     } catch (error) {
       const problems = problemsOf(error, response.req);
       const page = await this.list.page(accountId, { name, lifetime: lifetime ?? 'never', problems });

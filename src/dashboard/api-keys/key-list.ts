@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys.service.js';
+import { publicOriginOf } from '../../auth/public-origin.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import type { Page } from '../page.js';
@@ -33,8 +34,7 @@ export class KeyList {
 
   /** What to show of a key that was made just now, to the browser that asked for it. */
   newKey(created: CreatedApiKey, request: Request, replaced?: ReplacedKey): NewKey {
-    const origin = `${request.protocol}://${request.host}`;
     const model = this.models.all()[0]?.id;
-    return { created, origin, model, ...(replaced === undefined ? {} : { replaced }) };
+    return { created, origin: publicOriginOf(request), model, ...(replaced === undefined ? {} : { replaced }) };
   }
 }

@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { ApiKeyRotation } from '../../accounts/api-key-rotation.js';
 import { ApiKeysService } from '../../accounts/api-keys.service.js';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
-import type { Principal } from '../../auth/principal.js';
+import { KeyCreationLimit } from '../../auth/key-creation-limit.js';
+import { sessionIdOf, type Principal } from '../../auth/principal.js';
 import { SessionOnly } from '../../auth/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Form } from '../../common/form.decorator.js';
@@ -32,6 +33,7 @@ export class KeyRotationController {
     private readonly list: KeyList,
     private readonly keys: ApiKeysService,
     private readonly rotation: ApiKeyRotation,
+    private readonly limit: KeyCreationLimit,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -52,15 +54,19 @@ export class KeyRotationController {
   async rotate(
     @Param('id') id: string,
     @Body() { old_key_ends_in_hours: hours, expires_in_days: lifetime, id: newId }: RotationForm,
-    @CurrentPrincipal() { accountId }: Principal,
+    @CurrentPrincipal() principal: Principal,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    const { accountId } = principal;
     const old = await this.keys.find(id, accountId);
     try {
       const overlapMs = overlapOf(hours);
       const expiresAt = expiryOf(lifetime, this.now());
-      const { created, oldEndsAt } = await this.rotation.rotate(id, accountId, { overlapMs, expiresAt, id: newId });
+      const rotation = { overlapMs, expiresAt, id: newId, sessionId: sessionIdOf(principal) };
+      const { created, oldEndsAt } = await this.limit.count(accountId, () =>
+        this.rotation.rotate(id, accountId, rotation),
+      );
       const newKey = this.list.newKey(created, request, { prefix: old.prefix, endsAt: oldEndsAt });
       this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
     } catch (error) {

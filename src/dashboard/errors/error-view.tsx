@@ -7,6 +7,7 @@ const WORDS: Readonly<Record<number, readonly [title: string, advice: string]>> 
   403: ['Not allowed', 'Open the page anew from here, and try again.'],
   404: ['Page not found', 'Check the address, or begin at the start.'],
   405: ['Not like this', 'Open the page anew from here, and try again.'],
+  408: ['That took too long', 'Go back, and try again.'],
   413: ['That is too much', 'Go back, and send less.'],
   429: ['Too many attempts', 'Wait a little, and try again.'],
   503: ['Not available right now', 'Nothing is lost. Try again in a moment.'],

@@ -1,4 +1,8 @@
+import { cutText } from '../../common/cut-text.js';
 import type { FormProblems } from './field-problems.js';
+
+/** As much of what was entered as is shown again. No valid value is longer. */
+const SHOWN_LENGTH = 500;
 
 /** Apart, as each type has attributes of its own. */
 const TYPES = { text: { type: 'text' }, email: { type: 'email' }, password: { type: 'password' } } as const;
@@ -26,7 +30,7 @@ export function Field({ label, name, type, value, maxLength, autoComplete, hint,
         id={name}
         name={name}
         {...TYPES[type]}
-        value={value}
+        value={value && cutText(value, SHOWN_LENGTH)}
         required
         maxLength={maxLength}
         autoComplete={autoComplete}

@@ -18,16 +18,17 @@ export function FormFailure({ problems, fields }: { problems: FormProblems | und
   const elsewhere = [...byField].filter(([field]) => !fields.includes(field)).map(([, message]) => message);
   if (byField.size > 0 && elsewhere.length === 0) return null;
   const { message, retryAfterSeconds } = error;
+  const [what, when] = partsOf(message);
   const wait = retryAfterSeconds === undefined ? '' : ` Try again in ${waitingTime(retryAfterSeconds)}.`;
   return (
     <div class="notice bad" role="alert">
-      {elsewhere.length > 0
-        ? elsewhere.join(' ')
-        : `${message.replace(/ Try again[^.]*\.$/, '')}${wait || suffix(message)}`}
+      {elsewhere.length > 0 ? elsewhere.join(' ') : `${what}${wait || when}`}
     </div>
   );
 }
 
-function suffix(message: string): string {
-  return / Try again[^.]*\.$/.exec(message)?.[0] ?? '';
+/** What is wrong, and when to try again, where the last sentence of the message says so. */
+function partsOf(message: string): [what: string, when: string] {
+  const start = message.lastIndexOf(' Try again');
+  return start === -1 ? [message, ''] : [message.slice(0, start), message.slice(start)];
 }

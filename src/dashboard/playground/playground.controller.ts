@@ -2,6 +2,7 @@ import { Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import type { Principal } from '../../auth/principal.js';
+import { publicOriginOf } from '../../auth/public-origin.js';
 import { SessionOnly } from '../../auth/session.guard.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { PageController } from '../page-controller.decorator.js';
@@ -18,7 +19,7 @@ export class PlaygroundController {
 
   @Get()
   show(@CurrentPrincipal() { accountId, tier }: Principal, @Req() request: Request, @Res() response: Response): void {
-    const origin = `${request.protocol}://${request.host}`;
+    const origin = publicOriginOf(request);
     this.pages.send(response, {
       title: 'Playground',
       place: 'playground',

@@ -1,4 +1,4 @@
-import type { UsageSum } from './usage-sums.js';
+import type { UsageSum } from './usage-sum.js';
 
 const COUNTS = new Intl.NumberFormat('en-US');
 const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });

@@ -1,7 +1,7 @@
 import type { ListedApiKey } from '../../accounts/api-keys.service.js';
-import type { UsageRow } from '../../usage/usage-reports.js';
+import type { KeyParty } from './usage-totals.js';
 
-type KeyNameProps = Pick<UsageRow, 'credential' | 'keyId' | 'keyPrefix'> & {
+type KeyNameProps = KeyParty & {
   /** The account's own, revoked ones included; `undefined` when they cannot be read. */
   readonly keys: readonly ListedApiKey[] | undefined;
 };
@@ -24,9 +24,4 @@ export function KeyName({ credential, keyId, keyPrefix, keys }: KeyNameProps) {
       );
     }
   }
-}
-
-/** Tells apart what stands in a line of its own. */
-export function keyOf({ credential, keyId }: UsageRow): string {
-  return `${credential} ${keyId ?? ''}`;
 }

@@ -1,23 +1,26 @@
 import type { ListedApiKey } from '../../accounts/api-keys.service.js';
-import type { UsageRow } from '../../usage/usage-reports.js';
 import { BarChart } from './bar-chart.js';
-import { AT_LEAST, ESTIMATED } from './figures.js';
-import { KeyName, keyOf } from './key-names.js';
-import { busiestFirst, NOTHING, sumOf, sumsBy, type UsageSum } from './usage-sums.js';
-import { UsageTable } from './usage-table.js';
+import { AT_LEAST, count, ESTIMATED } from './figures.js';
+import { KeyName } from './key-names.js';
+import { busiestFirst, UsageSum } from './usage-sum.js';
+import { UsageTable, type UsageLine } from './usage-table.js';
+import type { UsageTotals } from './usage-totals.js';
+
+/** The lines of a table. One more line sums up the others. */
+const MOST_LINES = 100;
+const NOTHING = new UsageSum();
 
 export interface UsageFiguresProps {
-  /** At least one. */
-  readonly rows: readonly UsageRow[];
+  /** Of at least one request. */
+  readonly totals: UsageTotals;
   readonly days: readonly string[];
   readonly keys: readonly ListedApiKey[] | undefined;
   readonly hasPrices: boolean;
 }
 
 /** Charts by day, and tables by day, by model and by key. */
-export function UsageFigures({ rows, days, keys, hasPrices }: UsageFiguresProps) {
-  const total = sumOf(rows);
-  const byDay = sumsBy(rows, ({ day }) => day);
+export function UsageFigures({ totals, days, keys, hasPrices }: UsageFiguresProps) {
+  const { total, byDay, byModel, byKey } = totals;
   const withCost = hasPrices || total.costs.size > 0;
   const perDay = (figure: (sum: UsageSum) => number) => days.map((day) => figure(byDay.get(day) ?? NOTHING));
   return (
@@ -48,10 +51,9 @@ export function UsageFigures({ rows, days, keys, hasPrices }: UsageFiguresProps)
       <UsageTable
         caption="By model"
         heading="Model"
-        lines={busiestFirst(sumsBy(rows, ({ model }) => model)).map(([model, sum]) => ({
-          name: <code>{model}</code>,
-          sum,
-        }))}
+        lines={linesOf(byModel, (model) => (
+          <code>{model}</code>
+        ))}
         total={total}
         withCost={withCost}
         withShares
@@ -59,7 +61,9 @@ export function UsageFigures({ rows, days, keys, hasPrices }: UsageFiguresProps)
       <UsageTable
         caption="By key"
         heading="Key"
-        lines={busiestFirst(sumsBy(rows, keyOf)).map(([key, sum]) => ({ name: nameOf(key, rows, keys), sum }))}
+        lines={linesOf(byKey, (party) => (
+          <KeyName {...party} keys={keys} />
+        ))}
         total={total}
         withCost={withCost}
         withShares
@@ -76,10 +80,17 @@ export function UsageFigures({ rows, days, keys, hasPrices }: UsageFiguresProps)
   );
 }
 
-function nameOf(key: string, rows: readonly UsageRow[], keys: readonly ListedApiKey[] | undefined) {
-  const row = rows.find((other) => keyOf(other) === key);
-  if (row === undefined) return key;
-  return <KeyName credential={row.credential} keyId={row.keyId} keyPrefix={row.keyPrefix} keys={keys} />;
+function linesOf<T>(
+  sums: Iterable<readonly [T, UsageSum]>,
+  nameOf: (one: T) => UsageLine['name'],
+): readonly UsageLine[] {
+  const sorted = busiestFirst(sums);
+  const lines = sorted.slice(0, MOST_LINES).map(([one, sum]) => ({ name: nameOf(one), sum }));
+  const rest = sorted.slice(MOST_LINES);
+  if (rest.length === 0) return lines;
+  const others = new UsageSum();
+  for (const [, sum] of rest) others.add(sum);
+  return [...lines, { name: `${count(rest.length)} others`, sum: others }];
 }
 
 /** What the signs before figures mean, where there are any. */

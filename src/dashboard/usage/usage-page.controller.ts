@@ -7,10 +7,12 @@ import { SessionOnly } from '../../auth/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { LimitStore } from '../../throttling/limit-store.js';
+import { ReportGate } from '../../usage/report-gate.js';
 import { UsageReports } from '../../usage/usage-reports.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { daysOf, lastDays, rangeOf } from './usage-days.js';
+import { UsageTotals } from './usage-totals.js';
 import { UsageView } from './usage-view.js';
 
 @PageController('usage')
@@ -21,6 +23,7 @@ export class UsagePageController {
   constructor(
     private readonly pages: Pages,
     private readonly reports: UsageReports,
+    private readonly gate: ReportGate,
     private readonly keys: ApiKeysService,
     private readonly models: ModelCatalog,
     @Inject(LimitStore) private readonly limits: LimitStore,
@@ -35,13 +38,15 @@ export class UsagePageController {
   ): Promise<void> {
     const range = rangeOf(days);
     const period = lastDays(range, this.now());
-    const [rows, keys, state] = await Promise.all([
-      this.orAway(this.reports.daily(accountId, period.from, period.to)),
-      this.orAway(this.keys.list(accountId)),
-      this.orAway(this.limits.peek(accountId, tier)),
-    ]);
+    const [totals, keys, state] = await this.gate.run(accountId, () =>
+      Promise.all([
+        this.orAway(new UsageTotals().read(this.reports, accountId, period.from, period.to)),
+        this.orAway(this.keys.list(accountId)),
+        this.orAway(this.limits.peek(accountId, tier)),
+      ]),
+    );
     const hasPrices = this.models.all().some(({ price }) => price !== undefined);
-    const content = UsageView({ range, days: daysOf(period), rows, keys, hasPrices, tier, state });
+    const content = UsageView({ range, days: daysOf(period), totals, keys, hasPrices, tier, state });
     this.pages.send(response, { title: 'Usage', place: 'usage', content, style: 'usage.css' });
   }
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { cost, count, tokens } from './figures.js';
-import type { UsageSum } from './usage-sums.js';
+import type { UsageSum } from './usage-sum.js';
 
 export interface UsageLine {
   readonly name: ComponentChildren;

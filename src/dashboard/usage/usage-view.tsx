@@ -1,22 +1,22 @@
 import type { ListedApiKey } from '../../accounts/api-keys.service.js';
-import type { UsageRow } from '../../usage/usage-reports.js';
 import { LimitsSection, type LimitsSectionProps } from './limits-section.js';
 import { RANGES, type Range } from './usage-days.js';
 import { UsageFigures } from './usage-figures.js';
+import type { UsageTotals } from './usage-totals.js';
 
 export interface UsageViewProps extends LimitsSectionProps {
   readonly range: Range;
   /** `YYYY-MM-DD`, oldest first. */
   readonly days: readonly string[];
   /** `undefined` when they cannot be read. */
-  readonly rows: readonly UsageRow[] | undefined;
+  readonly totals: UsageTotals | undefined;
   readonly keys: readonly ListedApiKey[] | undefined;
   /** Whether some model has a price. */
   readonly hasPrices: boolean;
 }
 
 /** What an account has used, and what it may. */
-export function UsageView({ range, days, rows, keys, hasPrices, tier, state }: UsageViewProps) {
+export function UsageView({ range, days, totals, keys, hasPrices, tier, state }: UsageViewProps) {
   return (
     <div class="usage">
       <h1>Usage</h1>
@@ -35,21 +35,23 @@ export function UsageView({ range, days, rows, keys, hasPrices, tier, state }: U
         <p class="fine">
           {`${days[0] ?? ''} to ${days.at(-1) ?? ''}, today included. Days begin and end at midnight UTC.`}
         </p>
-        <Used rows={rows} days={days} keys={keys} hasPrices={hasPrices} />
+        <Used totals={totals} days={days} keys={keys} hasPrices={hasPrices} />
       </section>
     </div>
   );
 }
 
-function Used({ rows, days, keys, hasPrices }: Pick<UsageViewProps, 'rows' | 'days' | 'keys' | 'hasPrices'>) {
-  if (rows === undefined) {
+function Used({ totals, days, keys, hasPrices }: Pick<UsageViewProps, 'totals' | 'days' | 'keys' | 'hasPrices'>) {
+  if (totals === undefined) {
     return (
       <p class="notice" role="status">
         The figures cannot be read at the moment. Nothing of them is lost; reload the page in a while.
       </p>
     );
   }
-  if (rows.length > 0) return <UsageFigures rows={rows} days={days} keys={keys} hasPrices={hasPrices} />;
+  if (totals.total.requests > 0) {
+    return <UsageFigures totals={totals} days={days} keys={keys} hasPrices={hasPrices} />;
+  }
   return (
     <div class="empty-state">
       <p>

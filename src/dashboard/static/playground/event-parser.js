@@ -6,7 +6,15 @@
 
 /** Finds events in the text of an event stream, however it is cut into pieces. */
 export class EventParser {
-  #unread = '';
+  /**
+   * The line that has not ended yet, in the pieces that it came in. Joined once, when its end is there: an answer can
+   * come as one line of megabytes.
+   *
+   * @type {string[]}
+   */
+  #unread = [];
+  /** The last piece ended with CR, which ended a line. An LF that follows belongs to it. */
+  #skipsLineFeed = false;
   #event = '';
   /** @type {string[]} */
   #data = [];
@@ -16,16 +24,31 @@ export class EventParser {
    * @returns {ServerSentEvent[]} those that are whole now.
    */
   feed(text) {
-    // A line may end with CR, LF or both: after a CR at the very end, the LF may still come.
-    const lines = (this.#unread + text).split(/\r\n|\n|\r(?!$)/);
-    this.#unread = lines.pop() ?? '';
+    if (text === '') return [];
+    const start = this.#skipsLineFeed && text.startsWith('\n') ? 1 : 0;
+    this.#skipsLineFeed = text.endsWith('\r');
+    const [first = '', ...others] = text.slice(start).split(/\r\n|\n|\r/);
+    this.#unread.push(first);
     /** @type {ServerSentEvent[]} */
     const events = [];
-    for (const line of lines) {
-      if (line !== '') this.#take(line);
-      else events.push(...this.#dispatch());
+    for (const next of others) {
+      this.#endLine(events);
+      this.#unread.push(next);
     }
     return events;
+  }
+
+  /** @param {ServerSentEvent[]} events */
+  #endLine(events) {
+    const line = this.#unread.join('');
+    this.#unread = [];
+    if (line !== '') {
+      this.#take(line);
+      return;
+    }
+    if (this.#data.length > 0) events.push({ event: this.#event || 'message', data: this.#data.join('\n') });
+    this.#event = '';
+    this.#data = [];
   }
 
   /** @param {string} line */
@@ -33,14 +56,6 @@ export class EventParser {
     const [name, value] = fieldOf(line);
     if (name === 'data') this.#data.push(value);
     else if (name === 'event') this.#event = value;
-  }
-
-  #dispatch() {
-    const event = { event: this.#event || 'message', data: this.#data.join('\n') };
-    const isEmpty = this.#data.length === 0;
-    this.#event = '';
-    this.#data = [];
-    return isEmpty ? [] : [event];
   }
 }
 

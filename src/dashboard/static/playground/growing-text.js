@@ -1,5 +1,7 @@
 /** Characters after which a new block begins at the next line, as the browser lays out all of a block that changes. */
 const BLOCK_LENGTH = 8_000;
+/** Characters after which a new block begins in the middle of a line, as a model may never end one. */
+const MAX_BLOCK_LENGTH = 64_000;
 
 /** Text that grows at its end: what comes within a frame is shown at once, and what is shown is not touched again. */
 export class GrowingText {
@@ -43,16 +45,14 @@ export class GrowingText {
     let rest = text;
     while (rest !== '') {
       const end = this.#end ?? this.#newBlock();
-      const room = BLOCK_LENGTH - end.length;
-      const lineEnd = rest.indexOf('\n', Math.max(0, room));
-      if (rest.length <= room || lineEnd === -1) {
+      const cut = endOfBlock(rest, end.length);
+      if (cut === undefined) {
         end.appendData(rest);
         return;
       }
-      // The line break belongs to the block, where it takes no room, so that the text can be read back whole.
-      end.appendData(rest.slice(0, lineEnd + 1));
+      end.appendData(rest.slice(0, cut));
       this.#end = undefined;
-      rest = rest.slice(lineEnd + 1);
+      rest = rest.slice(cut);
     }
   }
 
@@ -63,4 +63,22 @@ export class GrowingText {
     this.parent.append(block);
     return this.#end;
   }
+}
+
+/**
+ * Where in the text a block ends that holds `length` characters already; `undefined` where all of the text belongs to it.
+ *
+ * @param {string} text
+ * @param {number} length
+ */
+function endOfBlock(text, length) {
+  const mostRoom = Math.max(0, MAX_BLOCK_LENGTH - length);
+  const lineEnd = text.indexOf('\n', Math.max(0, BLOCK_LENGTH - length));
+  // The line break belongs to the block, where it takes no room, so that the text can be read back whole.
+  if (lineEnd !== -1 && lineEnd < mostRoom) return lineEnd + 1;
+  if (text.length <= mostRoom) return undefined;
+  const space = text.lastIndexOf(' ', mostRoom - 1);
+  if (mostRoom > 0 && space !== -1) return space + 1;
+  // A character of two units stays whole.
+  return (text.codePointAt(mostRoom - 1) ?? 0) > 0xffff ? mostRoom - 1 : mostRoom;
 }

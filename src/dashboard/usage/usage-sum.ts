@@ -1,0 +1,45 @@
+import type { UsageRow } from '../../usage/usage-reports.js';
+
+/** What some requests come to. */
+export class UsageSum {
+  requests = 0;
+  completed = 0;
+  errors = 0;
+  promptTokens = 0;
+  completionTokens = 0;
+  tokensUnknown = 0;
+  tokensEstimated = 0;
+  withoutCost = 0;
+  /** By currency: prices may have been in another one before. Empty where nothing had a price and known tokens. */
+  readonly costs = new Map<string, number>();
+
+  addRow(row: UsageRow): void {
+    this.addCounts(row);
+    if (row.cost !== undefined && row.currency !== null) this.addCost(row.currency, row.cost);
+  }
+
+  add(other: UsageSum): void {
+    this.addCounts(other);
+    for (const [currency, cost] of other.costs) this.addCost(currency, cost);
+  }
+
+  private addCounts(other: Omit<UsageRow, 'cost'> | UsageSum): void {
+    this.requests += other.requests;
+    this.completed += other.completed;
+    this.errors += other.errors;
+    this.promptTokens += other.promptTokens;
+    this.completionTokens += other.completionTokens;
+    this.tokensUnknown += other.tokensUnknown;
+    this.tokensEstimated += other.tokensEstimated;
+    this.withoutCost += other.withoutCost;
+  }
+
+  private addCost(currency: string, cost: number): void {
+    this.costs.set(currency, (this.costs.get(currency) ?? 0) + cost);
+  }
+}
+
+/** Those with the most requests first. */
+export function busiestFirst<T>(sums: Iterable<readonly [T, UsageSum]>): readonly (readonly [T, UsageSum])[] {
+  return [...sums].sort(([, one], [, other]) => other.requests - one.requests);
+}

@@ -1,0 +1,60 @@
+import { ServiceError } from '../../common/service-error.js';
+import type { UsageReports, UsageRow } from '../../usage/usage-reports.js';
+import { startOfDay } from '../../usage/usage-period.js';
+import { UsageSum } from './usage-sum.js';
+
+/** Who asked, as far as the table by key tells them apart. */
+export type KeyParty = Pick<UsageRow, 'credential' | 'keyId' | 'keyPrefix'>;
+
+/** What an account used, summed up for the page: by day, by model and by key. */
+export class UsageTotals {
+  readonly total = new UsageSum();
+  readonly byDay = new Map<string, UsageSum>();
+  readonly byModel = new Map<string, UsageSum>();
+  private readonly parties = new Map<string, readonly [KeyParty, UsageSum]>();
+
+  get byKey(): Iterable<readonly [KeyParty, UsageSum]> {
+    return this.parties.values();
+  }
+
+  /** Adds the rows of the period. Reads it in halves if it has more rows than one report may have. */
+  async read(reports: UsageReports, accountId: string, from: Date, to: Date): Promise<this> {
+    try {
+      this.add(await reports.daily(accountId, from, to));
+    } catch (error) {
+      const middle = new Date(startOfDay((from.getTime() + to.getTime()) / 2));
+      if (!isTooLong(error) || middle <= from) throw error;
+      await this.read(reports, accountId, from, middle);
+      await this.read(reports, accountId, middle, to);
+    }
+    return this;
+  }
+
+  private add(rows: readonly UsageRow[]): void {
+    for (const row of rows) {
+      this.total.addRow(row);
+      sumIn(this.byDay, row.day).addRow(row);
+      sumIn(this.byModel, row.model).addRow(row);
+      this.sumOf(row).addRow(row);
+    }
+  }
+
+  private sumOf({ credential, keyId, keyPrefix }: KeyParty): UsageSum {
+    const name = `${credential} ${keyId ?? ''}`;
+    const known = this.parties.get(name);
+    if (known !== undefined) return known[1];
+    const sum = new UsageSum();
+    this.parties.set(name, [{ credential, keyId, keyPrefix }, sum]);
+    return sum;
+  }
+}
+
+function sumIn(sums: Map<string, UsageSum>, name: string): UsageSum {
+  let sum = sums.get(name);
+  if (sum === undefined) sums.set(name, (sum = new UsageSum()));
+  return sum;
+}
+
+function isTooLong(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'invalid_request';
+}
