@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { ChatModule } from '../chat/chat.module.js';
 import { CONFIG, type Config, type LogLevel } from '../config/config.js';
+import { DatabaseModule } from '../database/database.module.js';
+import { HttpModule } from '../http/http.module.js';
 import { RedisModule } from '../redis/redis.module.js';
 import { MetricsServer } from './metrics/metrics-server.js';
 import { MetricsSources } from './metrics/metrics-sources.js';
@@ -12,7 +14,7 @@ const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];
 
 /** What operators see of the service: a log line for each request, metrics, traces. */
 @Module({
-  imports: [ChatModule, RedisModule],
+  imports: [ChatModule, DatabaseModule, HttpModule, RedisModule],
   providers: [
     MetricsSources,
     MetricsServer,

@@ -2,7 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ChunkGaps } from '../../chat/chunk-gaps.js';
 import { OpenStreams } from '../../chat/open-streams.js';
 import { DrainState } from '../../common/drain-state.js';
+import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config } from '../../config/config.js';
+import { DatabasePresence } from '../../database/database-presence.js';
+import { ClientConnections } from '../../http/client-connections.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { REDIS } from '../../redis/redis.js';
 import { HeldSlots } from '../../throttling/held-slots.js';
@@ -16,12 +19,15 @@ export class MetricsSources {
   constructor(
     @Inject(CONFIG) readonly config: Config,
     readonly drainState: DrainState,
+    readonly shedLoad: ShedLoad,
+    readonly connections: ClientConnections,
     readonly openStreams: OpenStreams,
     readonly gaps: ChunkGaps,
     readonly ledger: UsageLedger,
     readonly breakers: CircuitBreakers,
     readonly slots: HeldSlots,
     readonly outages: LimitOutages,
+    readonly database: DatabasePresence,
     @Inject(REDIS) readonly redis: RedisConnection | undefined,
   ) {}
 }

@@ -1,12 +1,12 @@
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 import { VERSION } from '../../common/version.js';
 import type { EventLoopDelay } from './event-loop-delay.js';
-import { gauge } from './families.js';
+import { counter, gauge } from './families.js';
 import type { MetricsSources } from './metrics-sources.js';
 
 export function registerProcess(
   registry: Registry,
-  { openStreams, slots, drainState }: MetricsSources,
+  { openStreams, slots, drainState, shedLoad, connections }: MetricsSources,
   delay: EventLoopDelay,
 ): void {
   collectDefaultMetrics({ register: registry });
@@ -30,9 +30,22 @@ export function registerProcess(
     samples: () => [[{}, openStreams.count]],
   });
   gauge(registry, {
+    name: 'chat_client_connections',
+    help: 'Connections of clients that are open.',
+    samples: () => [[{}, connections.count]],
+  });
+  gauge(registry, {
     name: 'chat_slots_held',
     help: 'Places of the limits of streams at once that requests of this process hold.',
     samples: () => [[{}, slots.count]],
+  });
+  counter(registry, {
+    name: 'chat_shed_total',
+    help: 'Requests and connections turned away or cut off to protect the other callers, by reason.',
+    labels: ['reason'],
+    *samples() {
+      for (const [reason, count] of shedLoad.counts) yield [{ reason }, count];
+    },
   });
   gauge(registry, {
     name: 'chat_draining',

@@ -2,7 +2,12 @@ import type { Registry } from 'prom-client';
 import { counter, gauge } from './families.js';
 import type { MetricsSources } from './metrics-sources.js';
 
-export function registerStores(registry: Registry, { ledger, outages, redis }: MetricsSources): void {
+export function registerStores(registry: Registry, { database, ledger, outages, redis }: MetricsSources): void {
+  gauge(registry, {
+    name: 'chat_database_away',
+    help: '1 while the database is away, and credentials that were valid within the last 10 minutes are trusted.',
+    samples: () => [[{}, Number(database.isAway)]],
+  });
   gauge(registry, {
     name: 'chat_ledger_queued_records',
     help: 'Records of streams that are not written to the database yet.',
@@ -17,6 +22,11 @@ export function registerStores(registry: Registry, { ledger, outages, redis }: M
     name: 'chat_ledger_write_failures_total',
     help: 'Rounds of writing that failed. What they should have written waits.',
     samples: () => [[{}, ledger.writeFailures]],
+  });
+  counter(registry, {
+    name: 'chat_ledger_set_aside_records_total',
+    help: 'Records that the database refuses for their data. They are in the table usage_set_aside, or in the log.',
+    samples: () => [[{}, ledger.setAside]],
   });
   if (redis === undefined) return;
   gauge(registry, {

@@ -3,8 +3,10 @@ import type { Principal } from '../../auth/principal.js';
 import type { TokenCount, UsageRecord } from '../../usage/usage-record.js';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
 
+const LEAST_CERTAIN_FIRST: readonly TokenCount['source'][] = ['unknown', 'implausible', 'estimated'];
+
 /** Asked every few seconds, by machines. */
-const PROBES = /\/health(\/ready)?$/;
+const PROBES = /\/health(?:\/ready)?$/;
 
 /** Writes one line for each request. What a client wrote is never in it. */
 export class RequestLog implements RequestObserver {
@@ -51,6 +53,6 @@ function keyPrefixOf(principal: Principal | undefined): string | undefined {
 
 /** The less certain of both. */
 function sourceOf({ promptTokens, completionTokens }: UsageRecord): TokenCount['source'] {
-  if (promptTokens.source === 'unknown' || completionTokens.source === 'unknown') return 'unknown';
-  return promptTokens.source === 'reported' ? completionTokens.source : 'estimated';
+  const sources = [promptTokens.source, completionTokens.source];
+  return LEAST_CERTAIN_FIRST.find((source) => sources.includes(source)) ?? 'reported';
 }

@@ -51,8 +51,8 @@ function attributesOf({ name, baseUrl }: UpstreamConfig, { model, temperature, m
 }
 
 function end(span: Span, { code, firstTextMs }: AttemptTrace, { usage, finish }: CallTrace): void {
-  if (usage.promptTokens !== undefined) span.setAttribute('gen_ai.usage.input_tokens', usage.promptTokens);
-  if (usage.completionTokens !== undefined) span.setAttribute('gen_ai.usage.output_tokens', usage.completionTokens);
+  setCount(span, 'gen_ai.usage.input_tokens', usage.promptTokens);
+  setCount(span, 'gen_ai.usage.output_tokens', usage.completionTokens);
   // One of ours, as a vendor's own word could be anything.
   if (finish !== undefined) span.setAttribute('gen_ai.response.finish_reasons', [finish.reason]);
   if (firstTextMs !== undefined) span.setAttribute('gen_ai.response.time_to_first_chunk', firstTextMs / 1000);
@@ -61,6 +61,11 @@ function end(span: Span, { code, firstTextMs }: AttemptTrace, { usage, finish }:
     span.setStatus({ code: SpanStatusCode.ERROR });
   }
   span.end();
+}
+
+/** Leaves out a number that is not a count: a vendor may report anything. */
+function setCount(span: Span, name: string, count: number | undefined): void {
+  if (Number.isSafeInteger(count)) span.setAttribute(name, Number(count));
 }
 
 function portOf({ port, protocol }: URL): number {
