@@ -1,4 +1,7 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Tests that replace a module. They cannot share the memory of modules with others. */
+const REPLACE_MODULES = ['contract/accounts/accounts.test.ts', 'e2e/sign-in-work.test.ts'];
 
 export default defineConfig({
   oxc: {
@@ -7,12 +10,24 @@ export default defineConfig({
   },
   test: {
     root: import.meta.dirname,
-    include: ['**/*.test.ts'],
     globalSetup: ['support/global-setup.ts'],
     setupFiles: ['support/setup.ts'],
     // More than there are cores: most of the time they wait for vendors, stores and processes.
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: ['**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...REPLACE_MODULES],
+          // To load Nest and TypeORM anew for each file takes a third of the time.
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'alone', include: REPLACE_MODULES } },
+    ],
   },
 });

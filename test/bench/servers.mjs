@@ -17,9 +17,17 @@ import { scriptNamed } from './scripts.mjs';
  * @property {Server & { counters: () => Promise<Counters> }} vendor
  * @property {() => Promise<Server>} startRelay
  * @property {(options?: GatewayOptions) => Promise<Server>} startGateway
+ * @property {(tier: string) => Promise<string>} createKey the key of one more account; a gateway must run
  */
 
 const CONTEXT_LENGTH = 1_000_000;
+const STAND_IN = {
+  id: 'builtin/eliza',
+  name: 'Stand-in',
+  provider: 'Built-in',
+  context_length: CONTEXT_LENGTH,
+  routes: [{ upstream: 'builtin', model: 'eliza' }],
+};
 
 /**
  * Starts the vendor and prepares the rest.
@@ -30,10 +38,21 @@ const CONTEXT_LENGTH = 1_000_000;
  * @param {string | undefined} options.key instead of a new account's; `none` for a gateway without accounts
  * @param {string | undefined} options.profileFolder where the gateway leaves CPU profiles
  * @param {Record<string, number>} [options.tier] limits; none when left out
+ * @param {Record<string, Record<string, number>>} [options.otherTiers] for accounts of {@link Stand.createKey}
+ * @param {boolean} [options.standIn] whether the gateway serves the built-in model, too
  * @param {Record<string, string>} [options.stores] DATABASE_URL and REDIS_URL; a database of its own when left out
  * @returns {Promise<Stand>}
  */
-export async function prepare({ scripts, gatewayCommand, key, profileFolder, tier = {}, stores = {} }) {
+export async function prepare({
+  scripts,
+  gatewayCommand,
+  key,
+  profileFolder,
+  tier = {},
+  otherTiers = {},
+  standIn = false,
+  stores = {},
+}) {
   const vendorProcess = new MeasuredProcess('vendor', ['node', 'test/bench/vendor.mjs'], {});
   const vendor = { process: vendorProcess, port: await vendorProcess.reportedPort(), key: undefined };
   const vendorUrl = `http://127.0.0.1:${vendor.port}/v1`;
@@ -43,7 +62,8 @@ export async function prepare({ scripts, gatewayCommand, key, profileFolder, tie
     provider: 'Bench',
     context_length: CONTEXT_LENGTH,
   }));
-  const environment = { ...gatewayEnvironment(vendorUrl, models, tier), ...stores };
+  const tiers = { bench: tier, ...otherTiers };
+  const environment = { ...gatewayEnvironment(vendorUrl, models, tiers, standIn), ...stores };
   /** @type {string | undefined} */
   let accountKey = key === 'none' ? undefined : key;
 
@@ -52,6 +72,7 @@ export async function prepare({ scripts, gatewayCommand, key, profileFolder, tie
       ...vendor,
       counters: async () => (await fetch(`http://127.0.0.1:${vendor.port}/control/counters`)).json(),
     },
+    createKey: (tierName) => createKey(adminBeside(gatewayCommand), environment, tierName),
     startRelay: async () => {
       const relay = new MeasuredProcess('relay', ['node', 'test/bench/relay.mjs'], {
         VENDOR_URL: vendorUrl,
@@ -76,7 +97,7 @@ export async function prepare({ scripts, gatewayCommand, key, profileFolder, tie
   };
 }
 
-function gatewayEnvironment(vendorUrl, models, tier) {
+function gatewayEnvironment(vendorUrl, models, tiers, standIn) {
   const folder = temporaryFolder();
   const upstream = {
     protocol: 'openai',
@@ -87,13 +108,16 @@ function gatewayEnvironment(vendorUrl, models, tier) {
   };
   const configuration = {
     // Two names of one vendor, so that what a gateway concludes from failures does not reach the other streams.
-    upstreams: { sound: upstream, failing: upstream },
-    models: models.map((model) => {
-      const script = model.id.slice('bench/'.length);
-      const fails = ['cut', 'refuse'].includes(scriptNamed(script).kind);
-      return { ...model, routes: [{ upstream: fails ? 'failing' : 'sound', model: script }] };
-    }),
-    tiers: { bench: tier },
+    upstreams: { sound: upstream, failing: upstream, ...(standIn && { builtin: { protocol: 'builtin' } }) },
+    models: [
+      ...models.map((model) => {
+        const script = model.id.slice('bench/'.length);
+        const fails = ['cut', 'refuse'].includes(scriptNamed(script).kind);
+        return { ...model, routes: [{ upstream: fails ? 'failing' : 'sound', model: script }] };
+      }),
+      ...(standIn ? [STAND_IN] : []),
+    ],
+    tiers,
     default_tier: 'bench',
   };
   const configFile = join(folder, 'config.yaml');
@@ -131,7 +155,7 @@ function adminBeside(gatewayCommand) {
 }
 
 /** @returns {Promise<string>} */
-async function createKey(adminScript, environment) {
+async function createKey(adminScript, environment, tier = 'bench') {
   const admin = async (...parameters) => {
     const { stdout } = await promisify(execFile)(process.execPath, [adminScript, ...parameters], {
       cwd: REPOSITORY,
@@ -140,7 +164,8 @@ async function createKey(adminScript, environment) {
     return JSON.parse(stdout);
   };
   const email = `bench-${randomBytes(4).toString('hex')}@example.com`;
-  await admin('account', 'create', '--email', email, '--password', randomBytes(18).toString('hex'));
+  const password = randomBytes(18).toString('hex');
+  await admin('account', 'create', '--email', email, '--password', password, '--tier', tier);
   const { key } = await admin('key', 'create', '--email', email, '--name', 'bench');
   return key;
 }

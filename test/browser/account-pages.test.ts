@@ -145,6 +145,20 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
       await page.getByRole('button', { name: 'Change password' }).click();
       expect(await page.getByRole('status').innerText()).toContain('The password is changed.');
     });
+
+    it('revoke all keys together with the password', async () => {
+      await signUp(page);
+      const key = await createKey(page, 'laptop');
+      await page.goto(`${origin}/settings/account`);
+      await page.getByLabel('Current password').fill(PASSWORD);
+      await page.getByLabel('New password').fill('eight blue parrots');
+      await page.getByLabel('Revoke all API keys').check();
+      await page.getByRole('button', { name: 'Change password' }).click();
+      expect(await page.getByRole('status').innerText()).toContain('1 API key was revoked.');
+      expect(await statusWith(key)).toBe(401);
+      await page.goto(`${origin}/settings/api-keys`);
+      expect(await rowOf(page, 'laptop').innerText()).toContain('Revoked');
+    });
   });
 
   it('copy a key and its command, and make no second key when they are loaded anew', async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -150,8 +150,10 @@ describe.each(OVERLAYS)('the overlay %s', (name) => {
     expect(find('Namespace')?.metadata['labels']).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
   });
 
-  it('runs an image of a fixed version', () => {
-    expect(container['image']).toMatch(/^[\w.-]+\/[\w./-]+:\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?$/);
+  it('runs an image that is named by its digest, with the version in a comment', () => {
+    expect(container['image']).toMatch(/^[\w.-]+\/[\w./-]+@sha256:[0-9a-f]{64}$/);
+    const text = readFileSync(join(overlay(name), 'kustomization.yaml'), 'utf8');
+    expect(text).toMatch(/^ +# \d+\.\d+\.\d+\b.*\n +digest: sha256:/m);
   });
 
   it('stops proxies from buffering or cutting streams', () => {
@@ -179,6 +181,44 @@ describe.each(OVERLAYS)('the overlay %s', (name) => {
     const egress = at(find('NetworkPolicy'), 'spec/egress') as { ports: { port: number }[] }[];
     const open = egress.flatMap((rule) => rule.ports.map((each) => each.port));
     expect(open.sort((a, b) => a - b)).toEqual([53, 53, 443, 4318, 5432, 6379]);
+  });
+
+  it('talks to each store in one namespace, on one port, and to no other pod that it does not name', () => {
+    const rules = at(find('NetworkPolicy'), 'spec/egress') as { to: Tree[]; ports: { port: number }[] }[];
+    for (const [port, store] of [
+      [5432, 'postgresql'],
+      [6379, 'redis'],
+    ] as const) {
+      const allowed = rules.filter((rule) => rule.ports.some((each) => each.port === port));
+      expect(allowed).toEqual([
+        {
+          to: [
+            {
+              namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': store } },
+              podSelector: { matchLabels: { 'app.kubernetes.io/name': store } },
+            },
+          ],
+          ports: [{ port }],
+        },
+      ]);
+    }
+    for (const peer of rules.flatMap(({ to }) => to)) {
+      const namespace = at(peer, 'namespaceSelector/matchLabels') as Tree | undefined;
+      expect(peer['ipBlock'] ?? namespace?.['kubernetes.io/metadata.name'], JSON.stringify(peer)).toBeDefined();
+    }
+  });
+
+  it('reaches vendors on port 443, and no address inside of a cluster or a cloud', () => {
+    const rules = at(find('NetworkPolicy'), 'spec/egress') as { to: Tree[]; ports: { port: number }[] }[];
+    const [vendors] = rules.filter((rule) => rule.ports.some((each) => each.port === 443));
+    expect(vendors?.ports).toEqual([{ port: 443 }]);
+    const blocks = (vendors?.to ?? []).map(({ ipBlock }) => ipBlock as { cidr: string; except: string[] });
+    expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0']);
+    const except = blocks.flatMap((block) => block.except);
+    for (const range of ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16']) {
+      expect(except).toContain(range);
+    }
+    expect(except).toEqual(expect.arrayContaining(['fc00::/7', 'fe80::/10']));
   });
 
   function secretValues(): Record<string, string> {

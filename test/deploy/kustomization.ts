@@ -22,7 +22,7 @@ const Kustomization = z.strictObject({
   components: z.array(z.string()).default([]),
   configMapGenerator: z.array(Generator).default([]),
   secretGenerator: z.array(Generator).default([]),
-  images: z.array(z.strictObject({ name: z.string(), newName: z.string(), newTag: z.string() })).default([]),
+  images: z.array(z.strictObject({ name: z.string(), newName: z.string(), digest: z.string() })).default([]),
   patches: z
     .array(
       z.strictObject({ path: z.string(), target: z.strictObject({ kind: z.string(), name: z.string() }).optional() }),
@@ -117,7 +117,7 @@ function withImages(value: unknown, images: z.infer<typeof Kustomization>['image
     Object.entries(value).map(([member, inner]) => {
       const [name] = typeof inner === 'string' && member === 'image' ? inner.split(':') : [];
       const image = images.find((candidate) => candidate.name === name);
-      return [member, image === undefined ? withImages(inner, images) : `${image.newName}:${image.newTag}`];
+      return [member, image === undefined ? withImages(inner, images) : `${image.newName}@${image.digest}`];
     }),
   );
 }

@@ -176,9 +176,10 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-function besideRedis({ config, drainState, openStreams, gaps, ledger, breakers, slots, outages }: MetricsSources) {
-  const redis = { isAway: false } as RedisConnection;
-  return new MetricsSources(config, drainState, openStreams, gaps, ledger, breakers, slots, outages, redis);
+function besideRedis(sources: MetricsSources): MetricsSources {
+  return Object.assign(Object.create(MetricsSources.prototype) as MetricsSources, sources, {
+    redis: { isAway: false } as RedisConnection,
+  });
 }
 
 /** The parts of a histogram are one metric. */

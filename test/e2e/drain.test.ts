@@ -10,6 +10,8 @@ import { waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';
 
 const READY = '/api/v1/health/ready';
+/** Far below the grace, and far above what it takes: the machine may do other work. */
+const SOON_MS = 20_000;
 
 describe('a process that is told to stop', () => {
   let vendor: ScriptedVendor;
@@ -110,7 +112,7 @@ describe('a process that is told to stop', () => {
     service.signal('SIGTERM');
 
     expect((await service.exited).code).toBe(1);
-    expect(performance.now() - signalledAt).toBeLessThan(1_000);
+    expect(performance.now() - signalledAt).toBeLessThan(SOON_MS);
     expect(await running.over).toBe('cut');
     expect(running.raw).not.toContain('"done":true');
   });
@@ -129,9 +131,9 @@ describe('a process that is told to stop', () => {
     service.signal('SIGTERM');
 
     await once(used, 'close');
-    expect(performance.now() - signalledAt).toBeLessThan(1_000);
+    expect(performance.now() - signalledAt).toBeLessThan(SOON_MS);
     expect((await service.exited).code).toBe(0);
-    expect(performance.now() - signalledAt).toBeLessThan(4_000);
+    expect(performance.now() - signalledAt).toBeLessThan(SOON_MS);
     unused.destroy();
   });
 

@@ -1,5 +1,8 @@
+import { Controller, Get, Module, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
+import { Public } from '../../src/common/public.decorator.js';
 import { rawRequest } from '../support/raw-request.js';
 import { stream, type ReceivedStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
@@ -18,11 +21,24 @@ async function expectError(answer: ReceivedStream, status: number, code: string)
   );
 }
 
+@Controller('half')
+class HalfAnswers {
+  @Get()
+  @Public()
+  async half(@Res() response: Response): Promise<never> {
+    await new Promise((sent) => response.setHeader('Content-Type', 'text/plain').write('half of', sent));
+    throw new Error('It failed in the middle of its answer.');
+  }
+}
+
+@Module({ controllers: [HalfAnswers] })
+class HalfAnswersModule {}
+
 describe('an error outside a stream', () => {
   let stage: Stage;
 
   beforeAll(async () => {
-    stage = await setStage();
+    stage = await setStage(1, { modules: [HalfAnswersModule] });
   });
   afterAll(() => stage.clear());
 
@@ -118,6 +134,13 @@ describe('an error outside a stream', () => {
     expect(head).toMatch(/^content-type: application\/json/im);
     expect(head).toMatch(/^x-request-id: /im);
     expect(JSON.parse(body)).toMatchObject({ error: { code: 'invalid_request' } });
+  });
+
+  it('that comes after the headers cuts the connection, so that the half of an answer does not look whole', async () => {
+    const answer = await stream(stage.origin, { path: '/api/v1/half', method: 'GET' });
+
+    expect(answer.raw).toBe('half of');
+    expect(await answer.over).toBe('cut');
   });
 
   it('holds no stack, path or secret', async () => {

@@ -2,15 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
 import { ScriptedVendor, type Script } from '../support/scripted-vendor.js';
+import { SeparateModels, type Patience } from '../support/separate-models.js';
 import { startService } from '../support/service.js';
 import { closedPort } from '../support/silent-server.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { wireOf } from '../support/wire.js';
 
-const FIRST_TOKEN_MS = 200;
+const FAILURES_TO_OPEN = 5;
 
-const FAILURES_BEFORE_TEXT: [string, Script][] = [
+const FAILURES_BEFORE_TEXT: [string, Script, Patience?][] = [
   ['resets the connection', (call) => call.cut('reset')],
   ['closes the connection', (call) => call.cut('fin')],
   [
@@ -43,12 +44,13 @@ const FAILURES_BEFORE_TEXT: [string, Script][] = [
       call.refuse(401);
     },
   ],
-  ['never answers', () => undefined],
+  ['never answers', () => undefined, 'hasty'],
   [
     'says nothing after its headers',
     (call) => {
       call.head();
     },
+    'hasty',
   ],
   [
     'sends an error event',
@@ -75,28 +77,28 @@ describe('failover', () => {
   let stage: Stage;
   let backup: ScriptedVendor;
   let spare: ScriptedVendor;
+  let models: SeparateModels;
 
   beforeAll(async () => {
-    stage = await setStage(3, { timeouts: { first_token_ms: FIRST_TOKEN_MS } });
+    stage = await setStage(3, { catalog: (vendors) => (models = new SeparateModels(vendors)) });
     for (const vendor of stage.vendors) vendor.closesConnections();
     [, backup, spare] = stage.vendors as [ScriptedVendor, ScriptedVendor, ScriptedVendor];
   });
-  beforeEach(async () => {
-    // A vendor that has just answered is not one that counts as dead.
-    await stream(stage.origin, { key: stage.key });
+  beforeEach(() => {
     for (const { calls } of stage.vendors) calls.length = 0;
   });
   afterAll(() => stage.clear());
 
+  const asking = (model = models.next()) => ({ key: stage.key, body: { model } });
   const asked = () => stage.vendors.map(({ calls }) => calls.length);
 
-  it.each(FAILURES_BEFORE_TEXT)('goes on to the next route when the first vendor %s', async (_, fail) => {
+  it.each(FAILURES_BEFORE_TEXT)('goes on to the next route when the first vendor %s', async (_, fail, patience) => {
     stage.vendor.next(fail);
     backup.next((call) => {
       call.answer('Here ', 'I am');
     });
 
-    const answer = await openStream(stage.origin, { key: stage.key });
+    const answer = await openStream(stage.origin, asking(models.next(patience)));
 
     expect(answer.status).toBe(200);
     expect(await wireOf(answer)).toMatchObject({ text: 'Here I am', terminal: 'done' });
@@ -114,7 +116,7 @@ describe('failover', () => {
       call.refuse(429, { 'retry-after': '9' });
     });
 
-    const answer = await stream(stage.origin, { key: stage.key });
+    const answer = await stream(stage.origin, asking());
 
     expect(answer.status).toBe(503);
     expect((await answer.error()).code).toBe('upstream_unavailable');
@@ -127,7 +129,7 @@ describe('failover', () => {
       call.refuse(400);
     });
 
-    const answer = await stream(stage.origin, { key: stage.key });
+    const answer = await stream(stage.origin, asking());
 
     expect((await answer.error()).code).toBe('upstream_rejected');
     expect(asked()).toEqual([1, 0, 0]);
@@ -138,7 +140,7 @@ describe('failover', () => {
       call.answer();
     });
 
-    expect(await wireOf(await openStream(stage.origin, { key: stage.key }))).toMatchObject({
+    expect(await wireOf(await openStream(stage.origin, asking()))).toMatchObject({
       text: '',
       terminal: 'done',
     });
@@ -153,7 +155,7 @@ describe('failover', () => {
       await call.cut();
     });
 
-    const answer = await openStream(stage.origin, { key: stage.key });
+    const answer = await openStream(stage.origin, asking());
     await answer.block(1);
     seen.open();
 
@@ -162,18 +164,18 @@ describe('failover', () => {
   });
 
   it('passes over a vendor that failed again and again, without asking it', async () => {
-    const failures = 5;
-    for (let index = 0; index < failures; index++) {
+    const model = models.next();
+    for (let index = 0; index < FAILURES_TO_OPEN; index++) {
       stage.vendor.next((call) => {
         call.refuse(500);
       });
-      await stream(stage.origin, { key: stage.key });
+      await stream(stage.origin, asking(model));
     }
 
-    const answer = await openStream(stage.origin, { key: stage.key });
+    const answer = await openStream(stage.origin, asking(model));
 
     expect(await wireOf(answer)).toMatchObject({ terminal: 'done' });
-    expect(asked()).toEqual([failures, failures + 1, 0]);
+    expect(asked()).toEqual([FAILURES_TO_OPEN, FAILURES_TO_OPEN + 1, 0]);
   });
 });
 

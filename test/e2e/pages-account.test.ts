@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccountsService } from '../../src/accounts/accounts.service.js';
+import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
 import { browserClient } from '../support/browser-client.js';
 import { startService, type RunningService } from '../support/service.js';
 import { EMAIL, PASSWORD } from '../support/web-client.js';
@@ -37,6 +39,35 @@ describe('the page of an account', () => {
     expect([answer.status, (await answer.body()).includes(message)]).toEqual([400, true]);
     expect((await client.get(PATH)).status).toBe(200);
     await signedIn();
+  });
+
+  it('revokes the API keys together with the change when the box is checked, and says how many', async () => {
+    const email = 'grace@example.com';
+    const client = browserClient(service.origin);
+    await client.signUp(email);
+    const keys = service.app.get(ApiKeysService, { strict: false });
+    const id = (await service.app.get(AccountsService, { strict: false }).findByEmail(email))?.id ?? '';
+    for (const name of ['one', 'two']) await keys.create(id, { name });
+    expect(await (await client.get(PATH)).body()).toMatch(/<label[^>]*><input type="checkbox" name="revoke_keys"/);
+
+    const wrong = await client.post(`${PATH}/password`, {
+      current_password: 'a wrong guess',
+      new_password: 'quite another one',
+      revoke_keys: 'yes',
+    });
+    expect([wrong.status, / name="revoke_keys"[^>]* checked/.test(await wrong.body())]).toEqual([400, true]);
+    expect((await keys.list(id)).map(({ revokedAt }) => revokedAt)).toEqual([null, null]);
+
+    const fields = { current_password: PASSWORD, new_password: 'quite another one', revoke_keys: 'yes' };
+    const answer = await client.post(`${PATH}/password`, fields);
+    expect([answer.status, answer.headers.location]).toEqual([303, `${PATH}?done=password&revoked=2`]);
+    expect(await (await client.get(answer.headers.location ?? '')).body()).toContain('2 API keys were revoked.');
+    expect((await keys.list(id)).every(({ revokedAt }) => revokedAt !== null)).toBe(true);
+
+    for (const odd of ['x', '-1', '99999', '<b>', '1&revoked=2']) {
+      const page = await client.get(`${PATH}?done=password&revoked=${odd}`);
+      expect([page.status, (await page.body()).includes('revoked.')]).toEqual([200, false]);
+    }
   });
 
   it('changes the password, and ends the sessions of all other browsers', async () => {

@@ -156,6 +156,41 @@ describe('Settings > API keys', () => {
     expect(await (await ada.get(PATH)).body()).not.toContain(key.slice(0, 12));
   });
 
+  it('makes no more than a hundred active keys, and says why', async () => {
+    const eve = browserClient(stage.origin);
+    await eve.signUp('eve@example.com', PASSWORD);
+    const account = await idOf('eve@example.com');
+    for (let index = 0; index < 100; index++) await keys.create(account, { name: `key number ${index}` });
+    const [first] = await keys.list(account);
+    const message = 'This account has 100 active API keys, which is the maximum.';
+    const attempts = [
+      await eve.post(PATH, { name: 'one more' }),
+      await eve.post(`${PATH}/${first?.id}/rotate`, { old_key_ends_in_hours: '24' }),
+    ];
+    for (const answer of attempts)
+      expect([answer.status, (await answer.body()).includes(message)]).toEqual([400, true]);
+    expect(await keys.count(account)).toBe(100);
+    const rotated = await eve.post(`${PATH}/${first?.id}/rotate`, { old_key_ends_in_hours: '0' });
+    expect(rotated.status).toBe(201);
+  });
+
+  it('makes a hundred keys of an account in an hour, revoked ones included', async () => {
+    const mallory = browserClient(stage.origin);
+    await mallory.signUp('mallory@example.com', PASSWORD);
+    const account = await idOf('mallory@example.com');
+    for (let index = 0; index < 100; index++) {
+      expect((await mallory.post(PATH, { name: 'x' })).status).toBe(201);
+      const [newest] = await keys.page(account, 0, 1);
+      await keys.revoke(newest?.id ?? '');
+    }
+    const answer = await mallory.post(PATH, { name: 'one more' });
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await answer.body()).toContain('This account has made too many API keys.');
+    // What is refused for another reason does not count, so the limit stays as it is.
+    expect(await keys.count(account)).toBe(100);
+  });
+
   it('is for who has signed in, not for keys', async () => {
     const program = { authorization: `Bearer ${stage.key}` };
     const stranger = browserClient(stage.origin);
@@ -168,7 +203,11 @@ describe('Settings > API keys', () => {
     const bob = browserClient(stage.origin);
     await bob.signUp('bob@example.com', PASSWORD);
     const account = await idOf('bob@example.com');
-    for (let index = 0; index < 101; index++) await keys.create(account, { name: `key number ${index}` });
+    for (let index = 0; index < 101; index++) {
+      const { id } = await keys.create(account, { name: `key number ${index}` });
+      // At most a hundred are active at the same time.
+      if (index === 0) await keys.revoke(id);
+    }
     const rows = async (query: string) =>
       (await (await bob.get(PATH + query)).body())
         .match(/key number \d+<\/th>/g)

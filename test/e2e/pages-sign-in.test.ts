@@ -136,23 +136,34 @@ describe('the pages to sign in, up and out', () => {
   });
 });
 
-describe('where sign-up is closed', () => {
-  let service: RunningService;
+describe.each<Record<string, string>>([{ SIGN_UP: 'closed' }, { NODE_ENV: 'production' }])(
+  'where sign-up is closed by %o',
+  (env) => {
+    let service: RunningService;
 
-  beforeAll(async () => {
-    service = await startService({ env: { SIGN_UP: 'closed' } });
-  });
-  afterAll(() => service.stop());
+    beforeAll(async () => {
+      service = await startService({ env });
+    });
+    afterAll(() => service.stop());
 
-  it('pages say whom to ask, and lead nobody there', async () => {
-    const client = browserClient(service.origin);
-    const signIn = await (await client.get('/sign-in')).body();
-    expect(signIn).not.toContain('/sign-up');
-    expect(signIn).toContain('operator');
-    for (const answer of [await client.get('/sign-up'), await client.signUp()]) {
-      const html = await answer.body();
-      expect(answer.status === 403 && html.includes('operator') && !html.includes('name="password"')).toBe(true);
-    }
-    expect(client.cookie).toBeUndefined();
-  });
+    it('pages say whom to ask, and lead nobody there', async () => {
+      const client = browserClient(service.origin);
+      const signIn = await (await client.get('/sign-in')).body();
+      expect(signIn).not.toContain('/sign-up');
+      expect(signIn).toContain('operator');
+      for (const answer of [await client.get('/sign-up'), await client.signUp()]) {
+        const html = await answer.body();
+        expect(answer.status === 403 && html.includes('operator') && !html.includes('name="password"')).toBe(true);
+      }
+      expect(client.cookie).toBeUndefined();
+    });
+  },
+);
+
+it('sign-up is open in production where the operator opens it', async () => {
+  const service = await startService({ env: { NODE_ENV: 'production', SIGN_UP: 'open' } });
+  const client = browserClient(service.origin);
+  expect((await client.signUp()).status).toBe(303);
+  expect(client.cookie).toBeDefined();
+  await service.stop();
 });

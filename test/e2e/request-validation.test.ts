@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { CONTEXT_LENGTH, MODEL } from '../support/catalog.js';
 import { HELLO, stream, type StreamOptions } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
+import { readWire } from '../support/wire.js';
 
 const TIER_CAP = 1000;
 const MIB = 1024 * 1024;
@@ -19,6 +20,12 @@ describe('the body of a chat request', () => {
 
   const send = (body: StreamOptions['body'], options: StreamOptions = {}) =>
     stream(stage.origin, { key: stage.key, ...(body !== undefined && { body }), ...options });
+  /** What the vendor was asked, for a request whose answer came whole. */
+  const taken = async (body: StreamOptions['body'], options?: StreamOptions): Promise<Record<string, unknown>> => {
+    const number = stage.vendor.calls.length + 1;
+    expect(readWire((await send(body, options)).raw)).toMatchObject({ text: 'Hello world', terminal: 'done' });
+    return (await stage.vendor.call(number)).json;
+  };
 
   async function fieldsRefused(body: StreamOptions['body'], key = stage.key): Promise<string[]> {
     const answer = await send(body, { key });
@@ -121,7 +128,7 @@ describe('the body of a chat request', () => {
 
   it('may say that it is UTF-8, and must be it', async () => {
     const headers = { 'content-type': 'application/json; charset=utf-8' };
-    expect((await send({}, { headers })).status).toBe(200);
+    expect((await taken({}, { headers })).messages).toEqual(HELLO.messages);
     const latin1 = Buffer.from(JSON.stringify({ ...HELLO, messages: [{ role: 'user', content: 'é' }] }), 'latin1');
     expect((await send(latin1, { headers })).status).toBe(400);
   });
@@ -134,7 +141,7 @@ describe('the body of a chat request', () => {
 
   it('may have up to 1,000 messages', async () => {
     const messages = Array.from({ length: 1000 }, () => ({ role: 'user', content: 'x' }));
-    expect((await send({ messages })).status).toBe(200);
+    expect((await taken({ messages })).messages).toEqual(messages);
     expect(await fieldsRefused({ messages: [...messages, messages[0]] })).toEqual(['messages']);
   });
 
@@ -143,7 +150,8 @@ describe('the body of a chat request', () => {
       const empty = JSON.stringify({ ...HELLO, messages: [{ role: 'user', content: '' }] });
       return empty.replace('"content":""', `"content":"${'x'.repeat(bytes - empty.length)}"`);
     };
-    expect((await send(ofSize(4 * MIB))).status).toBe(200);
+    const { messages } = JSON.parse(ofSize(4 * MIB)) as { messages: unknown };
+    expect((await taken(ofSize(4 * MIB))).messages).toEqual(messages);
 
     const tooLarge = await send(ofSize(4 * MIB + 1));
     expect(tooLarge.status).toBe(413);
@@ -156,9 +164,10 @@ describe('the body of a chat request', () => {
   });
 
   it('may not ask for more tokens than the tier or the context of the model allows', async () => {
-    expect((await send({ max_tokens: TIER_CAP })).status).toBe(200);
+    expect(await taken({ max_tokens: TIER_CAP })).toMatchObject({ max_tokens: TIER_CAP });
     expect(await fieldsRefused({ max_tokens: TIER_CAP + 1 })).toEqual(['max_tokens']);
-    expect((await send({ max_tokens: CONTEXT_LENGTH }, { key: rich })).status).toBe(200);
+    const most = { max_tokens: CONTEXT_LENGTH };
+    expect(await taken(most, { key: rich })).toMatchObject(most);
     expect(await fieldsRefused({ max_tokens: CONTEXT_LENGTH + 1 }, rich)).toEqual(['max_tokens']);
   });
 

@@ -89,6 +89,20 @@ describe('what a whole run writes down at LOG_LEVEL=trace', () => {
         call.refuse(400, {}, JSON.stringify({ error: { message: `No: ${prompt}`, type: 'invalid_request_error' } }));
       },
       (call) => {
+        const labels = { type: plant('the type of an error'), code: plant('the code of an error'), status: prompt };
+        call.refuse(
+          400,
+          {},
+          JSON.stringify({ error: { ...labels, metadata: { error_type: plant('an error type') } } }),
+        );
+      },
+      (call) => {
+        call.head().text('Hi').failure(plant('the type of a failure after text'), 'x').end();
+      },
+      (call) => {
+        call.head().text('Hi').finish(plant('a finish reason')).endMarker().end();
+      },
+      (call) => {
         call.refuse(500, {}, `<html>${prompt}</html>`);
       },
       (call) => {
@@ -110,7 +124,7 @@ describe('what a whole run writes down at LOG_LEVEL=trace', () => {
         await call.head().text(plant('an answer that broke off')).cut();
       },
     );
-    for (let count = 0; count < 8; count++) await send(origin, whole);
+    for (let count = 0; count < 11; count++) await send(origin, whole);
     vendor.next((call) => void call.head().text(plant('an answer that nobody read')));
     const left = await openStream(origin, whole);
     await left.block(1);

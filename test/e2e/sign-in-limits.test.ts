@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PasswordHashing } from '../../src/accounts/password-hashing.js';
 import { startService, type RunningService } from '../support/service.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
-import { WebClient } from '../support/web-client.js';
+import { PASSWORD, WebClient } from '../support/web-client.js';
 
 const MINUTE_MS = 60_000;
 const WRONG = 'wrong horse battery';
@@ -76,6 +76,11 @@ describe('attempts to sign in', () => {
     ['an IPv6 network of 64 bits', (n: number) => `2001:db8:0:7::${(n + 1).toString(16)}`],
     ['an IPv4 address, in whichever notation', (n: number) => (n % 2 ? '192.0.2.1' : '::ffff:192.0.2.1')],
     ['what a client adds before its address itself', (n: number) => `10.0.0.${n}, 192.0.2.1`],
+    ['an IPv4 address, whichever port is beside it', (n: number) => `192.0.2.1:${50_000 + n}`],
+    ['an IPv6 network, whichever port is beside it', (n: number) => `"[2001:db8:0:7::${n + 1}]:${50_000 + n}"`],
+    ['an IPv4 address inside of an IPv6 one', (n: number) => ['::ffff:c000:201', '64:ff9b::c000:201'][n % 2] ?? ''],
+    ['an address, whichever zone is beside it', (n: number) => `fe80::1%eth${n}`],
+    ['everything that is no address', (n: number) => ['unknown', `_hidden${n}`, `garbage-${n}`, `"${n}`][n % 4] ?? ''],
   ])('are counted against %s as one', async (_, addressOf) => {
     const statuses = await statusesOf(12, (n) => from(addressOf(n)).signIn(ADA, WRONG));
     expect(statuses).toEqual([...times(10, 401), ...times(2, 429)]);
@@ -96,8 +101,48 @@ describe('attempts to sign in', () => {
     expect((await from('192.0.2.77').signIn(ADA)).status).toBe(303);
   });
 
-  it('do not count when they succeed, however many they are', async () => {
+  it('are five hundred from one IPv6 site of 48 bits, whatever networks of it they come from', async () => {
+    const statuses = await statusesOf(510, (n) =>
+      from(`2001:db8:5:${n.toString(16)}::1`).signIn(`somebody-${n}@example.com`, WRONG),
+    );
+    expect(statuses).toEqual([...times(500, 401), ...times(10, 429)]);
+    expect((await from('2001:db8:6::1').signIn(ADA)).status).toBe(303);
+  });
+
+  it('take none of those that may fail when they succeed', async () => {
     expect(await statusesOf(70, () => from(HOME).signIn(ADA))).toEqual(times(70, 303));
+    expect(await statusesOf(11, () => from(HOME).signIn(ADA, WRONG))).toEqual([...times(10, 401), 429]);
+  });
+
+  it('that succeed are a hundred at one account in a quarter of an hour, then refused before any work', async () => {
+    const statuses = await statusesOf(110, (n) => from(`203.0.113.${n % 20}`).signIn(ADA));
+    expect(statuses).toEqual([...times(100, 303), ...times(10, 429)]);
+    expect(verified()).toBe(100);
+    vi.setSystemTime(Date.now() + 15 * MINUTE_MS);
+    expect((await from('203.0.113.1').signIn(ADA)).status).toBe(303);
+  });
+
+  it('that fail at an account do not count as successful, so that nobody keeps an owner out with them', async () => {
+    await statusesOf(95, (n) => from(`203.0.113.${n}`).signIn(ADA, WRONG));
+    expect(await statusesOf(100, () => from(HOME).signIn(ADA))).toEqual(times(100, 303));
+  });
+
+  it('that succeed are five hundred from one network, whatever accounts they are for', async () => {
+    const emails = Array.from({ length: 6 }, (_, n) => `owner-${n}@example.com`);
+    for (const email of emails) await from('192.0.2.8').signUp(email);
+    const statuses = await statusesOf(510, (n) => from('192.0.2.8').signIn(emails[n % 6]));
+    expect(statuses).toEqual([...times(500, 303), ...times(10, 429)]);
+    expect((await from(HOME).signIn(emails[0])).status).toBe(303);
+  });
+
+  it('count changes of the password that succeed, too', async () => {
+    const ada = from(HOME);
+    await ada.signIn(ADA);
+    const statuses = await statusesOf(105, (n) =>
+      ada.post('/password', { current: n === 0 ? PASSWORD : `password no. ${n}`, next: `password no. ${n + 1}` }),
+    );
+    // One of the hundred was the sign-in.
+    expect(statuses).toEqual([...times(99, 303), ...times(6, 429)]);
   });
 
   it('do not count when the service could not look at them', async () => {

@@ -69,6 +69,24 @@ describe('the work of signing in', () => {
     expect(argon2.verify).toHaveBeenCalledTimes(10);
   });
 
+  it('is not begun for more attempts than the limits allow, however many arrive before the first is judged', async () => {
+    const gate = new Gate();
+    argon2.verify.mockImplementation(async () => {
+      await gate.opened;
+      return false;
+    });
+    const attempts = Array.from({ length: 25 }, () => from(3).signIn('somebody@example.com'));
+    const answered: number[] = [];
+    for (const attempt of attempts) void attempt.then(({ status }) => answered.push(status));
+    await waitFor(() => answered.length === 15, 'fifteen to be refused');
+
+    gate.open();
+
+    await Promise.all(attempts);
+    expect(answered).toEqual([...Array<number>(15).fill(429), ...Array<number>(10).fill(401)]);
+    expect(argon2.verify).toHaveBeenCalledTimes(10);
+  });
+
   it('is done for two at a time, fifty wait or work, and the rest are told to come again', async () => {
     const gate = new Gate();
     let running = 0;

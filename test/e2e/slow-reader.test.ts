@@ -1,6 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { EventLoop } from '../../src/common/event-loop.js';
+import { ClientConnections } from '../../src/http/client-connections.js';
 import { configFile, routesTo } from '../support/catalog.js';
+import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';
 import { ScriptedVendor } from '../support/scripted-vendor.js';
 import { openStream, stream } from '../support/sse-client.js';
@@ -43,9 +47,14 @@ describe('a client that does not read', () => {
     expect(text === muchText(PIECES)).toBe(true);
   });
 
-  it('may stop and go on many times', async () => {
+  it('may stop and go on many times, and ask again on the same connection', async () => {
+    const agent = new Agent({ keepAlive: true });
+    clearing.push(async () => {
+      agent.destroy();
+      await Promise.resolve();
+    });
     const stage = await staged();
-    const answer = await openStream(stage.origin, { key: stage.key });
+    const answer = await openStream(stage.origin, { key: stage.key, agent });
     for (let round = 1; round <= 10; round++) {
       answer.pause();
       await new Promise(setImmediate);
@@ -55,6 +64,15 @@ describe('a client that does not read', () => {
     const { text, terminal } = await wireOf(answer);
     expect(terminal).toBe('done');
     expect(text === muchText(PIECES)).toBe(true);
+    stage.vendor.answers((call) => {
+      call.answer('Hi');
+    });
+    // All three sides of so much text are in this process, which may be too busy for a new stream.
+    const eventLoop = stage.service.app.get(EventLoop, { strict: false });
+    await waitFor(() => !eventLoop.isOverloaded, 'the event loop to recover');
+    const next = await wireOf(await openStream(stage.origin, { key: stage.key, agent }));
+    expect(next).toMatchObject({ text: 'Hi', terminal: 'done' });
+    expect(stage.service.app.get(ClientConnections, { strict: false }).count).toBe(1);
   });
 
   it('costs the service no memory to speak of', async () => {
@@ -76,6 +94,27 @@ describe('a client that does not read', () => {
 
     expect((await residentBytes(service.pid)) - before).toBeLessThan(60 * MIB);
     for (const answer of answers) answer.leave();
+  });
+
+  it('is dropped after a while also when nothing but the end of the stream is unread', async () => {
+    const stage = await staged({ env: { STALLED_READER_SECONDS: '1' }, tiers: { free: { concurrent_streams: 1 } } });
+    const seen = new Gate();
+    stage.vendor.answers(async (call) => {
+      call.head().text('Hi');
+      await seen.opened;
+      call.finish().endMarker().end();
+    });
+    const answer = await openStream(stage.origin, { key: stage.key });
+    await answer.block(1);
+    // As if the buffers of the operating system were full.
+    const [connection] = stage.service.app.get(ClientConnections, { strict: false }).all();
+    const hang = () => undefined;
+    Object.assign(connection?.socket ?? {}, { _write: hang, _writev: hang });
+
+    seen.open();
+
+    expect(await answer.over).toBe('cut');
+    expect(answer.raw).not.toContain('"done":true');
   });
 
   it('is dropped after a while, with what it held', async () => {

@@ -3,6 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/config/config-error.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { openAccountsApp } from '../contract/accounts/accounts-app.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
 
@@ -22,6 +25,17 @@ describe('a start that cannot work', () => {
     return stderr;
   }
 
+  /** The same, of what is found before anything else is begun: no process is needed to see it. */
+  function configProblem(env: Record<string, string>): string {
+    try {
+      loadConfig(env);
+    } catch (error) {
+      expect(error).toBeInstanceOf(ConfigError);
+      return (error as ConfigError).message;
+    }
+    throw new Error('It was taken for a configuration that can be served.');
+  }
+
   async function withFile(name: string, content: string): Promise<string> {
     const path = join(installation.folder, name);
     await writeFile(path, content);
@@ -39,6 +53,7 @@ describe('a start that cannot work', () => {
       METRICS_PORT: '65536',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'grpc://secret-10',
       SIGN_UP: 'secret-8',
+      API_DOCS: 'secret-11',
       CONFIG_FILE: '/nowhere/secret-9.yaml',
     };
 
@@ -63,7 +78,7 @@ describe('a start that cannot work', () => {
       ),
     );
 
-    const stderr = await failure({ CONFIG_FILE: file, PORT: 'secret' });
+    const message = configProblem({ CONFIG_FILE: file, PORT: 'secret' });
 
     for (const place of [
       'PORT',
@@ -74,10 +89,10 @@ describe('a start that cannot work', () => {
       'CONFIG_FILE.models.0.routes',
       'CONFIG_FILE.tiers.free.requests_per_minute',
     ]) {
-      expect(stderr).toContain(`- ${place}`);
+      expect(message).toContain(`- ${place}`);
     }
-    expect(stderr).toContain('colour');
-    expect(stderr).not.toContain('secret');
+    expect(message).toContain('colour');
+    expect(message).not.toContain('secret');
   });
 
   it.each<[string, string, RegExp]>([
@@ -88,6 +103,13 @@ describe('a start that cannot work', () => {
       configFile({ upstreams: {}, models: routesTo(['http://x']).models }),
       /models\.0\.routes\.0\.upstream/,
     ],
+  ])('says what is wrong with a CONFIG_FILE %s', async (name, content, problem) => {
+    const file = await withFile(`${name.replaceAll(' ', '-')}.yaml`, content);
+    expect(configProblem({ CONFIG_FILE: file })).toMatch(problem);
+  });
+
+  // Known only where the protocols are.
+  it.each<[string, string, RegExp]>([
     [
       'with an unknown protocol',
       configFile(routesTo(['http://x'])).replace('"openai"', '"telepathy"'),
@@ -102,13 +124,13 @@ describe('a start that cannot work', () => {
       }),
       /upstreams\.acme\.base_url/,
     ],
-  ])('says what is wrong with a CONFIG_FILE %s', async (name, content, problem) => {
+  ])('says what is wrong with an upstream %s', async (name, content, problem) => {
     const file = await withFile(`${name.replaceAll(' ', '-')}.yaml`, content);
     expect(await failure({ CONFIG_FILE: file })).toMatch(problem);
   });
 
-  it('says that CONFIG_FILE is not there', async () => {
-    expect(await failure({ CONFIG_FILE: join(installation.folder, 'none.yaml') })).toMatch(
+  it('says that CONFIG_FILE is not there', () => {
+    expect(configProblem({ CONFIG_FILE: join(installation.folder, 'none.yaml') })).toMatch(
       /CONFIG_FILE: .*no such file/,
     );
   });
@@ -130,12 +152,23 @@ describe('a start that cannot work', () => {
   it('says that the database cannot be written', async () => {
     const file = await withFile('a-file', '');
     expect(await failure({ DATABASE_URL: `sqlite:${join(file, 'chat.sqlite')}` })).toMatch(/database/i);
-    const folder = join(installation.folder, 'a-folder');
-    await mkdir(folder);
-    expect(await failure({ DATABASE_URL: `sqlite:${folder}` })).toMatch(/it is a folder/);
-    // Not even root may write there.
-    expect(await failure({ DATABASE_URL: 'sqlite:/sys/chat/chat.sqlite' })).toMatch(/database/i);
-    const nonsense = await withFile('nonsense.sqlite', 'This is not a database, whatever its name says. '.repeat(100));
-    expect(await failure({ DATABASE_URL: `sqlite:${nonsense}` })).toMatch(/not a SQLite database/);
+  });
+
+  it.each([
+    ['a folder', (path: string) => mkdir(path), /it is a folder/],
+    [
+      'not a database',
+      (path: string) => writeFile(path, 'This is not a database, whatever its name says. '.repeat(100)),
+      /not a SQLite database/,
+    ],
+  ])('says that the database is %s', async (name, make, problem) => {
+    const path = join(installation.folder, name.replaceAll(' ', '-'));
+    await make(path);
+    await expect(openAccountsApp({ type: 'sqlite', path })).rejects.toThrow(problem);
+  });
+
+  it('says that not even root may write the database where it is', async () => {
+    const path = '/sys/chat/chat.sqlite';
+    await expect(openAccountsApp({ type: 'sqlite', path })).rejects.toThrow(/database/i);
   });
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Gate } from '../support/gate.js';
 import { openStream, stream, type ReceivedStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
+import { wireOf } from '../support/wire.js';
 
 const TIERS = {
   free: { requests_per_minute: 5 },
@@ -146,7 +147,8 @@ describe('the limits of a tier', () => {
     ];
     for (const end of endings) {
       expect((await end()).status).not.toBe(429);
-      expect((await stream(stage.origin, { key })).status).toBe(200);
+      const next = await wireOf(await openStream(stage.origin, { key }));
+      expect(next).toMatchObject({ text: 'Hi', terminal: 'done' });
     }
   });
 

@@ -19,6 +19,15 @@ const PROXIES = [
   },
   { how: 'with the host as it came and nothing else, without TRUST_PROXY', trust: '0', headers: {} },
   {
+    how: 'with its own values behind those that the client has sent',
+    trust: '1',
+    headers: {
+      host: 'chat.internal:3000',
+      'x-forwarded-host': `evil.example, ${HOST}`,
+      'x-forwarded-proto': 'http,https',
+    },
+  },
+  {
     how: 'with the host and the port of the service in it, and another proxy before it',
     trust: '2',
     headers: { host: `${HOST}:443`, 'x-forwarded-proto': 'https,http' },

@@ -56,6 +56,7 @@ describe('the ledger has exactly one record of a stream', () => {
             throw new Error('A sink that fails harms nobody.');
           },
         },
+        { record: () => Promise.reject(new Error('Neither does one that fails later.')) },
       ],
     });
     [, backup] = stage.vendors as [ScriptedVendor, ScriptedVendor];
@@ -315,7 +316,7 @@ describe('a process that is killed', () => {
     try {
       const { key } = await installation.createKey();
       let admitted = 0;
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < 2; round++) {
         const killed = installation.start();
         const origin = await killed.origin();
         vendor.next(talkOn);

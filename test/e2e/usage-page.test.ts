@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
 import { InProcessLimitStore } from '../../src/throttling/in-process-limit-store.js';
@@ -121,6 +122,22 @@ describe('the usage page', () => {
     const text = await page(ada);
     expect(text).toContain('≥ €0.0025 + $1,234.50');
     expect(text).toContain('Cost leaves out requests');
+  });
+
+  it('stays short for an account with more keys, days and models than a report may have rows', async () => {
+    const ada = await signedIn(stage.service);
+    await service(DataSource).query(
+      `INSERT INTO usage_days (account_id, day, model, key_id, credential, currency, key_prefix, requests, completed, errors,
+          tokens_unknown, tokens_estimated, without_cost, prompt_tokens, completion_tokens, cost_micros)
+        WITH RECURSIVE numbers(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM numbers WHERE i < 59999)
+        SELECT '${ada.accountId}', date('now', '-' || (i % 60) || ' days'), 'acme/fast', 'key ' || (i / 60), 'api_key', 'USD',
+          'csk_' || (i / 60), 1, 1, 0, 0, 0, 0, 2, 3, 1000000 FROM numbers`,
+    );
+    const text = await page(ada, 90);
+    expect(text).toContain(' Total 60,000 0 120,000 180,000 $60,000.00');
+    expect(text).toContain('900 others 54,000 0 108,000 162,000 $54,000.00');
+    expect(text.length).toBeLessThan(50_000);
+    expect(await page(ada, 30)).toContain(' Total 30,000 0 ');
   });
 
   it('shows real streams of a key and of a session', async () => {

@@ -1,32 +1,34 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAi } from '../support/dialects.js';
 import { Gate } from '../support/gate.js';
 import type { Script } from '../support/scripted-vendor.js';
-import { openStream, stream } from '../support/sse-client.js';
+import { SeparateModels, type Patience } from '../support/separate-models.js';
+import { openStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { wireOf } from '../support/wire.js';
 
-const IDLE_MS = 150;
+/** In a row. */
+const FAILURES_TO_OPEN = 5;
 
 describe('a vendor that fails after the first text', () => {
   let stage: Stage;
 
+  let models: SeparateModels;
+
   beforeAll(async () => {
-    stage = await setStage(2, { timeouts: { idle_ms: IDLE_MS } });
+    stage = await setStage(2, { catalog: (vendors) => (models = new SeparateModels(vendors)) });
   });
-  // A vendor that has just answered is not one that counts as dead.
-  beforeEach(() => stream(stage.origin, { key: stage.key }));
   afterAll(() => stage.clear());
 
   /** The vendor fails only when the client has what came before: a reset takes with it what is still on its way. */
-  async function wireAfter(before: string, fail: Script) {
+  async function wireAfter(before: string, fail: Script, patience?: Patience) {
     const seen = new Gate();
     stage.vendor.next(async (call) => {
       call.head().write(before);
       await seen.opened;
       await fail(call);
     });
-    const answer = await openStream(stage.origin, { key: stage.key });
+    const answer = await openStream(stage.origin, { key: stage.key, body: { model: models.next(patience) } });
     await answer.block(1);
     seen.open();
     const wire = await wireOf(answer);
@@ -89,11 +91,16 @@ describe('a vendor that fails after the first text', () => {
         call.write('data: {"choices":[{"del').end();
       },
     ],
-    ['silence', 'upstream_timeout', () => undefined],
   ])('by %s is told last, as %s, after all that came', async (_, code, fail) => {
     const wire = await wireAfter(openAi.text('Hel') + openAi.text('lo'), fail);
 
     expect(wire).toMatchObject({ text: 'Hello', terminal: code });
+  });
+
+  it('by silence is told last, as upstream_timeout, after all that came', async () => {
+    const wire = await wireAfter(openAi.text('Hel') + openAi.text('lo'), () => undefined, 'hasty');
+
+    expect(wire).toMatchObject({ text: 'Hello', terminal: 'upstream_timeout' });
   });
 
   it('is never followed by the next vendor', async () => {
@@ -130,5 +137,30 @@ describe('a vendor that fails after the first text', () => {
       call.finish('length').endMarker().end();
     });
     expect(wire).toMatchObject({ text: 'Hi', terminal: 'done' });
+  });
+});
+
+describe('vendors that fail after the first text', () => {
+  it('are passed over once that has happened to several answers in a row', async () => {
+    const stage = await setStage(2);
+    const seen = new Gate();
+    stage.vendor.answers(async (call) => {
+      call.head().text('Hi');
+      await seen.opened;
+      await call.cut();
+    });
+    // All at once: the first text of a later one would show the vendor alive.
+    const answers = await Promise.all(
+      Array.from({ length: FAILURES_TO_OPEN }, () => openStream(stage.origin, { key: stage.key })),
+    );
+    await Promise.all(answers.map((answer) => answer.block(1)));
+    seen.open();
+    for (const answer of answers) expect((await wireOf(answer)).terminal).toBe('upstream_error');
+
+    const next = await wireOf(await openStream(stage.origin, { key: stage.key }));
+
+    expect(next).toMatchObject({ text: 'Hello world', terminal: 'done' });
+    expect(stage.vendors.map(({ calls }) => calls.length)).toEqual([FAILURES_TO_OPEN, 1]);
+    await stage.clear();
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MODEL, routesTo } from '../support/catalog.js';
+import { CONTEXT_LENGTH, MODEL, routesTo } from '../support/catalog.js';
 import { anthropic } from '../support/dialects.js';
 import { ScriptedVendor } from '../support/scripted-vendor.js';
 import { startService, type RunningService } from '../support/service.js';
@@ -39,7 +39,7 @@ describe('what the vendor is sent', () => {
         { ...first.models[0], id: 'strict/o', routes: [{ upstream: 'strict', model: 'o-1', temperature: false }] },
         { ...first.models[0], id: 'short/x', max_output_tokens: 100, routes: [{ upstream: 'acme', model: 'x' }] },
       ],
-      tiers: { free: { max_tokens: 1000 }, rich: {} },
+      tiers: { free: { max_tokens: 1000 }, rich: {}, vast: { max_tokens: 100_000 } },
     });
     free = (await service.createKey()).key;
     rich = (await service.createKey({ tier: 'rich' })).key;
@@ -84,6 +84,12 @@ describe('what the vendor is sent', () => {
 
   it('has no limit above what the model can write', async () => {
     expect((await sent(free, { model: 'short/x' })).json).toMatchObject({ max_tokens: 100 });
+  });
+
+  it('has no limit above what fits the model, whatever the tier allows', async () => {
+    const { key } = await service.createKey({ tier: 'vast' });
+    expect((await sent(key)).json).toMatchObject({ max_tokens: CONTEXT_LENGTH });
+    expect((await sent(key, { model: 'short/x' })).json).toMatchObject({ max_tokens: 100 });
   });
 
   it('leaves out what the upstream or the model refuses', async () => {

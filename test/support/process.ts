@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { adminCommand } from './admin-command.js';
 import { waitFor } from './wait-for.js';
 
 const ROOT = dirname(dirname(import.meta.dirname));
@@ -77,23 +78,26 @@ export class Installation {
     readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  static async create(config: string): Promise<Installation> {
+  /** @param env for every process over the usual, such as another database. */
+  static async create(config: string, env: Readonly<Record<string, string>> = {}): Promise<Installation> {
     const folder = await mkdtemp(join(tmpdir(), 'chat-e2e-'));
     const path = join(folder, 'config.yaml');
     await writeFile(path, config);
     const database = `sqlite:${join(folder, 'data', 'chat.sqlite')}`;
-    return new Installation(folder, { PORT: '0', DATABASE_URL: database, CONFIG_FILE: path });
+    return new Installation(folder, { PORT: '0', DATABASE_URL: database, CONFIG_FILE: path, ...env });
   }
 
   /** Starts the service; see {@link SpawnedProcess.origin}. */
   start(env: Readonly<Record<string, string>> = {}): SpawnedProcess {
-    return this.spawn('main.js', [], env);
+    const service = new SpawnedProcess('main.js', [], { ...this.env, ...env });
+    this.running.push(service);
+    return service;
   }
 
   /** What a command of `npm run admin` prints. */
   async adminText(...words: string[]): Promise<string> {
-    const { code, stdout, stderr } = await this.spawn('admin.js', words, {}).exited;
-    if (code !== 0) throw new Error(stderr);
+    const { exitCode, stdout, stderr } = await adminCommand(this.env, words);
+    if (exitCode !== 0) throw new Error(stderr);
     return stdout;
   }
 
@@ -112,11 +116,5 @@ export class Installation {
   async remove(): Promise<void> {
     await Promise.all(this.running.map((process) => process.stop()));
     await rm(this.folder, { recursive: true, force: true });
-  }
-
-  private spawn(script: string, words: readonly string[], env: Readonly<Record<string, string>>): SpawnedProcess {
-    const spawned = new SpawnedProcess(script, words, { ...this.env, ...env });
-    this.running.push(spawned);
-    return spawned;
   }
 }

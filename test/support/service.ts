@@ -10,6 +10,8 @@ import type { Config } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { createService } from '../../src/service.js';
 import { configFile, routesTo, type Catalog } from './catalog.js';
+import { Leftovers, LeftoversOfService } from './leftovers.js';
+import { runningServices } from './running-services.js';
 
 export interface ServiceOptions extends Partial<Catalog>, Omit<AppOptions, 'config'> {
   /** By default one without limits. The first is the default tier. */
@@ -34,6 +36,8 @@ export interface RunningService {
   /** Scheme, host and port. */
   readonly origin: string;
   readonly app: NestExpressApplication;
+  /** Looks for what requests have left behind. Each test is followed by such a look; some need one in the middle. */
+  readonly leftovers: Pick<Leftovers, 'none'>;
   createKey(options?: NewKey): Promise<CreatedApiKey>;
   stop(): Promise<void>;
 }
@@ -53,15 +57,22 @@ export async function startService({
   const none = routesTo(['http://127.0.0.1:9']);
   const catalog = { upstreams: upstreams ?? none.upstreams, models: models ?? none.models, currency };
   const config = configOf(configFile(catalog, tiers), env);
+  const afterwards = new LeftoversOfService();
   const app = await createService(
     { module: TeamModule, imports: [AppModule.register({ ...options, config }), ...modules] },
     false,
   );
-  await app.listen(config.port, config.host);
+  await app.listen(config.port, config.host).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
   let accounts = 0;
+  const running = { leftovers: new Leftovers(app) };
+  runningServices.add(running);
   return {
     origin: await app.getUrl(),
     app,
+    leftovers: running.leftovers,
     async createKey({ tier, email, expiresAt } = {}) {
       const known =
         email === undefined ? undefined : await app.get(AccountsService, { strict: false }).findByEmail(email);
@@ -73,9 +84,12 @@ export async function startService({
       return app.get(ApiKeysService, { strict: false }).create(account.id, { name: 'test', expiresAt });
     },
     async stop() {
-      const server = app.getHttpServer() as { closeAllConnections(): void };
-      server.closeAllConnections();
-      await app.close();
+      await running.leftovers.none().finally(() => {
+        runningServices.delete(running);
+        app.getHttpServer().closeAllConnections();
+        return app.close();
+      });
+      await afterwards.none(app);
     },
   };
 }

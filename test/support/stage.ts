@@ -1,8 +1,10 @@
-import { routesTo, type Timeouts } from './catalog.js';
+import { routesTo, type Catalog, type Timeouts } from './catalog.js';
 import { ScriptedVendor } from './scripted-vendor.js';
 import { startService, type RunningService, type ServiceOptions } from './service.js';
 
 export interface StageOptions extends Omit<ServiceOptions, 'upstreams' | 'models'> {
+  /** The catalog; by default one model that leads to all vendors. */
+  readonly catalog?: (vendors: readonly ScriptedVendor[]) => Catalog;
   readonly timeouts?: Timeouts;
   /** Of the model, as CONFIG_FILE has it. */
   readonly price?: object;
@@ -20,11 +22,14 @@ export interface Stage {
   clear(): Promise<void>;
 }
 
-export async function setStage(vendorCount = 1, { timeouts, price, ...options }: StageOptions = {}): Promise<Stage> {
+export async function setStage(
+  vendorCount = 1,
+  { catalog, timeouts, price, ...options }: StageOptions = {},
+): Promise<Stage> {
   const first = await ScriptedVendor.start();
   const others = await Promise.all(Array.from({ length: vendorCount - 1 }, () => ScriptedVendor.start()));
   const vendors = [first, ...others];
-  const service = await startService({ ...routesTo(vendors, timeouts, price), ...options });
+  const service = await startService({ ...(catalog?.(vendors) ?? routesTo(vendors, timeouts, price)), ...options });
   const { key } = await service.createKey();
   return {
     vendor: first,

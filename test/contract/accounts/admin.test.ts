@@ -1,39 +1,16 @@
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys.service.js';
 import { SessionWatch } from '../../../src/accounts/session-watch.js';
 import { SessionsService } from '../../../src/accounts/sessions.service.js';
 import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openAccountsApp, PASSWORD } from './accounts-app.js';
-
-const ADMIN = fileURLToPath(new URL('../../../dist/admin.js', import.meta.url));
-if (!existsSync(ADMIN)) throw new Error('dist/admin.js is missing: run "npm run build".');
-
-interface Outcome {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-// Each command is a process that has to start.
-vi.setConfig({ testTimeout: 90_000 });
+import { admin, adminProcess } from './admin-process.js';
 
 const engines = await testEngines();
 const ada = ['--email', 'Ada@example.com'];
-
-function admin(database: TestDatabase, ...words: string[]): Promise<Outcome> {
-  const { config } = database;
-  const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
-  return new Promise((resolve) => {
-    execFile(process.execPath, [ADMIN, ...words], { env: { DATABASE_URL: url } }, (error, stdout, stderr) => {
-      resolve({ exitCode: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
-}
 
 describe.each(engines)('the admin command on $name', (engine) => {
   let database: TestDatabase;
@@ -101,6 +78,38 @@ describe.each(engines)('the admin command on $name', (engine) => {
     await app.close();
   });
 
+  it('revokes the keys together with a new password when told to', async () => {
+    const hedy = ['--email', 'hedy@example.com'];
+    const app = await openAccountsApp(database.config);
+    const account = (await result('account', 'create', ...hedy, '--password', PASSWORD)) as { id: string };
+    const { key } = await app.get(ApiKeysService).create(account.id, { name: 'laptop' });
+    const next = ['--password', 'another horse battery'];
+    await expect(result('account', 'password', ...hedy, ...next)).resolves.toEqual(account);
+    expect(await app.get(ApiKeyVerifier).verify(key)).toBeDefined();
+
+    const answer = await result('account', 'password', ...hedy, ...next, '--revoke-keys');
+
+    expect(answer).toEqual({ ...account, revoked_keys: 1 });
+    await waitFor(async () => (await app.get(ApiKeyVerifier).verify(key)) === undefined, 'the key to be refused');
+    await app.close();
+  });
+
+  it('makes a hundred keys of an account, and no more', async () => {
+    const app = await openAccountsApp(database.config);
+    const { id } = (await result('account', 'create', '--email', 'full@example.com', '--password', PASSWORD)) as {
+      id: string;
+    };
+    for (let n = 0; n < 100; n++) await app.get(ApiKeysService).create(id, { name: `key ${n}` });
+    const outcome = await admin(database, 'key', 'create', '--email', 'full@example.com', '--name', 'one more');
+    expect(outcome).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'This account has 100 active API keys, which is the maximum. Revoke a key first.\n',
+    });
+    expect(await result('key', 'list', '--email', 'full@example.com')).toHaveLength(100);
+    await app.close();
+  });
+
   it('makes keys that expire', async () => {
     await result('account', 'create', '--email', 'bob@example.com', '--password', PASSWORD);
     await result('key', 'create', '--email', 'bob@example.com', '--name', 'short', '--expires-in-days', '30');
@@ -127,6 +136,9 @@ describe('the admin command', () => {
     ['no command', [], 'Usage'],
     ['an unknown command', ['account', 'delete'], 'There is no command "account delete"'],
     ['a missing option', ['account', 'create', ...someone], '--password'],
+    ['a missing email', ['account', 'create', '--password', PASSWORD], '--email'],
+    ['two passwords', ['account', 'create', ...someone, '--password', 'x', '--password-stdin'], 'either'],
+    ['a flag of another command', ['account', 'create', ...someone, '--revoke-keys'], '--revoke-keys'],
     ['an unknown option', ['key', 'list', ...someone, '--all'], '--all'],
     ['an unknown tier', ['account', 'create', ...someone, '--password', PASSWORD, '--tier', 'gold'], '"gold"'],
     ['a short password', ['account', 'create', ...someone, '--password', 'short'], 'password'],
@@ -149,6 +161,13 @@ describe('the admin command', () => {
     const { exitCode, stderr } = await admin({ ...database, config }, 'key', 'list', ...ada);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^The database file \/dev\/null\/chat.sqlite cannot be opened: [^\n]+\.\n$/);
+  });
+
+  it('is a program of its own', async () => {
+    const list = ['key', 'list', ...ada];
+    expect(await adminProcess('', database, ...list)).toEqual({ exitCode: 0, stdout: '[]\n', stderr: '' });
+    const refused = await adminProcess('', database, ...list, '--all');
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('--all') as string });
   });
 
   it('explains itself', async () => {

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
-import { getRepositoryToken } from '@nestjs/typeorm';
-import { DataSource, Repository } from 'typeorm';
+import { DataSource, SelectQueryBuilder } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts.service.js';
 import { generateApiKey } from '../../../src/accounts/api-key-format.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
 import { ApiKey } from '../../../src/accounts/api-key.entity.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys.service.js';
+import { CredentialDatabase } from '../../../src/database/credential-database.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { createKey, FREE, openAccountsApp, PASSWORD, PRO } from './accounts-app.js';
 
@@ -31,7 +31,8 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
     await database.drop();
   });
 
-  const lookups = () => vi.spyOn(app.get<Repository<ApiKey>>(getRepositoryToken(ApiKey)), 'createQueryBuilder');
+  const lookups = () =>
+    vi.spyOn(app.get(CredentialDatabase, { strict: false }).repository(ApiKey), 'createQueryBuilder');
 
   it('say whose they are', async () => {
     const account = await app.get(AccountsService).create({ email: 'a@example.com', password: PASSWORD, tier: 'pro' });
@@ -58,13 +59,68 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
     spy.mockRestore();
   });
 
-  it('are not known when nobody made them, and that is not remembered', async () => {
+  it('are not known when nobody made them, and are not looked up again for a second', async () => {
     const spy = lookups();
     const key = generateApiKey();
+    for (let request = 0; request < 100; request++) await expect(verifier.verify(key)).resolves.toBeUndefined();
+    now += 999;
     await expect(verifier.verify(key)).resolves.toBeUndefined();
+    expect(spy).toHaveBeenCalledTimes(1);
+    now += 1;
     await expect(verifier.verify(key)).resolves.toBeUndefined();
     expect(spy).toHaveBeenCalledTimes(2);
     spy.mockRestore();
+  });
+
+  it('are looked up together when many come at once, with a few queries', async () => {
+    const valid = await Promise.all(['x', 'y', 'z'].map((name) => createKey(app, `batch-${name}@example.com`)));
+    const spy = vi.spyOn(other.get(CredentialDatabase, { strict: false }).repository(ApiKey), 'createQueryBuilder');
+    const all = [...Array.from({ length: 500 }, () => generateApiKey()), ...valid.map(({ key }) => key)];
+
+    const verified = await Promise.all(
+      all.map((key, index) => other.get(ApiKeyVerifier).verify(key, () => `n${index}`)),
+    );
+
+    expect(verified.slice(0, 500).every((each) => each === undefined)).toBe(true);
+    expect(verified.slice(500).map((each) => each?.keyId)).toEqual(valid.map(({ id }) => id));
+    expect(spy.mock.calls.length).toBeLessThanOrEqual(5);
+    spy.mockRestore();
+  });
+
+  it('are looked up no more from a network with too many unknown ones, unless they were seen to be valid', async () => {
+    const elsewhere = await openAccountsApp(database.config);
+    const there = elsewhere.get(ApiKeyVerifier);
+    // The budget of a network is refilled with time.
+    const now = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(now);
+    const [seen, unseen] = [await createKey(app, 'seen@example.com'), await createKey(app, 'unseen@example.com')];
+    const from = (network: string) => () => network;
+    await there.verify(seen.key, from('crowded'));
+    const crowd = [...Array.from({ length: 400 }, () => generateApiKey()), unseen.key, seen.key];
+
+    const answers = await Promise.allSettled(crowd.map((key) => there.verify(key, from('crowded'))));
+
+    expect(answers[0]).toEqual({ status: 'fulfilled', value: undefined });
+    // The key that was seen to be valid counts as nothing.
+    const refusals = answers.filter(({ status }) => status === 'rejected');
+    expect(refusals).toHaveLength(201);
+    for (const refused of refusals) {
+      expect(refused).toMatchObject({ reason: { code: 'rate_limit_exceeded', retryAfterSeconds: 1 } });
+    }
+    expect(answers.at(-1)).toMatchObject({ value: { keyId: seen.id } });
+    await expect(there.verify(generateApiKey(), from('quiet'))).resolves.toBeUndefined();
+    await expect(there.verify(unseen.key, from('quiet'))).resolves.toBeDefined();
+    await expect(there.verify(unseen.key, from('crowded'))).resolves.toBeDefined();
+    const account = await elsewhere.get(AccountsService).findByEmail('seen@example.com');
+    const made = await elsewhere.get(ApiKeysService).create(account?.id ?? '', { name: 'made here' });
+    await expect(there.verify(made.key, from('crowded'))).resolves.toBeDefined();
+    await expect(there.verify(generateApiKey(), from('crowded'))).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+    });
+    clock.mockReturnValue(now + 1000);
+    await expect(there.verify(generateApiKey(), from('crowded'))).resolves.toBeUndefined();
+    clock.mockRestore();
+    await elsewhere.close();
   });
 
   it('are looked up once by requests that arrive together, and within half a second', async () => {
@@ -125,11 +181,14 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
     await reconfigured.close();
   });
 
-  it('are never called unknown because the database is away', async () => {
+  it('are never called unknown because the database fails', async () => {
     const { key } = await createKey(app, 'away@example.com');
     const cut = await openAccountsApp(database.config);
-    await cut.get(DataSource).destroy();
+    const lookup = vi
+      .spyOn(SelectQueryBuilder.prototype, 'getMany')
+      .mockRejectedValue(new Error('The database fails.'));
     await expect(cut.get(ApiKeyVerifier).verify(key)).rejects.toMatchObject({ code: 'unavailable', status: 503 });
+    lookup.mockRestore();
     await cut.close();
   });
 

@@ -1,5 +1,4 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts.service.js';
@@ -8,91 +7,97 @@ import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
 import { ApiKey } from '../../../src/accounts/api-key.entity.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys.service.js';
 import { RevocationWatch } from '../../../src/accounts/revocation-watch.js';
-import { Session } from '../../../src/accounts/session.entity.js';
 import { SessionsService } from '../../../src/accounts/sessions.service.js';
+import { CredentialDatabase } from '../../../src/database/credential-database.js';
+import { DatabaseHealth } from '../../../src/database/database-health.js';
+import { DatabasePresence } from '../../../src/database/database-presence.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
+import { TcpProxy } from '../../support/tcp-proxy.js';
 import { waitFor } from '../../support/wait-for.js';
 import { createKey, openAccountsApp } from './accounts-app.js';
 
 const MINUTE_MS = 60_000;
 const STALE_MS = 600;
+const POSTGRES_PORT = 5432;
+/** Far above what a request may wait for the database, and far below what a query may take. */
+const NOT_HANGING_MS = 5_000;
 
-describe.each(await testEngines())('while the database is away, on $name', (engine) => {
+const postgres = (await testEngines()).find(({ name }) => name === 'PostgreSQL');
+
+describe.skipIf(postgres === undefined)('while the database is away, on PostgreSQL', () => {
   let now = Date.now();
+  let proxy: TcpProxy;
   let database: TestDatabase;
+  /** Behind the proxy. */
   let app: INestApplicationContext;
   let other: INestApplicationContext;
   let verifier: ApiKeyVerifier;
 
   beforeAll(async () => {
-    database = await engine.create();
-    app = await openAccountsApp(database.config, { now: () => now });
+    database = await (postgres as NonNullable<typeof postgres>).create();
+    proxy = await TcpProxy.start(POSTGRES_PORT);
+    const url = new URL(database.config.type === 'postgres' ? database.config.url : '');
+    url.port = String(proxy.port);
+    app = await openAccountsApp({ type: 'postgres', url: url.toString() }, { now: () => now });
     other = await openAccountsApp(database.config);
     verifier = app.get(ApiKeyVerifier);
   });
   afterEach(async () => {
     vi.restoreAllMocks();
-    await waitFor(
-      () =>
-        verifier.verify(generateApiKey()).then(
-          () => true,
-          () => false,
-        ),
-      'keys to be looked up again',
-    );
+    proxy.restore();
+    await isThere();
   });
   afterAll(async () => {
     await Promise.all([app.close(), other.close()]);
+    await proxy.stop();
     await database.drop();
   });
 
-  /** Queries of the entity fail, or hang. */
-  function takeAway(entity: typeof ApiKey | typeof Session, how: 'fails' | 'hangs') {
-    const answer =
-      how === 'fails' ? () => Promise.reject(new Error('gone')) : () => new Promise<never>(() => undefined);
-    const builder = { getOne: answer } as Record<string, unknown>;
-    for (const step of ['innerJoin', 'select', 'addSelect', 'where']) builder[step] = () => builder;
-    const repository = app.get<Repository<ApiKey>>(getRepositoryToken(entity));
-    return vi.spyOn(repository, 'createQueryBuilder').mockImplementation((() => builder) as never);
-  }
+  const isThere = () => waitFor(() => app.get(DatabaseHealth, { strict: false }).ping(), 'the database to be there');
+  const isAway = () => waitFor(() => app.get(DatabasePresence).isAway, 'the database to be away');
+  const asked = () => vi.spyOn(app.get(CredentialDatabase, { strict: false }).repository(ApiKey), 'createQueryBuilder');
 
-  it.each(['fails', 'hangs'] as const)(
-    '(it %s) keys seen good go on, and others are unavailable, not unknown',
+  it.each(['cut', 'stall'] as const)(
+    '(%s) keys seen good go on, and others are unavailable, not unknown',
     async (how) => {
       const seen = await createKey(app, `seen-${how}@example.com`);
       const unseen = await createKey(app, `unseen-${how}@example.com`);
       await verifier.verify(seen.key);
       now += STALE_MS;
 
-      takeAway(ApiKey, how);
+      proxy[how]();
+      const begun = performance.now();
 
       await expect(verifier.verify(seen.key)).resolves.toMatchObject({ keyId: seen.id });
+      expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
       for (const key of [unseen.key, generateApiKey()]) {
         await expect(verifier.verify(key)).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
       }
+      expect(await app.get(DatabaseHealth, { strict: false }).ping()).toBe(false);
     },
   );
 
-  it('asks it now and then, not with every request', async () => {
+  it('nobody asks it with a request', async () => {
     const { key } = await createKey(app, 'storm@example.com');
     await verifier.verify(key);
+    proxy.stall();
     now += STALE_MS;
-    const asked = takeAway(ApiKey, 'hangs');
     await verifier.verify(key);
 
-    const before = asked.mock.calls.length;
+    const queries = asked();
     for (let request = 0; request < 1000; request++) {
       await verifier.verify(key);
       await expect(verifier.verify(generateApiKey())).rejects.toMatchObject({ code: 'unavailable' });
     }
 
-    expect(asked.mock.calls.length - before).toBeLessThanOrEqual(10);
+    expect(queries).not.toHaveBeenCalled();
   });
 
   it('keys are trusted for ten minutes, no longer', async () => {
     const { key } = await createKey(app, 'long@example.com');
     await verifier.verify(key);
-    takeAway(ApiKey, 'fails');
+    proxy.cut();
+    await isAway();
 
     now += 9 * MINUTE_MS;
     await expect(verifier.verify(key)).resolves.toBeDefined();
@@ -114,7 +119,8 @@ describe.each(await testEngines())('while the database is away, on $name', (engi
     await told;
     now += STALE_MS;
 
-    takeAway(ApiKey, 'fails');
+    proxy.cut();
+    await isAway();
 
     for (const { key } of [there, watched]) await expect(verifier.verify(key)).resolves.toBeUndefined();
     await expect(verifier.verify(here.key)).rejects.toMatchObject({ code: 'unavailable' });
@@ -125,38 +131,102 @@ describe.each(await testEngines())('while the database is away, on $name', (engi
     const kept = await createKey(app, 'back-k@example.com');
     for (const { key } of [revoked, kept]) await verifier.verify(key);
     now += STALE_MS;
-    const away = takeAway(ApiKey, 'fails');
+    proxy.cut();
     await expect(verifier.verify(revoked.key)).resolves.toBeDefined();
     await other.get(ApiKeysService).revoke(revoked.id);
     await other.get(AccountsService).setTier('back-k@example.com', 'pro');
 
-    away.mockRestore();
+    proxy.restore();
 
     await waitFor(async () => (await verifier.verify(revoked.key)) === undefined, 'the key to be refused');
     await expect(verifier.verify(kept.key)).resolves.toMatchObject({ account: { tier: { name: 'pro' } } });
   });
 
-  it('a connection that breaks once is nothing to tell of', async () => {
+  it('connections that break, or on which nothing comes back any more, are replaced', async () => {
     const { key } = await createKey(app, 'once@example.com');
-    const away = takeAway(ApiKey, 'fails');
-    const first = verifier.verify(key);
-    away.mockRestore();
-    await expect(first).resolves.toBeDefined();
+    proxy.cut();
+    proxy.restore();
+    await expect(verifier.verify(key)).resolves.toBeDefined();
+    proxy.abandon();
+    now += STALE_MS;
+    const begun = performance.now();
+    await expect(verifier.verify(key)).resolves.toBeDefined();
+    await expect(verifier.verify(generateApiKey())).resolves.toBeUndefined();
+    expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
+    expect(app.get(DatabasePresence).isAway).toBe(false);
   });
 
   it('sessions seen good go on, and others are unavailable', async () => {
     const sessions = app.get(SessionsService);
     const { id } = await app.get(AccountsService).create({ email: 's@example.com', password: 'correct horse battery' });
-    const [seen, ended] = [await sessions.create(id), await sessions.create(id)];
-    for (const { token } of [seen, ended]) await sessions.verify(token);
+    const [seen, unseen] = [await sessions.create(id), await sessions.create(id)];
+    await sessions.verify(seen.token);
     now += STALE_MS;
 
-    const away = takeAway(Session, 'fails');
+    proxy.cut();
+
     await expect(sessions.verify(seen.token)).resolves.toMatchObject({ sessionId: seen.sessionId });
-    away.mockRestore();
-    await waitFor(async () => {
-      await sessions.end(ended.sessionId);
-      return (await sessions.verify(ended.token).catch(() => 'away')) === undefined;
-    }, 'sessions to be looked up again');
+    await expect(sessions.verify(unseen.token)).rejects.toMatchObject({ code: 'unavailable' });
+    now += 10 * MINUTE_MS;
+    await expect(sessions.verify(seen.token)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe.each(await testEngines())('while the database is slow or fails, on $name', (engine) => {
+  let now = Date.now();
+  let database: TestDatabase;
+  let app: INestApplicationContext;
+  let repository: Repository<ApiKey>;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    app = await openAccountsApp(database.config, { now: () => now });
+    repository = app.get(CredentialDatabase, { strict: false }).repository(ApiKey);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.drop();
+  });
+
+  /** Queries end as `answer` does. */
+  function queriesAre(answer: () => Promise<unknown>) {
+    const builder = { getMany: answer } as Record<string, unknown>;
+    for (const step of ['innerJoin', 'select', 'addSelect', 'where']) builder[step] = () => builder;
+    return vi.spyOn(repository, 'createQueryBuilder').mockImplementation((() => builder) as never);
+  }
+
+  it.each([
+    ['hang', () => new Promise<never>(() => undefined)],
+    ['fail', () => Promise.reject(Object.assign(new Error('canceled'), { code: '57014' }))],
+    ['get no connection', () => Promise.reject(new Error('timeout exceeded when trying to connect'))],
+  ])('(queries %s) nothing is trusted from memory, and all get 503 soon', async (_, answer) => {
+    const verifier = app.get(ApiKeyVerifier);
+    const { key } = await createKey(app, `slow-${Math.random()}@example.com`);
+    await verifier.verify(key);
+    const queries = queriesAre(answer);
+    now += STALE_MS;
+    const begun = performance.now();
+
+    const answers = await Promise.allSettled([key, generateApiKey(), key].map((each) => verifier.verify(each)));
+
+    for (const each of answers) {
+      expect(each).toMatchObject({ reason: { code: 'unavailable', retryAfterSeconds: 1 } });
+    }
+    expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
+    expect(app.get(DatabasePresence).isAway).toBe(false);
+    queries.mockRestore();
+    await expect(verifier.verify(key)).resolves.toBeDefined();
+  });
+
+  it('a connection that breaks once is nothing to tell of', async () => {
+    const { key } = await createKey(app, 'once@example.com');
+    queriesAre(() => Promise.reject(new Error('Connection terminated unexpectedly'))).mockImplementationOnce(() => {
+      vi.restoreAllMocks();
+      throw new Error('Connection terminated unexpectedly');
+    });
+    await expect(app.get(ApiKeyVerifier).verify(key)).resolves.toBeDefined();
   });
 });

@@ -9,6 +9,7 @@ import { Account } from '../../../src/accounts/account.entity.js';
 import { ApiKey } from '../../../src/accounts/api-key.entity.js';
 import { DatabaseError } from '../../../src/database/database-error.js';
 import { DatabaseHealth } from '../../../src/database/database-health.js';
+import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { MIGRATIONS } from '../../../src/database/migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import type { DatabaseConfig } from '../../../src/config/config.js';
@@ -51,17 +52,22 @@ describe.each(await testEngines())('the database on $name', (engine) => {
   it('answers a ping while it is there', async () => {
     const app = await openAccountsApp(database.config);
     await expect(app.get(DatabaseHealth, { strict: false }).ping()).resolves.toBe(true);
-    await app.get(DataSource).destroy();
-    await expect(app.get(DatabaseHealth, { strict: false }).ping()).resolves.toBe(false);
     await app.close();
   });
 });
 
 describe('a ping', () => {
+  it('tells that the database file cannot be read', async () => {
+    const failing = { options: { type: 'better-sqlite3' }, query: () => Promise.reject(new Error('SQLITE_IOERR')) };
+    const health = new DatabaseHealth(failing as unknown as DataSource, new EmbeddedPresence());
+    await expect(health.ping()).resolves.toBe(false);
+  });
+
   it('gives up a database that hangs after a second, and asks it once', async () => {
     let asked = 0;
-    const hanging = { query: () => new Promise(() => (asked += 1)) } as unknown as DataSource;
-    const health = new DatabaseHealth(hanging);
+    const query = () => new Promise(() => (asked += 1));
+    const hanging = { options: { type: 'better-sqlite3' }, query } as unknown as DataSource;
+    const health = new DatabaseHealth(hanging, new EmbeddedPresence());
     await expect(Promise.all([health.ping(), health.ping()])).resolves.toEqual([false, false]);
     expect(asked).toBe(1);
   });

@@ -6,6 +6,7 @@ import { ApiKey } from '../../../src/accounts/api-key.entity.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys.service.js';
 import { LastUsedRecorder } from '../../../src/accounts/last-used-recorder.js';
 import { RevocationWatch } from '../../../src/accounts/revocation-watch.js';
+import { CredentialDatabase } from '../../../src/database/credential-database.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { createKey, openAccountsApp } from './accounts-app.js';
 
@@ -34,6 +35,8 @@ describe.each(await testEngines())('on $name', (engine) => {
   });
 
   describe('the revocation watch', () => {
+    const watched = () => app.get(CredentialDatabase, { strict: false }).repository(ApiKey);
+
     it('tells at once of a revocation in this process, once', async () => {
       const { id } = await createKey(app, 'here@example.com');
       const onRevoked = vi.fn();
@@ -76,6 +79,36 @@ describe.each(await testEngines())('on $name', (engine) => {
       });
     });
 
+    it('ends with its process', async () => {
+      const stopping = await openAccountsApp(database.config);
+      const { id } = await createKey(app, 'stopping@example.com');
+      const onRevoked = vi.fn();
+      const before = vi.getTimerCount();
+      stopping.get(RevocationWatch).watch(id, onRevoked);
+      expect(vi.getTimerCount()).toBe(before + 1);
+
+      await stopping.close();
+
+      expect(vi.getTimerCount()).toBeLessThanOrEqual(before);
+      await app.get(ApiKeysService).revoke(id);
+      stopping.get(RevocationWatch).tell(id);
+      expect(onRevoked).not.toHaveBeenCalled();
+    });
+
+    it('tells of a key that has ended already, once the caller has gone on', async () => {
+      const { id } = await createKey(app, 'ended@example.com');
+      await app.get(ApiKeysService).revoke(id);
+      const [first, second] = [vi.fn(), vi.fn()];
+      const watch = app.get(RevocationWatch);
+      watch.watch(id, first);
+      watch.watch(id, second)();
+      expect(first).not.toHaveBeenCalled();
+      await Promise.resolve();
+      expect(first).toHaveBeenCalledTimes(1);
+      expect(second).not.toHaveBeenCalled();
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
     it('asks nothing while nothing is watched', async () => {
       const { id } = await createKey(app, 'idle@example.com');
       const watch = app.get(RevocationWatch);
@@ -89,7 +122,7 @@ describe.each(await testEngines())('on $name', (engine) => {
 
     it('asks once for a thousand watchers of some keys', async () => {
       const { id } = await createKey(app, 'many@example.com');
-      const find = vi.spyOn(repository, 'find');
+      const find = vi.spyOn(watched(), 'find');
       const unwatch = Array.from({ length: 1000 }, () => app.get(RevocationWatch).watch(id, vi.fn()));
       vi.advanceTimersByTime(1000);
       await find.mock.results[0]?.value;
@@ -101,7 +134,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       const { id } = await createKey(app, 'failing@example.com');
       const onRevoked = vi.fn();
       app.get(RevocationWatch).watch(id, onRevoked);
-      const find = vi.spyOn(repository, 'find').mockRejectedValueOnce(new Error('The database is away.'));
+      const find = vi.spyOn(watched(), 'find').mockRejectedValueOnce(new Error('The database is away.'));
       await vi.advanceTimersByTimeAsync(1000);
       expect(find).toHaveBeenCalledTimes(1);
       expect(onRevoked).not.toHaveBeenCalled();

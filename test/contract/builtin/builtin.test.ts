@@ -14,6 +14,7 @@ const upstream: UpstreamConfig = {
   timeouts: { connectMs: 1, firstTokenMs: 1, idleMs: 1 },
   maxTokensField: 'max_tokens',
   includeUsage: true,
+  maxEventBytes: 1024 * 1024,
 };
 
 const call = (message: string | readonly ChatMessage[], changes: Partial<ChatCall> = {}): ChatCall => ({
@@ -124,6 +125,51 @@ describe('texts on request', () => {
     );
   });
 
+  it('cuts a word that never ends, and white space, into pieces', async () => {
+    for (const wanted of ['😀'.repeat(10_001), 'é'.repeat(10_001), `a${' '.repeat(10_001)}`, '\n'.repeat(10_001)]) {
+      const pieces = textsIn(await partsOf(call(`echo ${wanted}`)));
+      expect(pieces.join('')).toBe(wanted);
+      for (const piece of pieces) {
+        expect(piece.length).toBeLessThanOrEqual(256);
+        expect(piece).not.toMatch(LONE_SURROGATE);
+      }
+    }
+  });
+
+  it('makes no more of a long text than is asked for', async () => {
+    const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(
+      call(`echo ${'a '.repeat(2_000_000)}`),
+      upstream,
+      new AbortController().signal,
+    );
+    const startedAt = process.cpuUsage();
+    expect(await stream.next()).toMatchObject({ value: { text: 'a ' } });
+    const { user, system } = process.cpuUsage(startedAt);
+    expect((user + system) / 1000).toBeLessThan(100);
+    await stream.return(undefined);
+  });
+
+  it('lets other work go on while it counts the words of a long prompt', async () => {
+    let turns = 0;
+    let timer = setImmediate(function count() {
+      turns += 1;
+      timer = setImmediate(count);
+    });
+    await partsOf(call(`echo ${'a '.repeat(2_000_000)}`, { maxTokens: 1 }));
+    clearImmediate(timer);
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it('stops counting when the signal aborts', async () => {
+    const abort = new AbortController();
+    const asked = call(`echo ${'a '.repeat(2_000_000)}`, { maxTokens: 1 });
+    const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(asked, upstream, abort.signal);
+    await stream.next();
+    const next = stream.next();
+    abort.abort();
+    expect(await next).toEqual({ done: true, value: undefined });
+  });
+
   it('repeats after the user', async () => {
     expect(await answerTo('Repeat after me: I am  a parrot.\n')).toBe('I am  a parrot.\n');
   });
@@ -193,6 +239,23 @@ describe('small talk', () => {
     expect(answer).toBe('Earlier you spoke of your garden. Has that to do with this?');
   });
 
+  it('remembers the last ten messages of the user', async () => {
+    const said = (count: number) =>
+      conversation(
+        ...['my garden is dry', '.', ...Array.from({ length: count }, () => ['Tomatoes', '.']).flat(), 'Cucumbers'],
+      );
+    expect(await answerTo(said(9))).toContain('garden');
+    expect(await answerTo(said(10))).not.toContain('garden');
+  });
+
+  it('takes a whole word for a word, and any punctuation around it', async () => {
+    expect(await answerTo('I am in the shire')).toBe('How long have you been in the shire?');
+    expect(await answerTo('"I feel" (so) well')).toBe('Please tell me more.');
+    expect(await answerTo('(my cat) is black')).toBe('Tell me more about them.');
+    expect(await answerTo('/help')).toContain('echo');
+    expect(await answerTo('MY HOUSE is big')).toBe('Tell me more about your HOUSE.');
+  });
+
   it('asks for more when nothing matches and nothing was said before', async () => {
     expect(await answerTo('Tomatoes')).toBe('Please tell me more.');
   });
@@ -212,6 +275,18 @@ describe('small talk', () => {
       ),
     );
   });
+
+  it.each([' ', 'my ', 'but ', 'a,', 'i feel ', "i'm ", '\n', 'my * is ', 'x'])(
+    'reads a thousand messages of %j in no time',
+    async (unit) => {
+      const content = unit.repeat(Math.ceil(4_000 / unit.length));
+      const messages = Array.from({ length: 999 }, (): ChatMessage => ({ role: 'user', content }));
+      const startedAt = process.cpuUsage();
+      await answerTo(messages, { temperature: 1, maxTokens: 1 });
+      const { user, system } = process.cpuUsage(startedAt);
+      expect((user + system) / 1000).toBeLessThan(600);
+    },
+  );
 
   it('reads a message of megabytes in no time', async () => {
     const startedAt = performance.now();

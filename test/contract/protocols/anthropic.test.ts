@@ -16,7 +16,7 @@ const VOCABULARY = [
 describeProtocol({ protocol, fixtures: fixturesOf('anthropic'), vocabulary: VOCABULARY });
 
 function bodyOf(call: Partial<typeof HELLO>): unknown {
-  return JSON.parse(protocol.request({ ...HELLO, ...call }, ACME).body);
+  return JSON.parse(protocol.request({ ...HELLO, ...call }, ACME).body as string);
 }
 
 function asking(...messages: readonly ChatMessage[]) {
@@ -92,8 +92,8 @@ describe('AnthropicProtocol.request', () => {
 
   it('carries the limit in its own member, whatever the upstream is configured for', () => {
     const request = protocol.request(HELLO, { ...ACME, maxTokensField: 'max_completion_tokens' });
-    expect(JSON.parse(request.body)).toMatchObject({ max_tokens: 4_096 });
-    expect(JSON.parse(request.body)).not.toHaveProperty('max_completion_tokens');
+    expect(JSON.parse(request.body as string)).toMatchObject({ max_tokens: 4_096 });
+    expect(JSON.parse(request.body as string)).not.toHaveProperty('max_completion_tokens');
   });
 
   it.each([

@@ -30,6 +30,7 @@ export const ACME: UpstreamConfig = {
   timeouts: { connectMs: 1_000, firstTokenMs: 1_000, idleMs: 1_000 },
   maxTokensField: 'max_tokens',
   includeUsage: true,
+  maxEventBytes: 1024 * 1024,
 };
 
 export const HELLO: ChatCall = {
@@ -102,12 +103,43 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
       });
     });
 
+    describe('with an event that would be expensive to read', () => {
+      const nested = (depth: number) => `{"brand":${'['.repeat(depth)}"${'x'.repeat(3_000)}"${']'.repeat(depth)}}`;
+
+      it('reads a text of any length, whatever stands in it', () => {
+        const brand = `${'[{,'.repeat(100_000)}"\\\\" \\`;
+        expect(protocol.parts({ event: 'message', data: JSON.stringify({ brand }) })).toEqual([]);
+      });
+
+      it('reads as much structure as vendors send', () => {
+        expect(protocol.parts({ event: 'message', data: nested(32) })).toEqual([]);
+        const logprobs = Array.from({ length: 1_000 }, () => ({ token: 'x', logprob: -0.5, bytes: [120] }));
+        expect(protocol.parts({ event: 'message', data: JSON.stringify({ logprobs }) })).toEqual([]);
+      });
+
+      it.each([
+        ['is nested deeply', nested(100)],
+        ['is nested without end', '['.repeat(1_000_000)],
+        ['holds objects without end', `{"brand":[${'{},'.repeat(300_000)}1]}`],
+        ['holds members without end', `{"brand":{${'"a":0,'.repeat(100_000)}"b":0}}`],
+        ['never ends its text', `{"brand":"${'\\\\'.repeat(100_000)}`],
+      ])('tells one that %s as a failure of the vendor, at once', (_, data) => {
+        const startedAt = process.cpuUsage();
+        const parts = protocol.parts({ event: 'message', data });
+        const { user, system } = process.cpuUsage(startedAt);
+        expect(parts).toMatchObject([{ type: 'error', error: { code: 'upstream_error' } }]);
+        expect((user + system) / 1000).toBeLessThan(50);
+      });
+    });
+
     describe('with a failure that the vendor tells', () => {
       const text = `the key sk-secret is blocked ${'x'.repeat(1_000)}`;
       const events: readonly ServerSentEvent[] = [
         { event: 'error', data: text },
         { event: 'error', data: JSON.stringify({ type: 'error', error: { type: 'server_error', message: text } }) },
         { event: 'error', data: JSON.stringify({ message: text, code: 429 }) },
+        { event: 'error', data: JSON.stringify({ error: { type: 'secret', code: 'my secret', status: 4_242 } }) },
+        { event: 'error', data: JSON.stringify({ error: { type: text, metadata: { error_type: 'a.secret' } } }) },
       ];
 
       it.each(events)('keeps the text of the vendor from the caller and from the log: %o', (event) => {
@@ -115,6 +147,14 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
         if (part?.type !== 'error') throw new Error('There is no error part.');
         expect(part.error.message).not.toContain('secret');
         expect(String(part.error.cause)).not.toContain('secret');
+        expect(String(part.error.cause)).not.toContain('4242');
+      });
+
+      it('logs the labels that are known, and "other" in place of the rest', () => {
+        const labels = { type: 'INVALID_REQUEST_ERROR', code: 'a piece of the prompt', status: 400 };
+        const [part] = protocol.parts({ event: 'error', data: JSON.stringify({ error: labels }) });
+        if (part?.type !== 'error') throw new Error('There is no error part.');
+        expect(part.error.cause).toMatchObject({ message: 'invalid_request_error other 400' });
       });
 
       it('does not log what may be a piece of an answer', () => {
@@ -128,7 +168,7 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
       it('posts JSON and asks for a stream of events', () => {
         const request = protocol.request(HELLO, ACME);
         expect(request.headers).toMatchObject({ 'content-type': 'application/json', accept: 'text/event-stream' });
-        expect(JSON.parse(request.body)).toMatchObject({
+        expect(JSON.parse(request.body as string)).toMatchObject({
           model: 'fast-1',
           stream: true,
           messages: [{ role: 'user', content: 'Hello' }],
@@ -159,7 +199,7 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
 
       it('leaves out a temperature that is not to be sent', () => {
         const call = { ...HELLO, temperature: undefined };
-        expect(JSON.parse(protocol.request(call, ACME).body)).not.toHaveProperty('temperature');
+        expect(JSON.parse(protocol.request(call, ACME).body as string)).not.toHaveProperty('temperature');
       });
 
       it('refuses an upstream without an address', () => {

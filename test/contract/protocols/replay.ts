@@ -1,54 +1,38 @@
+import { CallTrace } from '../../../src/upstreams/call-trace.js';
+import { PartCollector } from '../../../src/upstreams/part-collector.js';
 import type { HttpProtocol } from '../../../src/upstreams/protocol.js';
 import { SseDecoder } from '../../../src/upstreams/sse-decoder.js';
-import type { FinishReason, StreamPart, TokenUsage } from '../../../src/upstreams/stream-part.js';
 import type { ExpectedAnswer } from './fixtures.js';
 
-/** Reads a stream as it would arrive in these pieces, and sums up what the protocol makes of it. */
+/** Reads a stream as it would arrive in these pieces, and sums it up as the service does. */
 export function replay(protocol: HttpProtocol, pieces: Iterable<Uint8Array>): ExpectedAnswer {
-  const parts: StreamPart[] = [];
-  const decoder = new SseDecoder((event) => parts.push(...protocol.parts(event)));
-  for (const piece of pieces) decoder.write(piece);
-  decoder.end();
-  return answerOf(parts);
-}
-
-function answerOf(parts: readonly StreamPart[]): ExpectedAnswer {
-  let text = '';
-  let usage: TokenUsage | undefined;
-  let finish: { reason: FinishReason; raw: string } | undefined;
+  const trace = new CallTrace('replay');
+  trace.beginAttempt('acme');
+  const collector = new PartCollector(trace);
   let progress = 0;
-  let complete = false;
-  const answer = () => ({
+  let text = '';
+  const decoder = new SseDecoder((event) => {
+    for (const part of protocol.parts(event)) {
+      if (part.type === 'progress' && !collector.over) progress += 1;
+      collector.add(part);
+    }
+  });
+  for (const piece of pieces) {
+    decoder.write(piece);
+    text += collector.takeText();
+  }
+  decoder.end();
+  text += collector.takeText();
+  const { usage, finish } = trace;
+  const { error } = collector;
+  return {
     text,
-    complete,
-    ...(usage && { usage }),
+    complete: collector.complete && error === undefined,
+    ...(Object.values(usage).some((count) => count !== undefined) && { usage }),
     ...(finish && { finish }),
     ...(progress > 0 && { progress }),
-  });
-  for (const part of parts) {
-    switch (part.type) {
-      case 'text':
-        text += part.text;
-        break;
-      case 'progress':
-        progress += 1;
-        break;
-      case 'usage':
-        usage = { ...usage, ...part.usage };
-        break;
-      case 'finish':
-        finish = { reason: part.reason, raw: part.raw };
-        break;
-      case 'complete':
-        complete = true;
-        if (part.last) return answer();
-        break;
-      case 'error':
-        complete = false;
-        return { ...answer(), error: part.error.code };
-    }
-  }
-  return answer();
+    ...(error && { error: error.code }),
+  };
 }
 
 /** `bytes` cut at these positions. */

@@ -185,6 +185,29 @@ export function describeLimitStore(
       expect(await stores[0]?.peek(accountId, { tokensPerDay: 1000 })).toMatchObject({ tokens: { limit: 1000 } });
     });
 
+    it.each([NaN, Infinity, -5, 1e300, 1.5])('tell whole numbers whatever is settled, such as %d', async (used) => {
+      const store = await openOne();
+      const [limits, accountId] = [{ tokensPerDay: 100 }, randomUUID()];
+      leaseOf(await admit(store, accountId, limits, exactly(10))).settle(used);
+      const left = used === 1.5 ? 98 : used === 1e300 ? 0 : 90;
+      await expect
+        .poll(async () => (await store.peek(accountId, limits)).tokens?.remaining, { timeout: 5_000 })
+        .toBe(left);
+      const { state } = await admit(store, accountId, limits);
+      expect(Number.isSafeInteger(state.tokens?.remaining)).toBe(true);
+    });
+
+    it.each([
+      [NaN, 100],
+      [-5, 100],
+      [1.4, 99],
+      [1e300, 0],
+      [3_000_000_000, 0],
+    ])('take %d for what was used before as %d that are left', async (used, left) => {
+      const store = await openOne({ since: () => Promise.resolve(used) });
+      expect((await store.peek(randomUUID(), { tokensPerDay: 100 })).tokens?.remaining).toBe(left);
+    });
+
     it.each<[string, () => Promise<number>]>([
       ['fails', () => Promise.reject(new Error('away'))],
       ['does not answer', () => new Promise(() => undefined)],

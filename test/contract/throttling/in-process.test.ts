@@ -41,6 +41,23 @@ describe('the limits counted in a process', () => {
     });
   });
 
+  it('begin a new day with what was used of that day, also where nothing was counted in between', async () => {
+    let now = Date.parse('2026-03-01T23:00:00Z');
+    const asked: string[] = [];
+    const since = (_: string, from: Date) => {
+      asked.push(from.toISOString().slice(0, 10));
+      return Promise.resolve(asked.length === 1 ? 100 : 30);
+    };
+    const store = new InProcessLimitStore({ tokensUsed: { since }, now: () => now });
+    expect(await admit(store, 1)).toMatchObject({ refusedBy: 'tokens' });
+
+    now += 2 * 3_600_000;
+
+    expect(await admit(store, 71)).toMatchObject({ refusedBy: 'tokens' });
+    expect(await admit(store, 70)).toMatchObject({ admitted: true });
+    expect(asked).toEqual(['2026-03-01', '2026-03-02']);
+  });
+
   it('take no memory for accounts that are gone', async () => {
     let now = 0;
     const store = new InProcessLimitStore({ now: () => now });

@@ -30,7 +30,8 @@ export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTo
     store,
     outages,
     async close() {
-      await store.onApplicationShutdown();
+      await store.beforeApplicationShutdown();
+      store.onApplicationShutdown();
       await redis.onApplicationShutdown();
     },
   };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RedisScript } from '../../../src/redis/redis-script.js';
 import type { Admission, Lease, TierLimits } from '../../../src/throttling/limit-store.js';
 import type { TokensUsed } from '../../../src/throttling/tokens-used.js';
 import { testRedis } from '../../support/redis.js';
@@ -8,6 +9,12 @@ import { waitFor } from '../../support/wait-for.js';
 import { openOnRedis, type OpenedStore } from './limit-stores.js';
 
 const HOURS_MS = 3_600_000;
+
+function holdEventLoop(forMs: number): void {
+  const until = performance.now() + forMs;
+  while (performance.now() < until);
+}
+
 const redis = await testRedis();
 
 describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
@@ -153,6 +160,48 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
       expect(await other.store.peek(accountId, limits)).toMatchObject({ streams: { remaining: 5 } });
     },
   );
+
+  it('stay exact while the process is too busy to read answers, as Redis is not away then', async () => {
+    const [one, other] = [await open(), await openDirectly()];
+    const limits = { requestsPerMinute: 9 };
+    await waitFor(() => one.outages.replicas === 2, 'both to be counted');
+    const admissions: Admission[] = [];
+    for (let block = 0; block < 3; block++) {
+      const asked = admitMany(one, 8, limits);
+      holdEventLoop(2000);
+      admissions.push(...(await asked));
+    }
+
+    expect(leasesOf(admissions)).toHaveLength(9);
+    expect(one.outages).toMatchObject({ isAway: false, admissionsWithoutRedis: 0 });
+    expect(await admit(other, limits)).toMatchObject({ refusedBy: 'requests' });
+  });
+
+  it('refuse as unavailable while Redis answers others but not in time, and take nothing for it', async () => {
+    const [one, other] = [await open(), await openDirectly()];
+    const limits = { requestsPerMinute: 9, concurrentStreams: 3 };
+    const late = vi.spyOn(RedisScript.prototype, 'run').mockImplementationOnce(async function (
+      this: RedisScript,
+      ...all
+    ) {
+      const answer = await this.run(...all);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      return answer;
+    });
+    const refused = admit(one, limits);
+    late.mockRestore();
+    // Redis answers everything else meanwhile.
+    const others = setInterval(() => void one.store.peek(accountId, limits), 50);
+
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+    clearInterval(others);
+
+    expect(one.outages).toMatchObject({ isAway: false, admissionsWithoutRedis: 0 });
+    await waitFor(async () => {
+      const { requests, streams } = await other.store.peek(accountId, limits);
+      return requests?.remaining === 8 && streams?.remaining === 3;
+    }, 'the place to be given back');
+  });
 
   it('count the tokens that were used while Redis was away, once it is back', async () => {
     const one = await open();

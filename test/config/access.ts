@@ -1,0 +1,95 @@
+import { expect } from 'vitest';
+import { openStream, get, stream } from '../support/sse-client.js';
+import { serving, type Effects } from './effect.js';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const OPEN_OR_CLOSED = 'must be open or closed';
+
+/** Who may do what, and how much of it at once. */
+export const access: Effects = {
+  TRUST_PROXY: {
+    set: (mode) =>
+      serving(mode, { env: { TRUST_PROXY: '1' } }, async ({ origin }) => {
+        expect(await statusOfFormThroughProxy(origin)).toBe(401);
+      }),
+    unset: (mode) =>
+      serving(mode, {}, async ({ origin }) => {
+        expect(await statusOfFormThroughProxy(origin)).toBe(403);
+      }),
+    refused: [
+      ['true', 'TRUST_PROXY: must be a whole number'],
+      ['101', 'TRUST_PROXY: must be between 0 and 100'],
+    ],
+  },
+  SIGN_UP: {
+    async set(mode) {
+      await serving(mode, { env: { SIGN_UP: 'open' } }, async ({ origin }) => {
+        expect(await statusOfSignUp(origin)).toBe(303);
+      });
+      await serving(mode, { env: { SIGN_UP: 'closed' } }, async ({ origin }) => {
+        expect(await statusOfSignUp(origin)).toBe(403);
+      });
+    },
+    unset: (mode) =>
+      serving(mode, {}, async ({ origin }) => {
+        expect(await statusOfSignUp(origin)).toBe(mode === 'production' ? 403 : 303);
+      }),
+    refused: [
+      ['yes', `SIGN_UP: ${OPEN_OR_CLOSED}`],
+      ['OPEN', `SIGN_UP: ${OPEN_OR_CLOSED}`],
+    ],
+  },
+  API_DOCS: {
+    set: (mode) =>
+      serving(mode, { env: { API_DOCS: 'closed' } }, async ({ origin }) => {
+        expect((await get(origin, '/api/openapi.json')).status).toBe(404);
+        expect((await get(origin, '/api/docs')).status).toBe(404);
+      }),
+    unset: (mode) =>
+      serving(mode, {}, async ({ origin }) => {
+        expect((await get(origin, '/api/openapi.json')).raw).toContain('"openapi":"3.1');
+        expect((await get(origin, '/api/docs')).status).toBe(200);
+      }),
+    refused: [['none', `API_DOCS: ${OPEN_OR_CLOSED}`]],
+  },
+  MAX_STREAMS: {
+    set: (mode) =>
+      serving(mode, { env: { MAX_STREAMS: '1' } }, async ({ origin, key, vendor }) => {
+        vendor.next((call) => void call.head().text('Hel'));
+        const running = await openStream(origin, { key });
+        const refused = await stream(origin, { key });
+        expect(refused.status).toBe(503);
+        expect((await refused.error()).code).toBe('unavailable');
+        running.leave();
+      }),
+    // The number is the business of capacity.test.ts: this machine may have any.
+    unset: (mode) =>
+      serving(mode, {}, async ({ origin, key, vendor }) => {
+        vendor.answers((call) => void call.head().text('Hel'));
+        const running = await Promise.all(Array.from({ length: 50 }, () => openStream(origin, { key })));
+        expect(running.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
+        for (const one of running) one.leave();
+      }),
+    refused: [
+      ['many', 'MAX_STREAMS: must be a whole number'],
+      ['0', 'MAX_STREAMS: must be between 1 and 1000000'],
+    ],
+  },
+};
+
+async function statusOfSignUp(origin: string): Promise<number> {
+  const body = new URLSearchParams({ email: 'ada@example.com', password: 'correct horse battery' }).toString();
+  return (await stream(origin, { method: 'POST', path: '/sign-up', body, headers: { ...FORM, origin } })).status;
+}
+
+/** A form of a page of the host that the proxy stands for; nobody has the account. */
+async function statusOfFormThroughProxy(origin: string): Promise<number> {
+  const headers = {
+    ...FORM,
+    origin: 'https://chat.example.com',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'chat.example.com',
+  };
+  const body = new URLSearchParams({ email: 'nobody@example.com', password: 'correct horse battery' }).toString();
+  return (await stream(origin, { method: 'POST', path: '/sign-in', body, headers })).status;
+}

@@ -1,0 +1,171 @@
+import { expect } from 'vitest';
+import { get, openStream, stream, type ReceivedStream } from '../support/sse-client.js';
+import { serving, type Effect, type Mode, type Serving } from './effect.js';
+import { inMovedTime } from './moved-time.js';
+import { sent } from './upstream-members.js';
+
+const REQUIRED = () => Promise.resolve();
+const TEXT = 'expected string to have >=1 characters';
+const COUNT = 'expected number to be >=1';
+/** More requests than any limit here. */
+const MANY = 6;
+
+/** Members of a model, and of a tier: callers see what they change. */
+export const catalogMembers: Readonly<Record<string, Effect>> = {
+  'models[].id': {
+    set: (mode) => listed(mode, { id: 'ours/best' }, { id: 'ours/best' }),
+    unset: REQUIRED,
+    refused: [
+      ['best', 'must have the form <vendor>/<model_name>'],
+      [undefined, 'expected string'],
+    ],
+  },
+  'models[].name': {
+    set: (mode) => listed(mode, { name: 'Best' }, { name: 'Best' }),
+    unset: REQUIRED,
+    refused: [
+      ['', TEXT],
+      [undefined, 'expected string'],
+    ],
+  },
+  'models[].provider': {
+    set: (mode) => listed(mode, { provider: 'Ours' }, { provider: 'Ours' }),
+    unset: REQUIRED,
+    refused: [
+      ['', TEXT],
+      [undefined, 'expected string'],
+    ],
+  },
+  'models[].context_length': {
+    set: (mode) => listed(mode, { context_length: 99 }, { context_length: 99 }),
+    unset: REQUIRED,
+    refused: [
+      [0, COUNT],
+      [undefined, 'expected number'],
+    ],
+  },
+  'models[].max_output_tokens': {
+    set: (mode) => refusesLonger(mode, { model: { max_output_tokens: 5 } }),
+    unset: (mode) => sent(mode, {}, ({ json }) => json['max_tokens'], 7),
+    refused: [[0, COUNT]],
+  },
+  'models[].price.input_per_million': {
+    set: (mode) => costs(mode, { input_per_million: 1_000_000, output_per_million: 0 }, 'USD'),
+    unset: (mode) => costs(mode, undefined, undefined),
+    refused: [
+      [-1, 'expected number to be >=0'],
+      [undefined, 'expected number'],
+    ],
+  },
+  'models[].price.output_per_million': {
+    set: (mode) => costs(mode, { input_per_million: 0, output_per_million: 1_000_000 }, 'USD'),
+    unset: (mode) => costs(mode, undefined, undefined),
+    refused: [
+      [1_000_001, 'expected number to be <=1000000'],
+      [undefined, 'expected number'],
+    ],
+  },
+  'tiers.<name>.requests_per_minute': {
+    async set(mode) {
+      const tiers = { free: { requests_per_minute: 2 } };
+      await inMovedTime(() => codesOf(mode, { tiers }, [200, 200, 429, 429, 429, 429]));
+    },
+    unset: (mode) => codesOf(mode, {}, [200, 200, 200, 200, 200, 200]),
+    refused: [[0, COUNT]],
+  },
+  'tiers.<name>.concurrent_streams': {
+    set: (mode) => codesOfOpen(mode, { tiers: { free: { concurrent_streams: 2 } } }, [200, 200, 429, 429, 429, 429]),
+    unset: (mode) => codesOfOpen(mode, {}, [200, 200, 200, 200, 200, 200]),
+    refused: [['2', 'expected number']],
+  },
+  'tiers.<name>.max_tokens': {
+    set: async (mode) => {
+      const tiers = { free: { max_tokens: 5 } };
+      await refusesLonger(mode, { tiers });
+      await sent(mode, { tiers }, ({ json }) => json['max_tokens'], 5, {});
+    },
+    unset: (mode) => sent(mode, {}, ({ json }) => json['max_tokens'], 7),
+    refused: [[-1, COUNT]],
+  },
+  'tiers.<name>.tokens_per_day': {
+    set: (mode) => codesOf(mode, { tiers: { free: { tokens_per_day: 1 } } }, [429, 429, 429, 429, 429, 429]),
+    unset: (mode) => codesOf(mode, {}, [200, 200, 200, 200, 200, 200]),
+    refused: [[0, COUNT]],
+  },
+  default_tier: {
+    // The first tier is the default of the test; here it is the one without room for a token.
+    set: (mode) => codesOf(mode, { tiers: { none: { tokens_per_day: 1 }, all: {} } }, [429, 429, 429, 429, 429, 429]),
+    unset: REQUIRED,
+    refused: [
+      ['nobody', 'is not one of the tiers'],
+      [undefined, 'expected string'],
+    ],
+  },
+  currency: {
+    set: (mode) => costs(mode, { input_per_million: 1, output_per_million: 1_000_000 }, 'EUR', 'EUR'),
+    unset: (mode) => costs(mode, { input_per_million: 1, output_per_million: 1_000_000 }, 'USD'),
+    refused: [['Euro', 'must be the three letters of a currency, such as USD']],
+  },
+};
+
+async function refusesLonger(mode: Mode, options: Serving): Promise<void> {
+  await serving(mode, options, async ({ origin, key, vendor }) => {
+    const refused = await stream(origin, { key, body: { max_tokens: 6 } });
+    expect(refused.status).toBe(400);
+    expect((await refused.error()).message).toContain('max_tokens must not be above 5');
+    expect((await stream(origin, { key, body: { max_tokens: 5 } })).status).toBe(200);
+    expect(vendor.calls).toHaveLength(1);
+  });
+}
+
+async function listed(mode: Mode, model: object, expected: object): Promise<void> {
+  await serving(mode, { model }, async ({ origin }) => {
+    const { models } = JSON.parse((await get(origin, '/api/v1/chat/models')).raw) as { models: object[] };
+    expect(models).toEqual([expect.objectContaining(expected)]);
+  });
+}
+
+/** The report of what one stream has cost. Without a price it names no currency. */
+async function costs(
+  mode: Mode,
+  price: object | undefined,
+  shown: string | undefined,
+  currency?: string,
+): Promise<void> {
+  const sink: { currency: string | undefined; cost: number | undefined }[] = [];
+  const usageSinks = [
+    {
+      record: ({
+        price: priced,
+        costMicros,
+      }: {
+        price: { currency: string } | undefined;
+        costMicros: number | undefined;
+      }) => void sink.push({ currency: priced?.currency, cost: costMicros }),
+    },
+  ];
+  await serving(mode, { model: { price }, usageSinks, ...(currency !== undefined && { currency }) }, async (served) => {
+    await stream(served.origin, { key: served.key });
+  });
+  const cost = price === undefined ? undefined : (expect.any(Number) as number);
+  expect(sink).toEqual([{ currency: shown, cost }]);
+  if (price !== undefined) expect(sink[0]?.cost).toBeGreaterThan(1_000_000);
+}
+
+async function codesOf(mode: Mode, options: Serving, expected: readonly number[]): Promise<void> {
+  await serving(mode, options, async ({ origin, key }) => {
+    const statuses: number[] = [];
+    for (let count = 0; count < MANY; count++) statuses.push((await stream(origin, { key })).status);
+    expect(statuses).toEqual(expected);
+  });
+}
+
+async function codesOfOpen(mode: Mode, options: Serving, expected: readonly number[]): Promise<void> {
+  await serving(mode, options, async ({ origin, key, vendor }) => {
+    vendor.answers((call) => void call.head().text('Hel'));
+    const answers: ReceivedStream[] = [];
+    for (let count = 0; count < MANY; count++) answers.push(await openStream(origin, { key }));
+    expect(answers.map(({ status }) => status)).toEqual(expected);
+    for (const answer of answers) answer.leave();
+  });
+}

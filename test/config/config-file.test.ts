@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { catalogVariables, configFileMembers } from '../../src/config/configuration-members.js';
+import { catalogMembers } from './catalog-members.js';
+import { MODES, serving, type Effects } from './effect.js';
+import { placeOf, problemsOfFile } from './file-problems.js';
+import { modelsOf } from './stores.js';
+import { upstreamMembers } from './upstream-members.js';
+
+const EFFECTS: Effects = { ...upstreamMembers, ...catalogMembers };
+const NAMES = configFileMembers().map(({ name }) => name);
+const isGroup = (name: string): boolean =>
+  NAMES.some((other) => other.startsWith(`${name}.`) || other.startsWith(`${name}[]`));
+
+describe('the table of members', () => {
+  it('has an effect for each member of the schema, and for nothing else', () => {
+    expect(Object.keys(EFFECTS).sort()).toEqual(NAMES.filter((name) => !isGroup(name)).sort());
+  });
+
+  it('refuses groups that are none, by name', () => {
+    for (const name of NAMES.filter(isGroup)) {
+      const [problem] = problemsOfFile(name, 'x');
+      expect(problem).toMatch(new RegExp(`^CONFIG_FILE\\.${placeOf(name)}: Invalid input: expected`));
+    }
+  });
+});
+
+describe.each(MODES)('in %s', (mode) => {
+  describe.each(Object.entries(EFFECTS))('%s', (_, { set, unset }) => {
+    it('has its effect where it is set', () => set(mode));
+    it('has its default where it is not', () => unset(mode));
+  });
+});
+
+describe.each(Object.entries(EFFECTS))('%s', (name, { refused }) => {
+  it('is refused with a clear problem that names it', () => {
+    expect(refused.length).toBeGreaterThan(0);
+    for (const [value, problem] of refused) {
+      const problems = problemsOfFile(name, value);
+      expect(problems.map((line) => line.split(': ', 1)[0])).toEqual([`CONFIG_FILE.${placeOf(name)}`]);
+      expect(problems[0]).toContain(problem);
+    }
+  });
+});
+
+describe('the variables of the built-in catalog', () => {
+  const all = catalogVariables();
+  const upstreams = [...new Set(all.map(({ upstream }) => upstream))];
+
+  it.each(upstreams)('list models of %s once they are set', async (upstream) => {
+    const variables = all.filter((variable) => variable.upstream === upstream);
+    const env = Object.fromEntries(variables.map(({ name }) => [name, 'http://127.0.0.1:9']));
+    await serving('production', { env: { CONFIG_FILE: '', ...env } }, async ({ origin }) => {
+      expect((await modelsOf(origin)).length).toBeGreaterThan(1);
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import { routesTo } from '../support/catalog.js';
+import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { startService, type RunningService, type ServiceOptions } from '../support/service.js';
+
+export const MODES = ['development', 'production'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** What one variable or member does, as it is seen from outside of the service. */
+export interface Effect {
+  /** Fails unless a value other than the default has its effect. */
+  set(mode: Mode): Promise<void>;
+  /** Fails unless the default has its effect. */
+  unset(mode: Mode): Promise<void>;
+  /** Values that are refused, each with the whole problem that the start tells. */
+  readonly refused: readonly (readonly [value: unknown, problem: string])[];
+}
+
+export type Effects = Readonly<Record<string, Effect>>;
+
+export interface Served {
+  readonly service: RunningService;
+  readonly origin: string;
+  /** Of an account of the default tier. */
+  readonly key: string;
+  readonly vendor: ScriptedVendor;
+}
+
+export interface Serving extends Omit<ServiceOptions, 'env'> {
+  /** Over those of {@link startService}; an empty value unsets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Members over those of the one upstream. */
+  readonly upstream?: object;
+  /** Members over those of the one model. */
+  readonly model?: object;
+  /** Members over those of the one route. */
+  readonly route?: object;
+}
+
+/** Runs the service in this process, with one model of one scripted vendor, for as long as `use` takes. */
+export async function serving(
+  mode: Mode,
+  { env, upstream, model, route, ...options }: Serving,
+  use: (served: Served) => Promise<void>,
+): Promise<void> {
+  const vendor = await ScriptedVendor.start();
+  const usual = routesTo([vendor]);
+  const service = await startService({
+    upstreams: { acme: { ...usual.upstreams['acme'], ...upstream } },
+    models: usual.models.map((one) => ({
+      ...one,
+      routes: [{ upstream: 'acme', model: 'acme-model', ...route }],
+      ...model,
+    })),
+    ...options,
+    env: { NODE_ENV: mode, ...env },
+  });
+  try {
+    const { key } = await service.createKey({ email: 'someone@example.com' });
+    await use({ service, origin: service.origin, key, vendor });
+  } finally {
+    await service.stop();
+    await vendor.stop();
+  }
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/config/config-error.js';
+import { environmentVariables } from '../../src/config/configuration-members.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { access } from './access.js';
+import { MODES, type Effects } from './effect.js';
+import { listening } from './listening.js';
+import { observed } from './observed.js';
+import { stores } from './stores.js';
+import { waiting } from './waiting.js';
+
+const EFFECTS: Effects = { ...listening, ...stores, ...access, ...waiting, ...observed };
+
+describe('the table of variables', () => {
+  it('has an effect for each variable of the schema, and for nothing else', () => {
+    expect(Object.keys(EFFECTS).sort()).toEqual(
+      environmentVariables()
+        .map(({ name }) => name)
+        .sort(),
+    );
+  });
+});
+
+describe.each(MODES)('in %s', (mode) => {
+  describe.each(Object.entries(EFFECTS))('%s', (_, { set, unset }) => {
+    it('has its effect where it is set', () => set(mode));
+    it('has its default where it is not', () => unset(mode));
+  });
+});
+
+describe.each(Object.entries(EFFECTS))('%s', (name, { refused }) => {
+  it('counts as unset where it is empty', () => {
+    expect(loadConfig({ [name]: '' })).toEqual(loadConfig({}));
+  });
+
+  it('is refused with a clear problem, and without the value', () => {
+    for (const [value, problem] of refused) {
+      const problems = problemsWith({ [name]: String(value) });
+      expect(problems, String(value)).toContain(problem);
+      expect(problems.filter((line) => !line.startsWith(`${name}: `))).toEqual([]);
+    }
+  });
+});
+
+function problemsWith(variables: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    loadConfig(variables);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}

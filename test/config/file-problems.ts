@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError } from '../../src/config/config-error.js';
+import { loadConfig } from '../../src/config/load-config.js';
+
+type Branch = Record<string, unknown>;
+
+/** A CONFIG_FILE with every member. */
+function completeFile(): Branch {
+  return {
+    upstreams: {
+      acme: {
+        protocol: 'openai',
+        base_url: 'http://127.0.0.1:9',
+        api_key: 'k',
+        headers: {},
+        timeouts: { connect_ms: 1, first_token_ms: 1, idle_ms: 1 },
+        max_tokens_field: 'max_tokens',
+        include_usage: true,
+        max_event_bytes: 4096,
+      },
+    },
+    models: [
+      {
+        id: 'acme/fast',
+        name: 'Fast',
+        provider: 'Acme',
+        context_length: 1,
+        max_output_tokens: 1,
+        price: { input_per_million: 1, output_per_million: 1 },
+        routes: [{ upstream: 'acme', model: 'm', temperature: true }],
+      },
+    ],
+    tiers: { free: { requests_per_minute: 1, concurrent_streams: 1, max_tokens: 1, tokens_per_day: 1 } },
+    default_tier: 'free',
+    currency: 'USD',
+  };
+}
+
+/** Returns the place of a member in {@link completeFile}, such as `models.0.id` for `models[].id`. */
+export function placeOf(member: string): string {
+  return member
+    .replace('upstreams.<name>', 'upstreams.acme')
+    .replace('tiers.<name>', 'tiers.free')
+    .replaceAll('[]', '.0');
+}
+
+/** Returns what the start says of a file that is complete but for one member. `undefined` leaves it out. */
+export function problemsOfFile(member: string, value: unknown): readonly string[] {
+  const file = completeFile();
+  const steps = placeOf(member).split('.');
+  const last = steps.pop() ?? '';
+  const parent = steps.reduce<Branch>((branch, step) => branch[step] as Branch, file);
+  parent[last] = value;
+  const folder = mkdtempSync(join(tmpdir(), 'chat-config-'));
+  const path = join(folder, 'config.yaml');
+  try {
+    writeFileSync(path, JSON.stringify(file));
+    loadConfig({ CONFIG_FILE: path });
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { configFile, routesTo } from '../support/catalog.js';
+import { testEngines } from '../support/database.js';
+import { testRedis } from '../support/redis.js';
+import { get, stream } from '../support/sse-client.js';
+import { serving, type Effects } from './effect.js';
+
+const DATABASE_PROBLEM = 'DATABASE_URL: must be sqlite:<path> or postgres://…';
+const REDIS_PROBLEM = 'REDIS_URL: must be redis://… or rediss://…';
+
+/** Stores, and the file of upstreams, models and tiers. */
+export const stores: Effects = {
+  DATABASE_URL: {
+    async set(mode) {
+      for (const engine of await testEngines()) {
+        const { config, drop } = await engine.create();
+        const env = { DATABASE_URL: config.type === 'sqlite' ? `sqlite:${config.path}` : config.url };
+        let keyOfBefore: string | undefined;
+        await serving(mode, { env }, ({ key }) => {
+          keyOfBefore = key;
+          return Promise.resolve();
+        });
+        await serving(mode, { env }, async ({ origin }) => {
+          expect((await stream(origin, { key: keyOfBefore })).status).toBe(200);
+        });
+        await drop();
+      }
+    },
+    unset: (mode) =>
+      inFolder(async (folder) => {
+        await serving(mode, { env: { DATABASE_URL: '' } }, async ({ origin, key }) => {
+          expect((await stream(origin, { key })).status).toBe(200);
+          expect(existsSync(join(folder, 'data', 'chat.sqlite'))).toBe(true);
+        });
+      }),
+    refused: [
+      ['mysql://localhost', DATABASE_PROBLEM],
+      ['sqlite:', DATABASE_PROBLEM],
+      ['postgres://[', DATABASE_PROBLEM],
+    ],
+  },
+  REDIS_URL: {
+    async set(mode) {
+      const postgres = (await testEngines()).find(({ name }) => name === 'PostgreSQL');
+      const redis = await testRedis();
+      // Both helpers say loudly which store does not answer.
+      if (postgres === undefined || redis === undefined) return;
+      const { config, drop } = await postgres.create();
+      const env = { DATABASE_URL: config.type === 'postgres' ? config.url : '', REDIS_URL: redis.url };
+      await serving(mode, { env, tiers: { free: { requests_per_minute: 9 } } }, async ({ origin, key }) => {
+        expect(await partsOf(origin)).toMatchObject({ redis: 'up' });
+        const before = await redis.client.dbSize();
+        expect((await stream(origin, { key })).status).toBe(200);
+        expect(await redis.client.dbSize()).toBeGreaterThan(before);
+      });
+      await drop();
+      await redis.drop();
+    },
+    unset: (mode) =>
+      serving(mode, {}, async ({ origin }) => {
+        expect(await partsOf(origin)).toEqual({ database: 'up', draining: false });
+      }),
+    refused: [
+      ['127.0.0.1:6379', REDIS_PROBLEM],
+      ['http://127.0.0.1', REDIS_PROBLEM],
+      ['redis://127.0.0.1', 'REDIS_URL: needs DATABASE_URL to be postgres://…: replicas share both'],
+    ],
+  },
+  CONFIG_FILE: {
+    set: (mode) =>
+      inFolder(async (folder) => {
+        const path = join(folder, 'ours.yaml');
+        const [model] = routesTo(['http://127.0.0.1:9']).models;
+        const ours = { ...routesTo(['http://127.0.0.1:9']), models: [{ ...model, id: 'ours/only' }] };
+        await writeFile(path, configFile(ours));
+        await serving(mode, { env: { CONFIG_FILE: path } }, async ({ origin }) => {
+          expect(await modelsOf(origin)).toEqual(['ours/only']);
+        });
+      }),
+    unset: (mode) =>
+      serving(mode, { env: { CONFIG_FILE: '' } }, async ({ origin }) => {
+        expect(await modelsOf(origin)).toEqual(['builtin/eliza']);
+      }),
+    refused: [
+      ['/nowhere/config.yaml', 'CONFIG_FILE: there is no such file'],
+      ['/', 'CONFIG_FILE: it cannot be read (EISDIR)'],
+    ],
+  },
+};
+
+export async function modelsOf(origin: string): Promise<string[]> {
+  const { models } = JSON.parse((await get(origin, '/api/v1/chat/models')).raw) as { models: { id: string }[] };
+  return models.map(({ id }) => id);
+}
+
+async function partsOf(origin: string): Promise<object> {
+  return (JSON.parse((await get(origin, '/api/v1/health/ready')).raw) as { parts: object }).parts;
+}
+
+/** In a new folder, which is the working folder meanwhile. */
+async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
+  const before = process.cwd();
+  const folder = await mkdtemp(join(tmpdir(), 'chat-config-'));
+  process.chdir(folder);
+  try {
+    await use(folder);
+  } finally {
+    process.chdir(before);
+    await rm(folder, { recursive: true });
+  }
+}

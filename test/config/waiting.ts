@@ -1,0 +1,122 @@
+import { expect, vi } from 'vitest';
+import { CONFIG, type Config } from '../../src/config/config.js';
+import { ClientConnections } from '../../src/http/client-connections.js';
+import { ServiceLogger } from '../../src/observability/service-logger.js';
+import { stopOnSignals } from '../../src/shutdown.js';
+import { scrape, valueOf } from '../support/metrics.js';
+import { openStream } from '../support/sse-client.js';
+import { sendMuch } from '../support/unread.js';
+import { standsStill, waitFor } from '../support/wait-for.js';
+import { getRequest, RawConnection } from '../hostile/support/raw-connection.js';
+import { serving, type Effects, type Mode, type Served } from './effect.js';
+import { inMovedTime, type MovedTime } from './moved-time.js';
+
+const QUIET_MS = 100;
+/** Made once, as the first one listens for the exit of the process for good. */
+const LOGGER = new ServiceLogger('silent');
+/** As {@link LARGE} many times, more than all buffers of the kernel on the way. */
+const PIECES = 5_000;
+const LARGE = getRequest('/api/docs/swagger-ui-bundle.js');
+/** The vendor may be silent for as long as it likes. */
+const PATIENT = { timeouts: { idle_ms: 86_400_000 } };
+/** Answers are looked at once a second. */
+const LOOK_MS = 1_100;
+
+/** How long the service waits for those who do not go on. */
+export const waiting: Effects = {
+  SHUTDOWN_GRACE_SECONDS: {
+    set: (mode) => endsAfterGrace(mode, { SHUTDOWN_GRACE_SECONDS: '5' }, 5_000),
+    unset: (mode) => endsAfterGrace(mode, {}, 60_000),
+    refused: [
+      ['a minute', 'SHUTDOWN_GRACE_SECONDS: must be a whole number'],
+      ['86401', 'SHUTDOWN_GRACE_SECONDS: must be between 0 and 86400'],
+    ],
+  },
+  STALLED_READER_SECONDS: {
+    set: (mode) => cutsStream(mode, { STALLED_READER_SECONDS: '40' }, 40_000),
+    unset: (mode) => cutsStream(mode, {}, 300_000),
+    refused: [
+      ['1.5', 'STALLED_READER_SECONDS: must be a whole number'],
+      ['0', 'STALLED_READER_SECONDS: must be between 1 and 86400'],
+    ],
+  },
+  UNREAD_ANSWER_SECONDS: {
+    set: (mode) => cutsAnswer(mode, { UNREAD_ANSWER_SECONDS: '5' }, 5_000),
+    unset: (mode) => cutsAnswer(mode, {}, 30_000),
+    refused: [
+      ['-5', 'UNREAD_ANSWER_SECONDS: must be a whole number'],
+      ['0', 'UNREAD_ANSWER_SECONDS: must be between 1 and 86400'],
+    ],
+  },
+};
+
+type Variables = Readonly<Record<string, string>>;
+
+function inTime(mode: Mode, env: Variables, use: (served: Served, time: MovedTime) => Promise<void>): Promise<void> {
+  return inMovedTime((time) => serving(mode, { env, upstream: PATIENT }, (served) => use(served, time)));
+}
+
+/** The margin is for the time that passes by itself. */
+const before = (limitMs: number): number => limitMs * 0.6;
+
+function endsAfterGrace(mode: Mode, env: Variables, graceMs: number): Promise<void> {
+  return inTime(mode, env, async ({ service: { app }, origin, key, vendor }, time) => {
+    const exited = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
+    const listeners = (['SIGTERM', 'SIGINT'] as const).map((name) => [name, process.listeners(name)] as const);
+    vendor.next((call) => void call.head().text('Hel'));
+    const running = await openStream(origin, { key });
+    await running.block(1);
+    vi.spyOn(app, 'close').mockResolvedValueOnce(undefined);
+    stopOnSignals(app, app.get<Config>(CONFIG), LOGGER);
+
+    process.emit('SIGTERM');
+    await time.move(before(graceMs));
+    expect(running.raw).not.toContain('shutting_down');
+    await time.move(graceMs - before(graceMs));
+
+    await waitFor(() => running.raw.includes('shutting_down'), 'the end of the stream');
+    await waitFor(() => exited.mock.calls.length > 0, 'the exit');
+    expect(exited).toHaveBeenCalledExactlyOnceWith(0);
+    for (const [name, known] of listeners) {
+      for (const added of process.listeners(name).filter((one) => !known.includes(one))) process.off(name, added);
+    }
+    exited.mockRestore();
+  });
+}
+
+function cutsStream(mode: Mode, env: Variables, limitMs: number): Promise<void> {
+  return inTime(mode, env, async ({ origin, key, vendor }, time) => {
+    vendor.answers((call) => sendMuch(call, PIECES));
+    const answer = await openStream(origin, { key });
+    answer.pause();
+    const call = await vendor.call(1);
+    await standsStill(() => call.bytesWritten, QUIET_MS);
+
+    await time.move(before(limitMs));
+    expect(call.abortedAt).toBeUndefined();
+    await time.move(limitMs - before(limitMs));
+
+    await call.over;
+    expect(call.abortedAt).toBeDefined();
+    answer.leave();
+  });
+}
+
+function cutsAnswer(mode: Mode, env: Variables, limitMs: number): Promise<void> {
+  return inTime(mode, { METRICS_PORT: '0', ...env }, async ({ origin, service }, time) => {
+    const connection = (await RawConnection.open(origin)).send(LARGE.repeat(20));
+    connection.socket.pause();
+    const sockets = () => [...service.app.get(ClientConnections, { strict: false }).all()].map(({ socket }) => socket);
+    await waitFor(() => sockets().some(({ writableLength }) => writableLength > 0), 'an unread answer');
+    await standsStill(() => sockets().reduce((sum, { writableLength }) => sum + writableLength, 0), QUIET_MS);
+    const cut = async () => valueOf(await scrape(service), 'chat_shed_total', { reason: 'unread_answer' });
+    await time.move(LOOK_MS);
+
+    await time.move(before(limitMs));
+    expect(await cut()).toBe(0);
+    await time.move(limitMs - before(limitMs) + LOOK_MS);
+
+    expect(await cut()).toBe(1);
+    connection.leave();
+  });
+}

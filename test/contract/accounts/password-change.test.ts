@@ -1,0 +1,103 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { AccountsService } from '../../../src/accounts/accounts.service.js';
+import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys.service.js';
+import { RevocationWatch } from '../../../src/accounts/revocation-watch.js';
+import { SessionsService } from '../../../src/accounts/sessions.service.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { waitFor } from '../../support/wait-for.js';
+import { openAccountsApp, PASSWORD } from './accounts-app.js';
+
+const NEXT = 'another horse battery';
+const OPEN_WITHIN_MS = 2000;
+
+describe.each(await testEngines())('a change of the password on $name', (engine) => {
+  let database: TestDatabase;
+  /** Two processes of the service. */
+  let here: INestApplicationContext;
+  let there: INestApplicationContext;
+  let accounts = 0;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    here = await openAccountsApp(database.config);
+    there = await openAccountsApp(database.config);
+  });
+  afterAll(async () => {
+    await Promise.all([here.close(), there.close()]);
+    await database.drop();
+  });
+
+  const service = () => here.get(AccountsService);
+  const works = async (app: INestApplicationContext, key: string) =>
+    (await app.get(ApiKeyVerifier).verify(key)) !== undefined;
+  /** An account with three keys, one of them revoked. */
+  const newAccount = async () => {
+    const email = `ada-${++accounts}@example.com`;
+    const { id } = await service().create({ email, password: PASSWORD });
+    const keys = here.get(ApiKeysService);
+    const [first, second, revoked] = [
+      await keys.create(id, { name: 'first' }),
+      await keys.create(id, { name: 'second' }),
+      await keys.create(id, { name: 'revoked' }),
+    ];
+    const { revokedAt } = await keys.revoke(revoked.id);
+    return { id, email, first, second, revoked: { id: revoked.id, revokedAt } };
+  };
+
+  it.each([
+    ['the account', (id: string) => service().changePassword(id, PASSWORD, NEXT, { revokeKeys: true })],
+    ['the operator', (_: string, email: string) => service().setPassword(email, NEXT, { revokeKeys: true })],
+  ])('by %s revokes the active keys when told to, and says how many', async (_, change) => {
+    const { id, email, first, second, revoked } = await newAccount();
+    const other = await newAccount();
+    for (const app of [here, there]) expect(await works(app, first.key)).toBe(true);
+    const [onHere, onThere] = [vi.fn(), vi.fn()];
+    here.get(RevocationWatch).watch(first.id, onHere);
+    there.get(RevocationWatch).watch(second.id, onThere);
+
+    expect(await change(id, email)).toMatchObject({ account: { id, email }, revokedKeys: 2 });
+
+    expect([await works(here, first.key), await works(here, second.key)]).toEqual([false, false]);
+    expect(onHere).toHaveBeenCalledTimes(1);
+    await waitFor(async () => !(await works(there, first.key)), 'the other process to refuse the key', 1000);
+    await waitFor(() => onThere.mock.calls.length === 1, 'open streams to end', OPEN_WITHIN_MS);
+    const listed = await here.get(ApiKeysService).find(revoked.id, id);
+    expect(listed.revokedAt).toEqual(revoked.revokedAt);
+    expect(await works(here, other.first.key)).toBe(true);
+    expect(await service().verifyPassword(email, NEXT)).toMatchObject({ id });
+  });
+
+  it('leaves the keys alone when not told to', async () => {
+    const { id, first, second } = await newAccount();
+    expect(await service().changePassword(id, PASSWORD, NEXT)).toMatchObject({ revokedKeys: 0 });
+    expect([await works(here, first.key), await works(here, second.key)]).toEqual([true, true]);
+  });
+
+  it('that is refused ends nothing', async () => {
+    const { id, first } = await newAccount();
+    const { token } = await here.get(SessionsService).create(id);
+    const options = { revokeKeys: true };
+    await expect(service().changePassword(id, 'wrong horse battery', NEXT, options)).rejects.toMatchObject({
+      details: [{ field: 'current_password' }],
+    });
+    await expect(service().changePassword(id, PASSWORD, 'short', options)).rejects.toMatchObject({
+      details: [{ field: 'new_password' }],
+    });
+    expect(await works(here, first.key)).toBe(true);
+    expect(await here.get(SessionsService).verify(token)).toBeDefined();
+  });
+
+  it('that another change has overtaken ends nothing either', async () => {
+    const { id, first } = await newAccount();
+    const outcomes = await Promise.allSettled([
+      service().changePassword(id, PASSWORD, NEXT, { revokeKeys: true }),
+      there.get(AccountsService).changePassword(id, PASSWORD, 'a third horse battery'),
+    ]);
+    const [withKeys] = outcomes;
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const row = await here.get(ApiKeysService).find(first.id, id);
+    expect(row.revokedAt === null).toBe(withKeys.status === 'rejected');
+  });
+});

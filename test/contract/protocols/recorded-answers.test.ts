@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { UsageRecord } from '../../../src/usage/usage-record.js';
+import { routesTo } from '../../support/catalog.js';
+import { anthropic, openAi } from '../../support/dialects.js';
+import { ScriptedVendor } from '../../support/scripted-vendor.js';
+import { startService, type RunningService } from '../../support/service.js';
+import { stream, type ReceivedStream } from '../../support/sse-client.js';
+import { waitFor } from '../../support/wait-for.js';
+import { readWire } from '../../support/wire.js';
+import { fixturesOf, type ExpectedAnswer } from './fixtures.js';
+
+describe.each([
+  { protocol: 'openai', dialect: openAi },
+  { protocol: 'anthropic', dialect: anthropic },
+])('the answers recorded from vendors of the protocol $protocol', ({ protocol, dialect }) => {
+  let vendor: ScriptedVendor;
+  let service: RunningService;
+  let key: string;
+  const records: UsageRecord[] = [];
+
+  beforeAll(async () => {
+    vendor = await ScriptedVendor.start(dialect);
+    service = await startService({
+      ...routesTo([vendor]),
+      usageSinks: [{ record: (record) => void records.push(record) }],
+    });
+    ({ key } = await service.createKey());
+  });
+  afterAll(async () => {
+    await service.stop();
+    await vendor.stop();
+  });
+
+  const fixtures = fixturesOf(protocol);
+  const folders = [...new Set(fixtures.map(({ name }) => name.split('/')[0]))];
+
+  it.each(folders)('reach the client and the ledger as they are: %s', async (folder) => {
+    for (const { name, bytes, expected } of fixtures.filter((each) => each.name.startsWith(`${folder}/`))) {
+      vendor.next((call) => {
+        call.head().write(bytes).end();
+      });
+      const count = records.length;
+
+      const answer = await stream(service.origin, { key });
+
+      const failure = expected.error ?? 'upstream_error';
+      expect(await told(answer), name).toEqual({ text: expected.text, terminal: expected.complete ? 'done' : failure });
+      const record = await waitFor(() => records[count], 'the record');
+      expect(record.errorCode, name).toBe(expected.complete ? undefined : failure);
+      expect(record.finishReason, name).toBe(expected.finish?.raw);
+      expect(record, name).toMatchObject(reported(expected));
+    }
+  });
+});
+
+function reported({ usage: { promptTokens, completionTokens } = {} }: ExpectedAnswer): Partial<UsageRecord> {
+  return {
+    ...(promptTokens !== undefined && { promptTokens: { source: 'reported', count: promptTokens } }),
+    ...(completionTokens !== undefined && { completionTokens: { source: 'reported', count: completionTokens } }),
+  };
+}
+
+/** Before any text, a failure is an ordinary HTTP error. */
+async function told(answer: ReceivedStream): Promise<{ text: string; terminal: string | undefined }> {
+  if (answer.status !== 200) return { text: '', terminal: (await answer.error()).code };
+  const { text, terminal } = readWire(answer.raw);
+  return { text, terminal };
+}

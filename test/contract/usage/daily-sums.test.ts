@@ -1,0 +1,313 @@
+import fc from 'fast-check';
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MIGRATIONS } from '../../../src/database/migrations.js';
+import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
+import { DatabaseUsageStore } from '../../../src/usage/database-usage-store.js';
+import { FAILED_OUTCOMES, STREAM_OUTCOMES } from '../../../src/usage/stream-outcome.js';
+import type { TokenCount, UsageRecord } from '../../../src/usage/usage-record.js';
+import { UsageRecordEntity } from '../../../src/usage/usage-record.entity.js';
+import { UsageReports, type AccountUsageRow } from '../../../src/usage/usage-reports.js';
+import { RECORD_COLUMNS, rowOf } from '../../../src/usage/usage-row.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { interrupted, over, TODAY } from './records.js';
+
+const DAY_MS = 86_400_000;
+const [FROM, TO] = [new Date(TODAY - 400 * DAY_MS), new Date(TODAY + 400 * DAY_MS)];
+
+/** What the records of the ledger come to, summed up from one to the next: what the sums by day must always say. */
+const REFERENCE = `
+  SELECT SUBSTR(started_at, 1, 10) AS day, account_id, model, credential, key_id, currency, MAX(key_prefix) AS key_prefix,
+    COUNT(*) AS requests,
+    SUM(CASE WHEN outcome = 'completed' THEN 1 ELSE 0 END) AS completed,
+    SUM(CASE WHEN outcome IN (${FAILED_OUTCOMES.map((outcome) => `'${outcome}'`).join(', ')}) THEN 1 ELSE 0 END) AS errors,
+    SUM(COALESCE(prompt_tokens, 0)) AS prompt_tokens,
+    SUM(COALESCE(completion_tokens, 0)) AS completion_tokens,
+    SUM(CASE WHEN prompt_tokens IS NULL OR completion_tokens IS NULL THEN 1 ELSE 0 END) AS tokens_unknown,
+    SUM(CASE WHEN prompt_tokens_source IN ('estimated', 'implausible') AND prompt_tokens IS NOT NULL
+      OR completion_tokens_source IN ('estimated', 'implausible') AND completion_tokens IS NOT NULL THEN 1 ELSE 0 END
+    ) AS tokens_estimated,
+    SUM(cost_micros) AS cost_micros,
+    SUM(CASE WHEN cost_micros IS NULL THEN 1 ELSE 0 END) AS without_cost
+  FROM usage_records GROUP BY SUBSTR(started_at, 1, 10), account_id, model, credential, key_id, currency`;
+
+const token: fc.Arbitrary<TokenCount> = fc.oneof(
+  fc.record({ source: fc.constantFrom('reported' as const, 'estimated' as const), count: fc.nat(5_000_000) }),
+  fc.constant({ source: 'unknown' as const }),
+  fc.record({
+    source: fc.constant('implausible' as const),
+    count: fc.option(fc.nat(9), { nil: undefined }),
+    reported: fc.constant(3e9),
+  }),
+);
+const party = fc.constantFrom(
+  { credential: 'api_key', keyId: 'laptop', keyPrefix: 'csk_laptop' } as const,
+  { credential: 'api_key', keyId: 'server', keyPrefix: 'csk_server' } as const,
+  { credential: 'session', keyId: undefined, keyPrefix: undefined } as const,
+  { credential: 'external', keyId: undefined, keyPrefix: undefined } as const,
+);
+const money = fc.constantFrom(
+  { price: undefined, costMicros: undefined },
+  { price: { inputPerMillion: 1, outputPerMillion: 2, currency: 'USD' }, costMicros: 1_000_001 },
+  { price: { inputPerMillion: 1, outputPerMillion: 2, currency: 'EUR' }, costMicros: 0 },
+  { price: { inputPerMillion: 1, outputPerMillion: 2, currency: 'EUR' }, costMicros: undefined },
+);
+const record = fc
+  .tuple(
+    fc.record({
+      accountId: fc.constantFrom('ada', 'bob'),
+      model: fc.constantFrom('acme/fast', 'acme/slow'),
+      startedAt: fc.integer({ min: -2, max: 2 }).map((days) => TODAY + days * DAY_MS + 5),
+      outcome: fc.constantFrom(...STREAM_OUTCOMES),
+      promptTokens: token,
+      completionTokens: token,
+    }),
+    party,
+    money,
+  )
+  .map(([parts, who, cost]) => over({ ...parts, ...who, ...cost }));
+/** Records as a replica hands them to the store, some of which others have taken for interrupted before. */
+const batch = fc.array(fc.tuple(record, fc.boolean()), { minLength: 1, maxLength: 20 });
+
+describe.each(await testEngines())('the sums by day on $name', (engine) => {
+  let database: TestDatabase;
+  let source: DataSource;
+  let store: DatabaseUsageStore;
+  let reports: UsageReports;
+
+  const open = () => openDataSource({ ...dataSourceOptions(database.config), entities: [UsageRecordEntity] });
+  beforeEach(async () => {
+    database = await engine.create();
+    source = await open();
+    store = new DatabaseUsageStore(source);
+    reports = new UsageReports(source.getRepository(UsageRecordEntity));
+  });
+  afterEach(async () => {
+    await source.destroy();
+    await database.drop();
+  });
+
+  const mark = (number: number) => (source.options.type === 'postgres' ? `$${number}` : '?');
+
+  async function reference(): Promise<AccountUsageRow[]> {
+    const rows = await source.query<Record<string, string | number | null>[]>(REFERENCE);
+    return rows.map((row) => ({
+      day: String(row['day']),
+      accountId: String(row['account_id']),
+      model: String(row['model']),
+      credential: row['credential'] as AccountUsageRow['credential'],
+      keyId: row['key_id'] as string | null,
+      keyPrefix: row['key_prefix'] as string | null,
+      requests: Number(row['requests']),
+      completed: Number(row['completed']),
+      errors: Number(row['errors']),
+      promptTokens: Number(row['prompt_tokens']),
+      completionTokens: Number(row['completion_tokens']),
+      tokensUnknown: Number(row['tokens_unknown']),
+      tokensEstimated: Number(row['tokens_estimated']),
+      cost: row['cost_micros'] === null ? undefined : Number(row['cost_micros']) / 1e6,
+      withoutCost: Number(row['without_cost']),
+      currency: row['currency'] as string | null,
+    }));
+  }
+
+  async function expectConsistent(): Promise<void> {
+    const [sums, expected] = [await reports.dailyOfAll(FROM, TO), await reference()];
+    const inOrder = (rows: readonly AccountUsageRow[]) => rows.map((row) => JSON.stringify(row, KEYS)).sort();
+    expect(inOrder(sums)).toEqual(inOrder(expected));
+  }
+
+  it('are what the records come to after any batches, retries and corrections, of several replicas at once', async () => {
+    const others = await Promise.all([open(), open()]);
+    const stores = [store, ...others.map((other) => new DatabaseUsageStore(other))];
+    const rounds = fc.array(fc.tuple(batch, fc.nat(2), fc.boolean()), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(rounds, async (all) => {
+        await Promise.all(
+          all.map(async ([entries, writer, isRetried]) => {
+            const records = entries.map(([one]) => ({ ...one, id: randomUUID() }));
+            const found = records.filter((_, index) => entries[index]?.[1] === true).map(interrupted);
+            const [first, second] = [stores[writer], stores[(writer + 1) % stores.length]];
+            // Who found them and who owns them may write at the same moment.
+            await Promise.all([
+              found.length > 0 ? second?.append(found) : undefined,
+              first?.append(records),
+              isRetried ? second?.append([...records].reverse()) : undefined,
+            ]);
+            if (isRetried) await first?.append(records);
+          }),
+        );
+        await expectConsistent();
+      }),
+      { numRuns: 12 },
+    );
+    await Promise.all(others.map((other) => other.destroy()));
+  });
+
+  it('count a batch once whose first attempt had an unknown outcome, and not at all one that failed', async () => {
+    const records = Array.from({ length: 30 }, () => over());
+    await store.append(records);
+    await store.append(records);
+    await expect(store.append([over(), over({ startedAt: NaN })])).rejects.toThrow('not a date');
+    expect(await reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 30, promptTokens: 300 }]);
+    await expectConsistent();
+  });
+
+  it('are corrected with the record, and leave nothing behind', async () => {
+    const record = over();
+    await store.append([interrupted(record)]);
+    expect(await reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 1, errors: 1, currency: null }]);
+    await store.append([record]);
+    await store.append([interrupted(record)]);
+    expect(await reports.daily('ada', FROM, TO)).toMatchObject([
+      { requests: 1, completed: 1, errors: 0, promptTokens: 10, cost: 0.00005, currency: 'USD' },
+    ]);
+    await expectConsistent();
+  });
+
+  it('answer without the records, for the quota of a day too', async () => {
+    await store.append([over(), over({ startedAt: TODAY - DAY_MS }), over({ accountId: 'bob' })]);
+    const before = await reports.dailyOfAll(FROM, TO);
+    await source.query('DELETE FROM usage_records');
+    expect(await reports.dailyOfAll(FROM, TO)).toEqual(before);
+    expect(await reports.tokensSince('ada', new Date(TODAY))).toBe(30);
+    expect(await reports.tokensSince('ada', new Date(TODAY - DAY_MS))).toBe(60);
+  });
+
+  it('do not overflow', async () => {
+    const most = { source: 'reported', count: Number.MAX_SAFE_INTEGER } as const;
+    for (let round = 0; round < 25; round++) {
+      await store.append(
+        Array.from({ length: 50 }, () => over({ promptTokens: most, completionTokens: most, costMicros: 1e300 })),
+      );
+    }
+    const [row] = await reports.daily('ada', FROM, TO);
+    expect(row?.requests).toBe(1250);
+    expect((row?.promptTokens ?? 0) / (1250 * Number.MAX_SAFE_INTEGER)).toBeCloseTo(1);
+    expect(await reports.tokensSince('ada', FROM)).toBeGreaterThan(2e19);
+  });
+
+  it('are made for the records of versions before, and for those that such a version writes during a rollout', async () => {
+    await source.destroy();
+    await database.drop();
+    database = await engine.create();
+    const options = { ...dataSourceOptions(database.config), entities: [UsageRecordEntity] };
+    const old = MIGRATIONS.slice(
+      0,
+      MIGRATIONS.findIndex(({ name }) => name.startsWith('CreateUsageDays')),
+    );
+    const before = await openDataSource({ ...options, migrations: old });
+    const add = async (to: DataSource, ...records: UsageRecord[]): Promise<void> => {
+      const columns = RECORD_COLUMNS.join(', ');
+      const marks = RECORD_COLUMNS.map((_, index) => mark(index + 1)).join(', ');
+      for (const one of records) await to.query(`INSERT INTO usage_records (${columns}) VALUES (${marks})`, rowOf(one));
+    };
+    const some = fc.sample(record, 60).map((one) => ({ ...one, id: randomUUID() }));
+    await add(before, ...some, ...some.map((one) => interrupted({ ...one, id: randomUUID() })));
+
+    source = await open();
+    reports = new UsageReports(source.getRepository(UsageRecordEntity));
+    await expectConsistent();
+    await add(before, ...some.map((one) => ({ ...one, id: randomUUID() })));
+    await expectConsistent();
+    await before.destroy();
+    if (source.options.type === 'postgres') {
+      await add(source, over({ promptTokens: { source: 'reported', count: 3_000_000_000 } }));
+    }
+    await expectConsistent();
+
+    await source.query('DELETE FROM usage_records WHERE prompt_tokens > 2147483647');
+    for (let undone = old.length; undone < MIGRATIONS.length; undone++) await source.undoLastMigration();
+    await add(source, over());
+  });
+
+  it('are read in portions, in an order without gaps', async () => {
+    await fillDays(1_250);
+    const rows = await reports.dailyOfAll(FROM, TO);
+    expect(rows).toHaveLength(2_500);
+    expect(rows.filter(({ accountId }) => accountId === 'ada')).toEqual(
+      (await reports.daily('ada', FROM, TO)).map((row) => ({ ...row, accountId: 'ada' })),
+    );
+    expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(2_500);
+    expect(rows.map(({ day }) => day)).toEqual(rows.map(({ day }) => day).sort());
+  });
+
+  it('refuse a report of too many rows', async () => {
+    await fillDays(50_001);
+    await expect(reports.daily('ada', FROM, TO)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(reports.daily('ada', new Date(TODAY), TO)).rejects.toThrow('more than 50,000 rows');
+    expect(await reports.daily('ada', new Date(TODAY + DAY_MS), TO)).toEqual([]);
+    let count = 0;
+    for await (const page of reports.pages(FROM, TO)) count += page.length;
+    expect(count).toBe(2 * 50_001);
+  }, 60_000);
+
+  /** So many keys of two accounts with one request each. */
+  async function fillDays(count: number): Promise<void> {
+    await source.query(
+      `INSERT INTO usage_days
+        (account_id, day, model, key_id, credential, currency, key_prefix, requests, completed, errors, tokens_unknown,
+         tokens_estimated, without_cost, prompt_tokens, completion_tokens, cost_micros)
+        WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${count})
+        SELECT account_id, '2026-11-21', 'acme/fast', 'key-' || i, 'api_key', '', 'csk_', 1, 1, 0, 0, 0, 1, i, 0, 0
+          FROM numbers CROSS JOIN (SELECT 'ada' AS account_id UNION SELECT 'bob') AS accounts`,
+    );
+    await source.query('ANALYZE usage_days');
+  }
+
+  // SQLite has no connections that end.
+  if (engine.name === 'PostgreSQL')
+    it('survive connections that end in the middle of a statement', async () => {
+      const { config } = database;
+      const killer = new pg.Client({ connectionString: config.type === 'postgres' ? config.url : '' });
+      await killer.connect();
+      const batches = Array.from({ length: 60 }, () => Array.from({ length: 20 }, () => over()));
+      let failures = 0;
+      const written = new AbortController();
+      const kills = (async () => {
+        while (!written.signal.aborted) {
+          await killer.query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE pid <> pg_backend_pid() AND query LIKE 'INSERT INTO usage_records%' AND state = 'active'`,
+          );
+        }
+      })();
+      await Promise.all(
+        [0, 1, 2].map(async (writer) => {
+          for (const records of batches.filter((_, index) => index % 3 === writer)) {
+            for (let isWritten = false; !isWritten;) {
+              isWritten = await store.append(records).then(
+                () => true,
+                () => (failures++, false),
+              );
+            }
+          }
+        }),
+      );
+      written.abort();
+      await kills;
+      await killer.end();
+      expect(failures).toBeGreaterThan(0);
+      expect(await reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 1200 }]);
+      await expectConsistent();
+    });
+});
+
+/** Members that are compared, in this order. */
+const KEYS = [
+  ...[
+    'day',
+    'accountId',
+    'model',
+    'credential',
+    'keyId',
+    'keyPrefix',
+    'requests',
+    'completed',
+    'errors',
+    'promptTokens',
+  ],
+  ...['completionTokens', 'tokensUnknown', 'tokensEstimated', 'cost', 'withoutCost', 'currency'],
+];

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import type { BegunStream, UsageRecord } from '../../../src/usage/usage-record.js';
+
+export const TODAY = Date.parse('2026-11-21T00:00:00Z');
+
+export function begun(parts: Partial<BegunStream> = {}): BegunStream {
+  return {
+    id: randomUUID(),
+    requestId: 'request',
+    accountId: 'ada',
+    credential: 'api_key',
+    keyId: 'laptop',
+    keyPrefix: 'csk_12345678',
+    model: 'acme/fast',
+    startedAt: TODAY + 1000,
+    ...parts,
+  };
+}
+
+/** The record of a stream that was answered. */
+export function over(parts: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    ...begun(),
+    upstream: 'acme',
+    attempts: [],
+    firstTextAt: TODAY + 1100.25,
+    endedAt: TODAY + 2000.5,
+    outcome: 'completed',
+    errorCode: undefined,
+    finishReason: 'stop',
+    promptTokens: { source: 'reported', count: 10 },
+    completionTokens: { source: 'estimated', count: 20 },
+    price: { inputPerMillion: 1, outputPerMillion: 2, currency: 'USD' },
+    costMicros: 50,
+    ...parts,
+  };
+}
+
+/** The record of the same stream for who found it in a process that was dead. */
+export function interrupted(record: UsageRecord): UsageRecord {
+  return {
+    ...record,
+    upstream: undefined,
+    attempts: [],
+    firstTextAt: undefined,
+    endedAt: undefined,
+    outcome: 'interrupted',
+    errorCode: undefined,
+    finishReason: undefined,
+    promptTokens: { source: 'unknown' },
+    completionTokens: { source: 'unknown' },
+    price: undefined,
+    costMicros: undefined,
+  };
+}

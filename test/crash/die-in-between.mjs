@@ -1,0 +1,29 @@
+// A process that makes a change to a SQLite database and is killed, by SIGKILL, in the statement that the arguments name.
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { AccountsModule } from '../../dist/accounts/accounts.module.js';
+import { AccountsService } from '../../dist/accounts/accounts.service.js';
+import { ApiKeyRotation } from '../../dist/accounts/api-key-rotation.js';
+import { PasswordReplacement } from '../../dist/accounts/password-replacement.js';
+import { ConfigModule } from '../../dist/config/config.module.js';
+import { loadConfig } from '../../dist/config/load-config.js';
+
+const [path, operation, table, event, accountId, keyId] = process.argv.slice(2);
+const config = loadConfig({ DATABASE_URL: `sqlite:${path}` });
+const module = { module: class {}, imports: [ConfigModule.forRoot(config), AccountsModule] };
+const app = await NestFactory.createApplicationContext(module, { logger: false });
+const { databaseConnection } = app.get(DataSource).driver;
+databaseConnection.function('die', { directOnly: false }, () => process.kill(process.pid, 'SIGKILL'));
+databaseConnection.exec(`CREATE TEMP TRIGGER test_fault BEFORE ${event} ON ${table} BEGIN SELECT die(); END`);
+
+const operations = {
+  'rotate-at-once': () => app.get(ApiKeyRotation).rotate(keyId, accountId, { overlapMs: 0 }),
+  'rotate-later': () => app.get(ApiKeyRotation).rotate(keyId, accountId, { overlapMs: 3_600_000 }),
+  'replace-password': async () =>
+    app
+      .get(PasswordReplacement, { strict: false })
+      .replace(await app.get(AccountsService).findById(accountId), 'another-hash', true),
+};
+await operations[operation]();
+process.exit(0);

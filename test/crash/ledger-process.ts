@@ -1,0 +1,118 @@
+import type { DataSource } from 'typeorm';
+import type { Principal } from '../../src/auth/principal.js';
+import type { ModelConfig } from '../../src/config/config.js';
+import { CallTrace } from '../../src/upstreams/call-trace.js';
+import { DatabaseUsageStore } from '../../src/usage/database-usage-store.js';
+import { InterruptedStreams } from '../../src/usage/interrupted-streams.js';
+import type { LedgerEntry } from '../../src/usage/ledger-entry.js';
+import { RecordWriter } from '../../src/usage/record-writer.js';
+import { UsageLedger } from '../../src/usage/usage-ledger.js';
+import type { BegunStream, UsageRecord } from '../../src/usage/usage-record.js';
+import {
+  UsageStore,
+  type AbandonedBatch,
+  type OpeningBatch,
+  type SetAsideRecord,
+} from '../../src/usage/usage-store.js';
+
+export type Step = 'open' | 'append' | 'close' | 'beat' | 'abandoned' | 'leave' | 'setAside';
+/** `before`: nothing has happened. `after`: it has happened, and its answer is lost. */
+type When = 'before' | 'after';
+
+/** The store of one process, whose steps can be made to fail. */
+class BreakableStore extends UsageStore {
+  readonly failing = new Map<Step, When>();
+  /** Steps that were begun. */
+  readonly begun: Step[] = [];
+  isKilled = false;
+  /** The process is killed when it begins this step. */
+  killedAt: Step | undefined;
+  private readonly store: DatabaseUsageStore;
+
+  constructor(source: DataSource) {
+    super();
+    this.store = new DatabaseUsageStore(source);
+  }
+
+  open = (batch: OpeningBatch) => this.run('open', () => this.store.open(batch));
+  append = (records: readonly UsageRecord[]) => this.run('append', () => this.store.append(records));
+  close = (ids: readonly string[]) => this.run('close', () => this.store.close(ids));
+  beat = () => this.run('beat', () => this.store.beat());
+  abandoned = () => this.run<readonly AbandonedBatch[]>('abandoned', () => this.store.abandoned());
+  leave = () => this.run('leave', () => this.store.leave());
+  override setAside = (record: SetAsideRecord) => this.run('setAside', () => this.store.setAside(record));
+
+  private async run<T>(step: Step, work: () => Promise<T>): Promise<T> {
+    this.begun.push(step);
+    if (step === this.killedAt) this.isKilled = true;
+    // A process that is dead does nothing more, and nobody hears of it.
+    if (this.isKilled) return new Promise(() => undefined);
+    const when = this.failing.get(step);
+    if (when === 'before') throw new Error('The connection was cut.');
+    const answer = await work();
+    if (when === 'after') throw new Error('The connection was cut.');
+    return answer;
+  }
+}
+
+const PRINCIPAL: Principal = {
+  accountId: 'ada',
+  tier: { name: 'free', requestsPerMinute: undefined, concurrentStreams: undefined, maxTokens: undefined },
+  credential: { kind: 'api_key', keyId: 'laptop', prefix: 'csk_12345678' },
+};
+const MODEL = { id: 'acme/fast', contextLength: 8192, price: undefined, maxOutputTokens: undefined };
+
+/** The ledger of one process of the service. Several may share a database. */
+export class LedgerProcess {
+  readonly store: BreakableStore;
+  readonly ledger: UsageLedger;
+  private readonly interrupted: InterruptedStreams;
+
+  constructor(source: DataSource) {
+    this.store = new BreakableStore(source);
+    const writer = new RecordWriter(this.store);
+    this.interrupted = new InterruptedStreams(this.store, writer);
+    this.ledger = new UsageLedger(this.store, writer, this.interrupted, [], Date.now);
+  }
+
+  /** Takes over what processes that are dead have left. */
+  async start(): Promise<this> {
+    await this.interrupted.onApplicationBootstrap();
+    return this;
+  }
+
+  /** A stream whose client has heard of it. */
+  async begin(): Promise<LedgerEntry> {
+    const entry = this.ledger.begin('request', PRINCIPAL, MODEL as unknown as ModelConfig);
+    await entry.kept;
+    return entry;
+  }
+
+  end(entry: LedgerEntry): BegunStream {
+    entry.end(undefined, new CallTrace('request'), []);
+    return entry.begun;
+  }
+
+  fails(step: Step, when: When): void {
+    this.store.failing.set(step, when);
+  }
+
+  heal(): void {
+    this.store.failing.clear();
+  }
+
+  /** Without a word, as by `kill -9`: nothing of it reaches the database from now on. */
+  kill(): void {
+    this.store.isKilled = true;
+    void this.interrupted.leave();
+  }
+
+  killAt(step: Step): void {
+    this.store.killedAt = step;
+  }
+
+  /** Writes what is left, and leaves. */
+  async stop(): Promise<void> {
+    await this.ledger.beforeApplicationShutdown();
+  }
+}

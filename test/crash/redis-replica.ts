@@ -1,0 +1,66 @@
+import { RedisAway } from '../../src/redis/redis-away.js';
+import { RedisConnection, type RedisClient } from '../../src/redis/redis-connection.js';
+import { LimitOutages } from '../../src/throttling/limit-outages.js';
+import type { Lease } from '../../src/throttling/limit-store.js';
+import { RedisLimitStore } from '../../src/throttling/redis/redis-limit-store.js';
+import { NoTokensUsed } from '../../src/throttling/tokens-used.js';
+
+export const LIMIT = 1000;
+export const LIMITS = { tokensPerDay: LIMIT };
+/** Loses the answers of what nobody waits for, while told so. */
+class LossyConnection extends RedisConnection {
+  /** `before`: Redis never gets it. `after`: Redis has done it. */
+  loses: 'before' | 'after' | undefined;
+  lost = 0;
+  private readonly listeners: (() => void)[] = [];
+
+  override whenBack(listener: () => void): void {
+    this.listeners.push(listener);
+    super.whenBack(listener);
+  }
+
+  override async runPatiently<T>(commands: (client: RedisClient) => Promise<T>): Promise<T> {
+    const { loses } = this;
+    const answer = loses === 'before' ? undefined : await super.runPatiently(commands);
+    if (loses === undefined) return answer as T;
+    this.lost++;
+    throw new RedisAway('The connection was cut.', true);
+  }
+
+  /** Tells whoever waits for Redis that it answers again. */
+  answerAgain(): void {
+    this.loses = undefined;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** A replica's counters in Redis. */
+export class Replica {
+  private constructor(
+    readonly connection: LossyConnection,
+    readonly store: RedisLimitStore,
+  ) {}
+
+  static async start(url: string): Promise<Replica> {
+    const connection = new LossyConnection(url);
+    const store = new RedisLimitStore(connection, new NoTokensUsed(), new LimitOutages(connection));
+    await connection.onModuleInit();
+    return new Replica(connection, store);
+  }
+
+  async admit(accountId: string): Promise<Lease> {
+    const admission = await this.store.admit({ accountId, limits: LIMITS, tokens: { atLeast: 100, atMost: 100 } });
+    if (!admission.admitted) throw new Error('The request was refused.');
+    return admission.lease;
+  }
+
+  async left(accountId: string): Promise<number | undefined> {
+    return (await this.store.peek(accountId, LIMITS)).tokens?.remaining;
+  }
+
+  async stop(): Promise<void> {
+    await this.store.beforeApplicationShutdown();
+    this.store.onApplicationShutdown();
+    await this.connection.onApplicationShutdown();
+  }
+}

@@ -1,0 +1,29 @@
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { runCommand } from '../../src/admin/run-command.js';
+
+export interface Outcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs a command of `npm run admin` in this process, which takes a twentieth of the time of a process of its own.
+ *
+ * @param input all that the standard input holds. Without it, the input stays open and silent.
+ */
+export async function adminCommand(
+  env: Readonly<Record<string, string>>,
+  words: readonly string[],
+  input?: string | Buffer,
+): Promise<Outcome> {
+  const stdin = input === undefined ? new PassThrough() : Readable.from([Buffer.from(input)]);
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const printed = Promise.all([text(stdout), text(stderr)]);
+  const exitCode = await runCommand(words, { env: { NODE_ENV: 'production', ...env }, stdin, stdout, stderr });
+  stdout.end();
+  stderr.end();
+  const [out, err] = await printed;
+  return { exitCode, stdout: out, stderr: err };
+}

@@ -1,0 +1,222 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import { RevocationWatch } from '../../src/accounts/revocation-watch.js';
+import { SessionWatch } from '../../src/accounts/session-watch.js';
+import { OpenStreams } from '../../src/chat/open-streams.js';
+import { BodiesInFlight } from '../../src/common/bodies-in-flight.js';
+import { CredentialDatabase } from '../../src/database/credential-database.js';
+import { ClientConnections } from '../../src/http/client-connections.js';
+import { REDIS } from '../../src/redis/redis.js';
+import type { RedisConnection } from '../../src/redis/redis-connection.js';
+import { HeldSlots } from '../../src/throttling/held-slots.js';
+import { LimitStore } from '../../src/throttling/limit-store.js';
+import { StreamPlaces } from '../../src/throttling/process-load/stream-places.js';
+import { UpstreamConnections } from '../../src/upstreams/upstream-connections.js';
+import { runningServices } from './running-services.js';
+import { runningTimers } from './timer-watch.js';
+import { waitFor } from './wait-for.js';
+
+/** Whatever ends by itself does so within this time: the end of an answer's body is waited for, for example. */
+const SETTLED_WITHIN_MS = 5_000;
+
+/**
+ * Timers that belong to the service and not to a request, by the place that starts them, with how many may run at once: from
+ * the start of the service or from their first use. They are gone when the service has stopped.
+ */
+const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
+  ['src/usage/interrupted-streams.ts', 1],
+  // Only where the clock of the database is not that of the process.
+  ['src/database/database-clock.ts', 1],
+  ['src/common/event-loop.ts', 1],
+  ['src/http/unread-answers.ts', 1],
+  // One for keys and one for sessions.
+  ['src/accounts/use-recorder.ts', 2],
+  // With REDIS_URL.
+  ['src/redis/redis-connection.ts', 1],
+  ['src/redis/silence-watch.ts', 1],
+  ['src/common/outage-log.ts', 2],
+  ['src/throttling/redis/replica-count.ts', 1],
+  ['src/throttling/redis/held-leases.ts', 1],
+]);
+
+/**
+ * Timers that may run out after a request is over: what they wait for is not a part of it. All others of requests have to
+ * be cleared with their requests.
+ */
+const MAY_RUN_OUT: ReadonlySet<string> = new Set([
+  // For a client that still sends, or has not read the last of an answer.
+  'src/common/unread-body.ts',
+  'src/common/client-error.ts',
+  'src/http/client-connection.ts',
+  // For a store that is away.
+  'src/usage/usage-ledger.ts',
+  'src/usage/opening-journal.ts',
+  'src/throttling/redis/outbox.ts',
+  'src/database/postgres-presence.ts',
+]);
+const TIMERS_OF = 'timers of ';
+/** A timer that is cleared with a request may be so some turns after all else of the request is over. */
+const TURNS_TO_CLEAR = 10;
+
+/** What a service holds, by name: a number that must be 0, or what it was before, once all requests are over. */
+type Held = Readonly<Record<string, number>>;
+
+/** Looks for what requests leave behind in a service that runs in this process. */
+export class Leftovers {
+  private readonly server: Server;
+  private readonly listenersBefore: number;
+  private readonly listenersOfSockets = new WeakMap<Socket, number>();
+
+  /** @param app that listens, and has not been asked anything. */
+  constructor(private readonly app: NestExpressApplication) {
+    this.server = app.getHttpServer();
+    this.server.on('connection', (socket: Socket) => this.listenersOfSockets.set(socket, listenersOf(socket)));
+    this.listenersBefore = listenersOf(this.server);
+  }
+
+  /**
+   * Cuts the connections of requests that still run, and waits until nothing of any request is left.
+   *
+   * @throws {Error} with what is left.
+   */
+  async none(): Promise<void> {
+    for (const { socket, response } of this.app.get(ClientConnections, { strict: false }).all()) {
+      if (response !== undefined) socket.destroy();
+    }
+    await nothingIsLeft('Requests leave behind', () => this.ofRequests());
+    for (let turn = 0; turn < TURNS_TO_CLEAR; turn++) await nextTurn();
+    nothingOf('Requests do not clear', unclearedTimers());
+    await nothingIsLeft('Requests leave behind', timersOfRequests);
+  }
+
+  private ofRequests(): Held {
+    const get = <T>(type: abstract new (...args: never[]) => T): T => this.app.get<T>(type, { strict: false });
+    const bodies = inside<{ all: { arriving: number; bytes: number } }>(get(BodiesInFlight)).all;
+    return {
+      'open streams': get(OpenStreams).count,
+      'slots of tiers': get(HeldSlots).count,
+      'places for streams': inside<{ taken: number }>(get(StreamPlaces)).taken,
+      'bodies that arrive': bodies.arriving,
+      'bytes of bodies': bodies.bytes,
+      'watched keys': inside<{ listeners: Map<string, unknown> }>(get(RevocationWatch)).listeners.size,
+      'watched sessions': inside<{ listeners: Map<string, unknown> }>(get(SessionWatch)).listeners.size,
+      'requests of clients': [...get(ClientConnections).all()].filter(({ response }) => response !== undefined).length,
+      'connections to upstreams in use': upstreamConnectionsInUse(get(UpstreamConnections)),
+      'connections to the database in use': databaseConnectionsInUse(get(DataSource)),
+      'listeners of the server': listenersOf(this.server) - this.listenersBefore,
+      'listeners of idle connections': this.listenersOfIdleConnections(),
+      ...heldOfLimits(get(LimitStore)),
+    };
+  }
+
+  private listenersOfIdleConnections(): number {
+    const idle = [...this.app.get(ClientConnections, { strict: false }).all()].filter(({ response }) => !response);
+    return idle.reduce(
+      (sum, { socket }) => sum + listenersOf(socket) - (this.listenersOfSockets.get(socket) ?? listenersOf(socket)),
+      0,
+    );
+  }
+}
+
+/** Makes sure that a service that has stopped leaves nothing behind in this process. */
+export class LeftoversOfService {
+  private readonly timersBefore = runningTimers();
+  private readonly listenersBefore = listenersOf(process);
+
+  /**
+   * @param app that has stopped.
+   * @throws {Error} with what is left.
+   */
+  async none(app: NestExpressApplication): Promise<void> {
+    const { pools } = inside<{ pools: Map<string, { all: Set<{ destroyed: boolean }> }> }>(
+      app.get(UpstreamConnections, { strict: false }),
+    );
+    const { source: credentials } = inside<{ source: DataSource }>(app.get(CredentialDatabase, { strict: false }));
+    await nothingIsLeft('A service that has stopped leaves behind', () => ({
+      ...this.timers(),
+      'listeners of the process': listenersOf(process) - this.listenersBefore,
+      'connections of clients': app.get(ClientConnections, { strict: false }).count,
+      'connections to upstreams': [...pools.values()].flatMap(({ all }) => [...all].filter((c) => !c.destroyed)).length,
+      databases: [app.get(DataSource, { strict: false }), credentials].filter((source) => source.isInitialized).length,
+      'a connection to Redis': Number(
+        app.get<RedisConnection | undefined>(REDIS, { strict: false })?.client.isOpen ?? 0,
+      ),
+    }));
+  }
+
+  private timers(): Held {
+    const left = [...runningTimers()].map(([place, count]) => [
+      `${TIMERS_OF}${place}`,
+      count - (this.timersBefore.get(place) ?? 0),
+    ]);
+    return Object.fromEntries(left) as Held;
+  }
+}
+
+async function nothingIsLeft(what: string, look: () => Held): Promise<void> {
+  await waitFor(() => leftOf(look()).length === 0, 'nothing to be left', SETTLED_WITHIN_MS).catch(() => {
+    nothingOf(what, look());
+  });
+}
+
+function nothingOf(what: string, held: Held): void {
+  const left = leftOf(held).map(([name, count]) => `${name}: ${count}`);
+  if (left.length > 0) throw new Error(`${what}: ${left.join(', ')}`);
+}
+
+function leftOf(held: Held): [string, number][] {
+  return Object.entries(held).filter(([, count]) => count !== 0);
+}
+
+/** Those that their requests should have cleared, and those of the service that would keep the process alive. */
+function unclearedTimers(): Held {
+  const ofRequests = Object.entries(timersOfRequests()).filter(
+    ([name]) => !MAY_RUN_OUT.has(name.replace(TIMERS_OF, '')),
+  );
+  const keepAlive = [...runningTimers({ keepAlive: true })].filter(([place]) => OF_THE_SERVICE.has(place));
+  return Object.fromEntries([
+    ...ofRequests,
+    ...keepAlive.map(([place, count]) => [`timers that keep the process alive, of ${place}`, count]),
+  ]) as Held;
+}
+
+function timersOfRequests(): Held {
+  const ofRequests = [...runningTimers()].flatMap(([place, count]) => {
+    const left = count - (OF_THE_SERVICE.get(place) ?? 0) * Math.max(1, runningServices.size);
+    return left > 0 ? [[`${TIMERS_OF}${place}`, left]] : [];
+  });
+  return Object.fromEntries(ofRequests) as Held;
+}
+
+/** Those of a store that counts in this process. */
+function heldOfLimits(store: LimitStore): Held {
+  const { accounts } = inside<{ accounts?: Map<string, { streams: number; tokensReserved: number }> }>(store);
+  const all = [...(accounts?.values() ?? [])];
+  return {
+    'streams in the limits': all.reduce((sum, { streams }) => sum + streams, 0),
+    'reserved tokens': all.reduce((sum, { tokensReserved }) => sum + tokensReserved, 0),
+  };
+}
+
+function upstreamConnectionsInUse(connections: UpstreamConnections): number {
+  const { pools } = inside<{ pools: Map<string, { all: Set<unknown>; idle: unknown[] }> }>(connections);
+  return [...pools.values()].reduce((sum, { all, idle }) => sum + all.size - idle.length, 0);
+}
+
+function databaseConnectionsInUse({ driver }: DataSource): number {
+  const { master } = driver as { master?: { totalCount?: number; idleCount?: number } };
+  return (master?.totalCount ?? 0) - (master?.idleCount ?? 0);
+}
+
+function listenersOf(emitter: NodeJS.EventEmitter): number {
+  return emitter.eventNames().reduce((sum, name) => sum + emitter.listenerCount(name), 0);
+}
+
+/** What a class keeps to itself. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- says what the caller looks at.
+function inside<T>(instance: object): T {
+  return instance as unknown as T;
+}

@@ -1,0 +1,64 @@
+import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
+
+/** The place in `src` that started a timer, such as `src/common/within.ts`. */
+type Place = string;
+
+const PLACE = /[/\\](src[/\\][\w./\\-]+\.tsx?)/;
+const running = new Map<NodeJS.Timeout, Place>();
+
+/**
+ * Watches the timers that the code of the service starts in this process, including those that do not keep it alive. To be
+ * called once, before that code is loaded. Timers of tests and of libraries are left alone.
+ */
+export function watchTimers(): void {
+  const timeout = (callback: (...values: unknown[]) => void, delayMs?: number, ...values: unknown[]) => {
+    const place = placeOfCaller();
+    if (place === undefined) return setTimeout(callback, delayMs, ...values);
+    const timer = setTimeout(() => {
+      running.delete(timer);
+      callback(...values);
+    }, delayMs);
+    running.set(timer, place);
+    return timer;
+  };
+  const interval = (callback: (...values: unknown[]) => void, delayMs?: number, ...values: unknown[]) => {
+    const place = placeOfCaller();
+    const timer = setInterval(callback, delayMs, ...values);
+    if (place !== undefined) running.set(timer, place);
+    return timer;
+  };
+  const clear = (timer: NodeJS.Timeout | string | number | undefined) => {
+    if (typeof timer === 'object') running.delete(timer);
+    clearTimeout(timer);
+  };
+  const clearOfInterval = (timer: NodeJS.Timeout | string | number | undefined) => {
+    if (typeof timer === 'object') running.delete(timer);
+    clearInterval(timer);
+  };
+  // What belongs to the functions, such as their promise versions, stays.
+  globalThis.setTimeout = Object.assign(timeout, setTimeout) as typeof globalThis.setTimeout;
+  globalThis.setInterval = Object.assign(interval, setInterval) as typeof globalThis.setInterval;
+  globalThis.clearTimeout = clear;
+  globalThis.clearInterval = clearOfInterval;
+}
+
+export interface TimerFilter {
+  /** Only timers that keep the process alive. */
+  readonly keepAlive?: boolean;
+}
+
+/** How many timers run now, by the place that started them. */
+export function runningTimers({ keepAlive = false }: TimerFilter = {}): ReadonlyMap<Place, number> {
+  const counts = new Map<Place, number>();
+  for (const [timer, place] of running) {
+    if (keepAlive && !timer.hasRef()) continue;
+    counts.set(place, (counts.get(place) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** The innermost caller that is not this file, where it is code of the service. */
+function placeOfCaller(): Place | undefined {
+  const [, , , caller = ''] = (new Error().stack ?? '').split('\n');
+  return PLACE.exec(caller)?.[1];
+}

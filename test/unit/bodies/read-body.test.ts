@@ -1,0 +1,145 @@
+import type { Request, Response } from 'express';
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BodiesInFlight } from '../../../src/common/bodies-in-flight.js';
+import { BodyBytes } from '../../../src/common/body-bytes.js';
+import { BodyReader } from '../../../src/common/read-body.js';
+import { ShedLoad } from '../../../src/common/shed-load.js';
+import { Gate } from '../../support/gate.js';
+
+const MIB = 1024 * 1024;
+const PARTY = { key: 'one', mostArriving: 1, mostBytes: 4 * MIB };
+
+describe('the reader of bodies', () => {
+  let shed: ShedLoad;
+  let bodies: BodiesInFlight;
+  let reader: BodyReader;
+  let body: PassThrough;
+  let response: EventEmitter;
+  let bytes: BodyBytes;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    shed = new ShedLoad();
+    bodies = new BodiesInFlight(64 * MIB, shed);
+    reader = new BodyReader(bodies, { partyOf: () => PARTY }, shed);
+    body = Object.assign(new PassThrough(), { headers: {}, complete: false });
+    response = Object.assign(new EventEmitter(), { closed: false });
+    bytes = new BodyBytes();
+  });
+  afterEach(() => vi.useRealTimers());
+
+  const read = (request: PassThrough = body, limitBytes = MIB) =>
+    reader.read(request as unknown as Request, response as unknown as Response, {
+      limitBytes,
+      sink: bytes,
+      finish: () => Buffer.concat(bytes.all()).toString(),
+    });
+  const another = () => Object.assign(new PassThrough(), { headers: {}, complete: false });
+
+  it('gives what has arrived, and holds its place until the response is over', async () => {
+    const text = read();
+    body.write('Hello ');
+    body.end('world');
+    await expect(text).resolves.toBe('Hello world');
+
+    const next = read(another());
+    await expect(Promise.race([next, Promise.resolve('is read')])).resolves.toBe('is read');
+  });
+
+  it('holds nothing, and has no timer, where the client leaves while something is made of the body', async () => {
+    const gate = new Gate();
+    const made = reader.read(body as unknown as Request, response as unknown as Response, {
+      limitBytes: MIB,
+      sink: bytes,
+      finish: () => gate.opened,
+    });
+    body.end('Hello');
+    await new Promise(setImmediate);
+    Object.assign(response, { closed: true }).emit('close');
+
+    gate.open();
+    await made;
+
+    expect(bodies).toMatchObject({ all: { arriving: 0, bytes: 0 } });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('refuses a body that is too slow, with the status for it, and frees its place', async () => {
+    const slow = read();
+    const refused = expect(slow).rejects.toMatchObject({
+      code: 'invalid_request',
+      status: 408,
+      headers: { Connection: 'close' },
+    });
+    body.write('Hello');
+    await vi.advanceTimersByTimeAsync(29_000);
+    body.write('Hello');
+    await vi.advanceTimersByTimeAsync(1_500);
+    await refused;
+
+    expect(Object.fromEntries(shed.counts)).toMatchObject({ slow_body: 1 });
+    expect(body.listenerCount('data')).toBe(0);
+    const next = another();
+    const text = read(next);
+    next.end('x');
+    await expect(text).resolves.toContain('x');
+  });
+
+  it('refuses a second body where one may arrive at a time', async () => {
+    const first = read();
+    await expect(read(another())).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
+    body.end('x');
+    await first;
+  });
+
+  it('refuses a body that comes in too many pieces', async () => {
+    const refused = expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
+    for (let piece = 0; piece <= 10_000; piece++) body.write('x');
+    await refused;
+  });
+
+  it('refuses a body as soon as it is larger than it may be', async () => {
+    const refused = expect(read(body, 10)).rejects.toMatchObject({ code: 'payload_too_large' });
+    body.write('x'.repeat(11));
+    await refused;
+  });
+
+  it.each<[string, () => void]>([
+    ['while it is read', () => body.destroy()],
+    ['with an error', () => body.destroy(new Error('aborted'))],
+  ])('frees the place of a client that leaves %s', async (_, leave) => {
+    const refused = expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
+    leave();
+    await refused;
+    const next = another();
+    const text = read(next);
+    next.end('x');
+    await expect(text).resolves.toBe('x');
+  });
+
+  it('refuses the body of a client that has left before', async () => {
+    body.destroy();
+    await expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});
+
+describe('the bytes of a body', () => {
+  it('are in few blocks, however small the pieces are', () => {
+    const body = new BodyBytes();
+    for (let index = 0; index < 100_000; index++) body.add(Buffer.from([index % 256]));
+
+    expect(body.length).toBe(100_000);
+    expect(body.all().length).toBeLessThan(10);
+    expect(Buffer.concat(body.all()).every((byte, index) => byte === index % 256)).toBe(true);
+  });
+
+  it('are in order, small and large pieces mixed', () => {
+    const body = new BodyBytes();
+    const pieces = [1, 5_000, 3, 4_095, 4_096, 20_000, 2].map((length, index) => Buffer.alloc(length, index));
+    for (const piece of pieces) body.add(piece);
+
+    expect(Buffer.concat(body.all()).equals(Buffer.concat(pieces))).toBe(true);
+  });
+});

@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ServiceError } from '../../src/common/service-error.js';
+import { ShedLoad } from '../../src/common/shed-load.js';
+import type { Config, UpstreamConfig } from '../../src/config/config.js';
+import { UpstreamConnections } from '../../src/upstreams/upstream-connections.js';
+import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { waitFor } from '../support/wait-for.js';
+
+describe('connections to upstreams', () => {
+  let vendor: ScriptedVendor;
+  let shedLoad: ShedLoad;
+  let connections: UpstreamConnections;
+
+  beforeEach(async () => {
+    vendor = await ScriptedVendor.start();
+    shedLoad = new ShedLoad();
+    connections = new UpstreamConnections({ maxStreams: 2 } as Config, shedLoad);
+  });
+  afterEach(async () => {
+    await connections.onApplicationShutdown();
+    await vendor.stop();
+  });
+
+  const send = (name = 'acme') =>
+    connections.send({ name, timeouts: { connectMs: 1_000 } } as UpstreamConfig, {
+      url: new URL(vendor.origin),
+      headers: {},
+      body: '{}',
+    });
+  const refusals = () => new Map(shedLoad.counts).get('upstream_connections');
+
+  it('are refused beyond the limit, over all upstreams', () => {
+    vendor.answers(() => undefined);
+    send();
+    send('backup');
+    let refusal: unknown;
+    try {
+      send('spare');
+    } catch (error) {
+      refusal = error;
+    }
+    expect(refusal).toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 } satisfies Partial<ServiceError>);
+    expect(refusals()).toBe(1);
+  });
+
+  it('give way when they are idle, or when their answers are whole', async () => {
+    const answered = send();
+    await answered.response();
+    await waitFor(() => (answered.take() === undefined ? answered.isOver : false), 'the answer');
+    vendor.answers((call) => {
+      call.head();
+    });
+    const open = send('backup');
+    await open.response();
+    open.finish(60_000);
+
+    send('spare');
+    send('more');
+
+    expect(refusals()).toBe(0);
+    expect(() => send('another')).toThrow();
+  });
+
+  it('give way when their request was given up before it was sent', () => {
+    for (let count = 0; count < 10; count++) send(`upstream-${count}`).close(new Error('The client has left.'));
+    expect(refusals()).toBe(0);
+  });
+});
