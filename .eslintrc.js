@@ -1,3 +1,4 @@
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 /**
@@ -7,6 +8,7 @@ import tseslint from 'typescript-eslint';
 const MAY_IMPORT = {
   common: [],
   config: [],
+  http: ['config'],
   database: ['config'],
   accounts: ['config', 'database'],
   redis: ['config'],
@@ -18,7 +20,7 @@ const MAY_IMPORT = {
   chat: ['config', 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
   health: ['config', 'database', 'auth', 'redis'],
   dashboard: ['config', 'accounts', 'auth', 'throttling', 'models', 'usage'],
-  observability: ['config', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],
+  observability: ['config', 'database', 'http', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],
 };
 
 const folders = Object.keys(MAY_IMPORT);
@@ -54,6 +56,21 @@ const environment = {
   },
 };
 
+/**
+ * Regular expressions see what strangers send: none may take more than linear time, neither by backtracking nor by starting
+ * again at each place of a long run. For the browser scripts, too. Patterns that are put together at run time are not seen.
+ */
+const linearPatterns = {
+  files: ['src/**/*.{ts,tsx,js,mjs}'],
+  extends: [regexp.configs['flat/recommended']],
+  rules: {
+    'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+    'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: false, ignorePartial: false }],
+    // Some are there to find control characters.
+    'no-control-regex': 'off',
+  },
+};
+
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', 'data/**', 'test/browser/output/**'] },
   {
@@ -71,4 +88,5 @@ export default tseslint.config(
   },
   ...layering,
   environment,
+  linearPatterns,
 );
