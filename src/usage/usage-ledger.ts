@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nes
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Principal } from '../auth/principal.js';
 import { CLOCK, type Clock } from '../common/clock.js';
+import { cutText } from '../common/cut-text.js';
 import type { ModelConfig } from '../config/config.js';
 import { InterruptedStreams } from './interrupted-streams.js';
 import { LedgerEntry } from './ledger-entry.js';
@@ -19,6 +20,7 @@ const WRITE_SOON_MS = 5;
 const WRITE_EVERY_MS = 100;
 const RETRY_AFTER_MS = 1_000;
 const ATTEMPTS_AT_SHUTDOWN = 3;
+const MAX_REASON_LENGTH = 200;
 
 /** Keeps exactly one record for every admitted stream, however it ends, off the way of its text. */
 @Injectable()
@@ -129,18 +131,20 @@ export class UsageLedger implements BeforeApplicationShutdown {
   /** @returns whether everything is kept now. */
   private async write(): Promise<boolean> {
     this.timer = undefined;
-    const written = this.flush().then(
-      () => true,
-      () => false,
+    const outcome = this.flush().then(
+      () => undefined,
+      (error: unknown) => ({ reason: cutText(String(error), MAX_REASON_LENGTH) }),
     );
-    this.writing = written.then(() => undefined);
-    const isKept = await written;
+    this.writing = outcome.then(() => undefined);
+    const failure = await outcome;
     this.writing = undefined;
     this.writtenAt = performance.now();
-    if (!isKept) this.writeFailures++;
-    this.report(isKept);
-    if (!isKept || this.queued > 0) this.writeAfter(isKept ? WRITE_EVERY_MS : RETRY_AFTER_MS);
-    return isKept;
+    if (failure !== undefined) this.writeFailures++;
+    this.report(failure);
+    if (failure !== undefined || this.queued > 0) {
+      this.writeAfter(failure === undefined ? WRITE_EVERY_MS : RETRY_AFTER_MS);
+    }
+    return failure === undefined;
   }
 
   private async flush(): Promise<void> {
@@ -152,11 +156,13 @@ export class UsageLedger implements BeforeApplicationShutdown {
     await this.journal.flush();
   }
 
-  private report(isKept: boolean): void {
-    if (isKept === !this.isBehind) return;
-    this.isBehind = !isKept;
-    if (this.isBehind) this.logger.warn('The usage ledger cannot be written: records wait until its store is back');
-    else this.logger.log('The usage ledger is written again');
+  private report(failure: { readonly reason: string } | undefined): void {
+    const isBehind = failure !== undefined;
+    if (isBehind === this.isBehind) return;
+    this.isBehind = isBehind;
+    if (isBehind) {
+      this.logger.warn({ msg: 'The usage ledger cannot be written: records wait until its store is back', ...failure });
+    } else this.logger.log('The usage ledger is written again');
   }
 }
 

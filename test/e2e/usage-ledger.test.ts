@@ -44,7 +44,7 @@ describe('the ledger has exactly one record of a stream', () => {
   beforeAll(async () => {
     told = [];
     stage = await setStage(2, {
-      timeouts: { first_token_ms: 300, idle_ms: 300 },
+      timeouts: { first_token_ms: 1000, idle_ms: 1000 },
       usageSinks: [
         {
           record: (record) => {

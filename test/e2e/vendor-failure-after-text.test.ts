@@ -98,7 +98,7 @@ describe('a vendor that fails after the first text', () => {
   });
 
   it('by silence is told last, as upstream_timeout, after all that came', async () => {
-    const wire = await wireAfter(openAi.text('Hel') + openAi.text('lo'), () => undefined, 'hasty');
+    const wire = await wireAfter(openAi.text('Hel') + openAi.text('lo'), () => undefined, 'hastyAfterText');
 
     expect(wire).toMatchObject({ text: 'Hello', terminal: 'upstream_timeout' });
   });

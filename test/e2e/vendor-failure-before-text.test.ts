@@ -8,8 +8,8 @@ import { stream, type ReceivedStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { readWire } from '../support/wire.js';
 
-/** Shorter than what a hasty upstream may take. */
-const STEP_MS = 50;
+/** Ten steps take longer than a forbearing upstream may be silent. */
+const STEP_MS = 250;
 const hang: Script = (call) => {
   call.head();
 };
@@ -174,12 +174,12 @@ describe('a vendor that fails before any text', () => {
   it('waits on while the model thinks', async () => {
     const answer = await answerTo(async (call) => {
       call.head();
-      for (let step = 0; step < 8; step++) {
+      for (let step = 0; step < 10; step++) {
         call.reasoning('Hm.');
         await new Promise((resolve) => setTimeout(resolve, STEP_MS));
       }
       call.text('Yes').finish().endMarker().end();
-    }, 'hasty');
+    }, 'forbearing');
     expect(readWire(answer.raw)).toMatchObject({ text: 'Yes', terminal: 'done' });
   });
 

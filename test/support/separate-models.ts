@@ -1,10 +1,15 @@
 import { routesTo, type Catalog, type Timeouts } from './catalog.js';
 import type { ScriptedVendor } from './scripted-vendor.js';
 
-/** `hasty` is for what is about time. All else is patient, as a busy machine answers late. */
+/**
+ * Only tests that expect a timeout have short limits, and only for the wait that ends with it: a busy machine answers late.
+ * `forbearing` has limits that a test can outlast with many signs of life.
+ */
 const TIMEOUTS = {
   patient: { first_token_ms: 60_000, idle_ms: 60_000 },
+  forbearing: { first_token_ms: 2000, idle_ms: 2000 },
   hasty: { first_token_ms: 150, idle_ms: 150 },
+  hastyAfterText: { first_token_ms: 60_000, idle_ms: 150 },
 } as const satisfies Record<string, Timeouts>;
 
 export type Patience = keyof typeof TIMEOUTS;
@@ -16,7 +21,7 @@ export type Patience = keyof typeof TIMEOUTS;
 export class SeparateModels implements Catalog {
   readonly upstreams: Readonly<Record<string, object>>;
   readonly models: readonly object[];
-  private readonly taken: Record<Patience, number> = { patient: 0, hasty: 0 };
+  private readonly taken: Partial<Record<Patience, number>> = {};
 
   /** @param count how many there are of each patience. */
   constructor(
@@ -32,7 +37,8 @@ export class SeparateModels implements Catalog {
 
   /** The id of a model that nobody has used. */
   next(patience: Patience = 'patient'): string {
-    const index = this.taken[patience]++;
+    const index = this.taken[patience] ?? 0;
+    this.taken[patience] = index + 1;
     if (index >= this.count) throw new Error('There are too few models.');
     return `acme/${patience}-${index}`;
   }
