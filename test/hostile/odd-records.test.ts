@@ -159,7 +159,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     expect(estimated?.cost).toBeLessThan(50 * COUNTS.length);
     const from = (source: string) => rows.filter((row) => row.completion_tokens_source === source).length;
     expect([from('implausible'), from('estimated')]).toEqual([NO_TRUE_COUNTS.length, NO_NUMBERS.length]);
-    expect(service.stdout).toContain('"promptTokens":"3000000000"');
+    await waitFor(() => service.stdout.includes('"promptTokens":"3000000000"'), 'the line in the log');
     const { headers } = await ask(odd, PLAIN);
     expect(Number(headers['x-ratelimit-remaining-tokens'])).toBeGreaterThan(999_000);
   });
@@ -204,6 +204,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     expect(asideLines()).toEqual([expect.stringContaining(requestId)]);
     const metrics = await target.metrics();
     expect(valueOf(metrics, 'chat_ledger_set_aside_records_total')).toBe(1);
+    expect(service.stdout.split('\n').filter((line) => line.includes('cannot be written'))).toEqual([]);
     expect(valueOf(metrics, 'chat_ledger_write_failures_total')).toBe(0);
     expect(valueOf(metrics, 'chat_ledger_queued_records')).toBe(0);
   });
@@ -215,6 +216,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
       await ask(odd, answering('null', 'length'), 'odd-1');
       await ask(plain, PLAIN);
       await kept(plain, 1);
+      await waitFor(() => asideLines().some((line) => line.includes('"odd-1"')), 'the line in the log');
       await source.query('ALTER TABLE usage_elsewhere RENAME TO usage_set_aside');
     });
     const { record } = JSON.parse(asideLines().at(-1) ?? '') as { record: string };
@@ -240,7 +242,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
         open(plain, 'taken-2'),
       ]);
       expect(performance.now() - begun).toBeLessThan(5_000);
-      expect(service.stdout).toContain('"requestId":"refused-1"');
+      await waitFor(() => service.stdout.includes('"requestId":"refused-1"'), 'the line in the log');
     });
     target.vendor.answers(PLAIN);
     await restart();
@@ -286,6 +288,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
       'the openings',
     );
     expect(await source.query<unknown[]>('SELECT * FROM usage_set_aside')).toHaveLength(before + 8);
+    await waitFor(() => asideLines().length >= 8, 'the lines in the log');
     expect(asideLines()).toHaveLength(8);
   });
 });

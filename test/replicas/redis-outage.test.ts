@@ -39,6 +39,12 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
     );
   const logged = (words: RegExp): number[] =>
     replicas.all.map(({ process }) => process.stdout.split('\n').filter((line) => words.test(line)).length);
+  /** A line of the log comes a moment after what it tells of. */
+  async function areLogged(words: RegExp, counts: readonly number[]): Promise<void> {
+    const areThere = () => logged(words).every((count, index) => count >= (counts[index] ?? 0));
+    await waitFor(areThere, `${words.source} in all logs`);
+    expect(logged(words)).toEqual(counts);
+  }
   /** Each learns how many there are when it says that it lives: every one has to, after the last has come. */
   async function knowEachOther(): Promise<void> {
     const beats = async () => (await stores?.redis.client.zRangeWithScores('chat:replicas', 0, -1)) ?? [];
@@ -79,13 +85,19 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
         expect((await get(origin, '/api/v1/chat/models')).status).toBe(200);
         expect((await get(origin, '/api/v1/health')).status).toBe(200);
       }
-      expect(logged(/Redis is away/)).toEqual(away.map((lines) => lines + 1));
+      await areLogged(
+        /Redis is away/,
+        away.map((lines) => lines + 1),
+      );
 
       replicas.redis.restore();
       await areAll('up');
       const exact = await burst(replicas.origins, 8, await replicas.createKey('requests'));
       expect(exact.admitted).toHaveLength(9);
-      expect(logged(/Redis is back/)).toEqual(back.map((lines) => lines + 1));
+      await areLogged(
+        /Redis is back/,
+        back.map((lines) => lines + 1),
+      );
     },
     90_000,
   );

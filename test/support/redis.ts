@@ -1,10 +1,15 @@
 import { createClient } from '@redis/client';
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
 
 const REDIS_ADDRESS = 'redis://127.0.0.1:6379';
 const CLAIM = 'chat-test:claim';
-/** A run that was killed leaves its claim behind. */
+/** For a process that runs elsewhere, of which nobody here can tell whether it still runs. */
 const CLAIM_MS = 600_000;
+const PATIENCE_MS = 30_000;
+/** Deletes a claim if it is still the given one. */
+const DROP_CLAIM = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end return 0";
 const DATABASES = Array.from({ length: 15 }, (_, index) => index + 1);
 
 /** A logical database of a test's own. */
@@ -19,30 +24,59 @@ export interface TestRedis {
 
 /** An empty Redis, or `undefined` where none answers, which is said loudly. */
 export async function testRedis(): Promise<TestRedis | undefined> {
-  for (const database of shuffled(DATABASES)) {
-    const client = clientOf(`${REDIS_ADDRESS}/${database}`);
-    try {
-      await client.connect();
-    } catch {
-      console.warn(`\n!!! ${REDIS_ADDRESS} does not answer: the tests on Redis are LEFT OUT !!!\n`);
-      return undefined;
-    }
-    if ((await client.set(CLAIM, randomUUID(), { NX: true, PX: CLAIM_MS })) === null) {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    for (const database of shuffled(DATABASES)) {
+      const client = clientOf(`${REDIS_ADDRESS}/${database}`);
+      try {
+        await client.connect();
+      } catch {
+        console.warn(`\n!!! ${REDIS_ADDRESS} does not answer: the tests on Redis are LEFT OUT !!!\n`);
+        return undefined;
+      }
+      if (await isClaimed(client)) return claimed(database, client);
       client.destroy();
-      continue;
     }
-    return {
-      url: `${REDIS_ADDRESS}/${database}`,
-      port: 6379,
-      database,
-      client,
-      async drop() {
-        await client.flushDb();
-        await client.close();
-      },
-    };
+    if (performance.now() > deadline) throw new Error('All logical databases of Redis are in use by other tests.');
+    await wait(100);
   }
-  throw new Error('All logical databases of Redis are in use by other tests.');
+}
+
+/** Whether the database is this process's own from now on. A process that was killed leaves its claim behind. */
+async function isClaimed(client: ReturnType<typeof clientOf>): Promise<boolean> {
+  const claim = `${hostname()} ${process.pid} ${randomUUID()}`;
+  if ((await client.set(CLAIM, claim, { NX: true, PX: CLAIM_MS })) !== null) return true;
+  const other = await client.get(CLAIM);
+  if (other === null || !isOfDeadProcess(other)) return false;
+  await client.eval(DROP_CLAIM, { keys: [CLAIM], arguments: [other] });
+  if ((await client.set(CLAIM, claim, { NX: true, PX: CLAIM_MS })) === null) return false;
+  await client.flushDb();
+  await client.set(CLAIM, claim, { PX: CLAIM_MS });
+  return true;
+}
+
+function isOfDeadProcess(claim: string): boolean {
+  const [host, pid] = claim.split(' ');
+  if (host !== hostname()) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function claimed(database: number, client: ReturnType<typeof clientOf>): TestRedis {
+  return {
+    url: `${REDIS_ADDRESS}/${database}`,
+    port: 6379,
+    database,
+    client,
+    async drop() {
+      await client.flushDb();
+      await client.close();
+    },
+  };
 }
 
 function clientOf(url: string) {
