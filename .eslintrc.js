@@ -72,7 +72,7 @@ const linearPatterns = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'data/**', 'test/browser/output/**'] },
+  { ignores: ['dist/**', 'node_modules/**', 'data/**', 'test/browser/output/**', 'test/mutation/output/**'] },
   {
     files: ['src/**/*.{ts,tsx}', 'test/**/*.{ts,tsx}'],
     extends: [...tseslint.configs.strictTypeChecked],

@@ -1,0 +1,21 @@
+const folder = process.env.MUTATED_FOLDER;
+
+/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
+export default {
+  testRunner: 'vitest',
+  plugins: ['@stryker-mutator/vitest-runner', './test/mutation/messages.mjs'],
+  ignorers: ['messages'],
+  vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
+  mutate: [`src/${folder}/**/*.ts`, '!src/**/*.{module,entity,dto,decorator}.ts'],
+  coverageAnalysis: 'perTest',
+  // What runs while a module is loaded runs once for all tests: its mutants would need the whole suite each.
+  ignoreStatic: true,
+  ignorePatterns: ['.ci', 'deploy', 'docs', 'test/bench', 'test/mutation/output', 'test/browser/output'],
+  concurrency: 2,
+  timeoutMS: 15_000,
+  reporters: ['clear-text', 'json'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false, skipFull: true },
+  jsonReporter: { fileName: `test/mutation/output/${folder}.json` },
+  thresholds: { high: 95, low: 85, break: 85 },
+  tempDirName: 'test/mutation/output/sandbox',
+};
