@@ -4,24 +4,24 @@ import { AuthModule, type AuthOptions } from './auth/auth.module.js';
 import { AuthenticationGuard } from './auth/authentication.guard.js';
 import { SameOriginGuard } from './auth/same-origin.guard.js';
 import { ChatModule } from './chat/chat.module.js';
-import { BodyModule } from './common/body.module.js';
 import { CommonModule } from './common/common.module.js';
-import { JsonBodyGuard } from './common/json-body.guard.js';
-import { RequestValidationPipe } from './common/request-validation.pipe.js';
-import { ServiceErrorFilter } from './common/service-error.filter.js';
-import { ConfigModule } from './config/config.module.js';
 import type { Config } from './config/config.js';
+import { ConfigModule } from './config/config.module.js';
 import { DashboardModule } from './dashboard/dashboard.module.js';
 import { PageErrorFilter } from './dashboard/errors/page-error.filter.js';
 import { HealthModule } from './health/health.module.js';
+import { BodyModule } from './http/body/body.module.js';
+import { JsonBodyGuard } from './http/body/json-body.guard.js';
+import { ServiceErrorFilter } from './http/errors/service-error.filter.js';
 import { HttpModule } from './http/http.module.js';
+import { RequestValidationPipe } from './http/request/request-validation.pipe.js';
 import { ModelsModule } from './models/models.module.js';
 import { ObservabilityModule } from './observability/observability.module.js';
 import { ThrottlingModule, type ThrottlingOptions } from './throttling/throttling.module.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
+import { UpstreamsModule, type UpstreamsOptions } from './upstreams/upstreams.module.js';
 import { LedgerTokensUsedModule } from './usage/ledger-tokens-used.js';
 import { UsageModule, type UsageOptions } from './usage/usage.module.js';
-import { UpstreamsModule, type UpstreamsOptions } from './upstreams/upstreams.module.js';
 
 export interface AppOptions extends AuthOptions, ThrottlingOptions, UpstreamsOptions, UsageOptions {
   /** By default what the environment says. */

@@ -5,16 +5,16 @@ import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import type { Server } from 'node:http';
 import { SessionMiddleware } from './auth/session.middleware.js';
-import { begin, notFound } from './common/edge-of-routing.js';
-import { OUTSIDE_API_ROUTES } from './common/outside-api.decorator.js';
-import { ServiceErrorFilter } from './common/service-error.filter.js';
 import { CONFIG, type Config } from './config/config.js';
-import { isProbe } from './http/client-connection.js';
-import { ClientConnections } from './http/client-connections.js';
-import { serveConnections } from './http/serve-connections.js';
-import { LeanExpressAdapter } from './lean-express-adapter.js';
+import { isProbe } from './http/connections/client-connection.js';
+import { ClientConnections } from './http/connections/client-connections.js';
+import { serveConnections } from './http/connections/serve-connections.js';
+import { ServiceErrorFilter } from './http/errors/service-error.filter.js';
+import { serveOpenApi } from './http/open-api/serve-open-api.js';
+import { begin, notFound } from './http/routing/edge-of-routing.js';
+import { LeanExpressAdapter } from './http/routing/lean-express-adapter.js';
+import { OUTSIDE_API_ROUTES } from './http/routing/outside-api.decorator.js';
 import { RequestWatch } from './observability/requests/request-watch.js';
-import { serveOpenApi } from './open-api.js';
 
 /** Longer than the 60 s after which most load balancers drop an idle connection: theirs must be the first to go. */
 const KEEP_ALIVE_MS = 75_000;

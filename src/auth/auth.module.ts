@@ -1,6 +1,6 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
-import { BodyParties } from '../common/body-parties.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { BodyParties } from '../http/body/body-parties.js';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
@@ -13,8 +13,8 @@ import { RedisAttemptCounters } from './redis-attempt-counters.js';
 import { RequestBodyParties } from './request-body-parties.js';
 import { SameOriginGuard } from './same-origin.guard.js';
 import { SessionCookie } from './session-cookie.js';
-import { SessionMiddleware } from './session.middleware.js';
 import { SessionStart } from './session-start.js';
+import { SessionMiddleware } from './session.middleware.js';
 import { SignIn } from './sign-in.js';
 import { SignInLimits } from './sign-in-limits.js';
 import { STRATEGIES, type StrategyType } from './strategies.js';

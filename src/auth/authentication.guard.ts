@@ -2,7 +2,7 @@ import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@ne
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
 import { ServiceError } from '../common/service-error.js';
-import { IS_PUBLIC } from '../common/public.decorator.js';
+import { IS_PUBLIC } from '../http/routing/public.decorator.js';
 import { CHALLENGE } from './challenge.js';
 import type { Principal } from './principal.js';
 

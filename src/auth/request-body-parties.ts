@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { BodyParties, type BodyParty } from '../common/body-parties.js';
+import { BodyParties, type BodyParty } from '../http/body/body-parties.js';
 import { networkOf } from './client-network.js';
 import type { Principal } from './principal.js';
 import { principalOfSession } from './request-session.js';

@@ -1,5 +1,5 @@
-import { UNKNOWN_MEMBER } from '../common/invalid-request.js';
 import type { ErrorDetail } from '../common/service-error.js';
+import { UNKNOWN_MEMBER } from '../http/request/invalid-request.js';
 import type { Role } from '../upstreams/chat-call.js';
 
 export const ROLES: readonly Role[] = ['system', 'user', 'assistant'];

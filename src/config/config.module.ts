@@ -1,8 +1,7 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
-import { MOST_BODY_BYTES } from '../common/bodies-in-flight.js';
 import { CONFIG, type Config } from './config.js';
 import { loadConfig } from './load-config.js';
-import { heapLimitBytes } from './memory-limit.js';
+import { heapLimitBytes, MOST_BODY_BYTES } from './memory-limit.js';
 
 /** A parsed body can take twice the bytes that arrived, and what is made of it for a vendor as much again. */
 const SHARE_OF_BODIES = 0.25;

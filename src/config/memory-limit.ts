@@ -1,6 +1,9 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
+/** Injection token: bytes of bodies that this process may hold at the same time. */
+export const MOST_BODY_BYTES = Symbol('MOST_BODY_BYTES');
+
 /**
  * The memory that this process may use, in bytes: the limit of its container (cgroup v2 `memory.max` and `memory.high`, or
  * cgroup v1 `memory.limit_in_bytes`), or all memory of the machine where there is no lower limit.

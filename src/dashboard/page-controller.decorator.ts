@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { OutsideApi } from '../common/outside-api.decorator.js';
+import { OutsideApi } from '../http/routing/outside-api.decorator.js';
 
 /**
  * A controller of pages: outside the API and its description. Its routes are `@SessionOnly()` or `@Public()`, and answer with

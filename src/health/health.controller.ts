@@ -2,12 +2,12 @@ import { Controller, Get, HttpStatus, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { DrainState } from '../common/drain-state.js';
-import { errorBody } from '../common/error-body.js';
-import { Public } from '../common/public.decorator.js';
-import { requestIdOf } from '../common/request-id.js';
 import { ServiceError } from '../common/service-error.js';
 import { VERSION } from '../common/version.js';
 import { DatabaseHealth } from '../database/database-health.js';
+import { errorBody } from '../http/errors/error-body.js';
+import { requestIdOf } from '../http/request/request-id.js';
+import { Public } from '../http/routing/public.decorator.js';
 import { RedisHealth } from '../redis/redis-health.js';
 import { HealthReport, ReadinessReport, type ReadinessParts } from './health.dto.js';
 

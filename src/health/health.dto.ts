@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ErrorDto } from '../common/api-errors.decorator.js';
+import { ErrorDto } from '../http/open-api/api-errors.decorator.js';
 
 export class HealthReport {
   @ApiProperty({ example: 'healthy' })

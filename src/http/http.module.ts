@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { ClientConnections } from './client-connections.js';
-import { UnreadAnswers } from './unread-answers.js';
+import { ClientConnections } from './connections/client-connections.js';
+import { UnreadAnswers } from './connections/unread-answers.js';
 
 /** What lies between the sockets of clients and Express. */
 @Module({ providers: [ClientConnections, UnreadAnswers], exports: [ClientConnections] })

@@ -11,9 +11,9 @@ import {
 import type { Request, Response } from 'express';
 import { principalOf } from '../auth/current-principal.decorator.js';
 import type { Principal } from '../auth/principal.js';
-import { JsonBodyGuard } from '../common/json-body.guard.js';
-import { HeldSlots } from './held-slots.js';
+import { JsonBodyGuard } from '../http/body/json-body.guard.js';
 import { HeldLease, holdLease } from './held-lease.js';
+import { HeldSlots } from './held-slots.js';
 import { refusalError, setLimitHeaders } from './limit-answer.js';
 import { LimitStore, type TierLimits, type TokenDemand } from './limit-store.js';
 import { LIMITED_BY_TIER, usesNoTokens, type TokensOf } from './limited-by-tier.decorator.js';

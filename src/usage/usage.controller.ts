@@ -3,14 +3,14 @@ import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@
 import { Readable } from 'node:stream';
 import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
 import type { Principal } from '../auth/principal.js';
-import { ApiErrors } from '../common/api-errors.decorator.js';
 import { CLOCK, type Clock } from '../common/clock.js';
 import { ServiceError } from '../common/service-error.js';
+import { ApiErrors } from '../http/open-api/api-errors.decorator.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
 import { ReportGate } from './report-gate.js';
+import { usagePeriod } from './usage-period.js';
 import { reportJson } from './usage-report.js';
 import { UsageReports } from './usage-reports.js';
-import { usagePeriod } from './usage-period.js';
 import { UsageReport } from './usage.dto.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';

@@ -1,13 +1,13 @@
 import { expect, vi } from 'vitest';
 import { CONFIG, type Config } from '../../src/config/config.js';
-import { ClientConnections } from '../../src/http/client-connections.js';
+import { ClientConnections } from '../../src/http/connections/client-connections.js';
 import { ServiceLogger } from '../../src/observability/service-logger.js';
 import { stopOnSignals } from '../../src/shutdown.js';
+import { getRequest, RawConnection } from '../hostile/support/raw-connection.js';
 import { scrape, valueOf } from '../support/metrics.js';
 import { openStream } from '../support/sse-client.js';
 import { sendMuch } from '../support/unread.js';
 import { standsStill, waitFor } from '../support/wait-for.js';
-import { getRequest, RawConnection } from '../hostile/support/raw-connection.js';
 import { serving, type Effects, type Mode, type Served } from './effect.js';
 import { inMovedTime, type MovedTime } from './moved-time.js';
 

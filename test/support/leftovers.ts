@@ -6,9 +6,9 @@ import { DataSource } from 'typeorm';
 import { RevocationWatch } from '../../src/accounts/revocation-watch.js';
 import { SessionWatch } from '../../src/accounts/session-watch.js';
 import { OpenStreams } from '../../src/chat/open-streams.js';
-import { BodiesInFlight } from '../../src/common/bodies-in-flight.js';
 import { CredentialDatabase } from '../../src/database/credential-database.js';
-import { ClientConnections } from '../../src/http/client-connections.js';
+import { BodiesInFlight } from '../../src/http/body/bodies-in-flight.js';
+import { ClientConnections } from '../../src/http/connections/client-connections.js';
 import { REDIS } from '../../src/redis/redis.js';
 import type { RedisConnection } from '../../src/redis/redis-connection.js';
 import { HeldSlots } from '../../src/throttling/held-slots.js';
@@ -31,7 +31,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   // Only where the clock of the database is not that of the process.
   ['src/database/database-clock.ts', 1],
   ['src/common/event-loop.ts', 1],
-  ['src/http/unread-answers.ts', 1],
+  ['src/http/connections/unread-answers.ts', 1],
   // One for keys and one for sessions.
   ['src/accounts/use-recorder.ts', 2],
   // With REDIS_URL.
@@ -48,9 +48,9 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
  */
 const MAY_RUN_OUT: ReadonlySet<string> = new Set([
   // For a client that still sends, or has not read the last of an answer.
-  'src/common/unread-body.ts',
-  'src/common/client-error.ts',
-  'src/http/client-connection.ts',
+  'src/http/body/unread-body.ts',
+  'src/http/connections/client-error.ts',
+  'src/http/connections/client-connection.ts',
   // For a store that is away.
   'src/usage/usage-ledger.ts',
   'src/usage/opening-journal.ts',

@@ -2,14 +2,14 @@ import { Body, Controller, Get, Inject, Ip, Module, Patch, Post, Put, Delete, Re
 import type { Response } from 'express';
 import type { VerifiedSession } from '../../src/accounts/sessions.service.js';
 import { CurrentPrincipal } from '../../src/auth/current-principal.decorator.js';
-import type { Principal } from '../../src/auth/principal.js';
 import { PasswordChange, type Passwords } from '../../src/auth/password-change.js';
+import type { Principal } from '../../src/auth/principal.js';
 import { CurrentSession } from '../../src/auth/request-session.js';
 import { SessionCookie } from '../../src/auth/session-cookie.js';
 import { SessionOnly } from '../../src/auth/session.guard.js';
-import { Form } from '../../src/common/form.decorator.js';
-import { OutsideApi } from '../../src/common/outside-api.decorator.js';
-import { Public } from '../../src/common/public.decorator.js';
+import { Form } from '../../src/http/body/form/form.decorator.js';
+import { OutsideApi } from '../../src/http/routing/outside-api.decorator.js';
+import { Public } from '../../src/http/routing/public.decorator.js';
 
 /** What tests ask of who has signed in on the pages of the service. */
 @OutsideApi()

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isUtf8MediaType } from '../../src/common/media-type.js';
+import { isUtf8MediaType } from '../../src/http/body/media-type.js';
 
 const JSON_TYPE = 'application/json';
 

@@ -5,7 +5,7 @@ import { PasswordChange } from '../../auth/password-change.js';
 import { CurrentSession } from '../../auth/request-session.js';
 import { SessionCookie } from '../../auth/session-cookie.js';
 import { SessionOnly } from '../../auth/session.guard.js';
-import { Form } from '../../common/form.decorator.js';
+import { Form } from '../../http/body/form/form.decorator.js';
 import { problemsOf } from '../forms/field-problems.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';

@@ -4,7 +4,7 @@ import { ApiKeysService } from '../../accounts/api-keys.service.js';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import type { Principal } from '../../auth/principal.js';
 import { SessionOnly } from '../../auth/session.guard.js';
-import { Form } from '../../common/form.decorator.js';
+import { Form } from '../../http/body/form/form.decorator.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { RevokeView } from './revoke-view.js';

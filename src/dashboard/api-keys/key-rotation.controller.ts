@@ -8,7 +8,7 @@ import { KeyCreationLimit } from '../../auth/key-creation-limit.js';
 import { sessionIdOf, type Principal } from '../../auth/principal.js';
 import { SessionOnly } from '../../auth/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
-import { Form } from '../../common/form.decorator.js';
+import { Form } from '../../http/body/form/form.decorator.js';
 import { problemsOf } from '../forms/field-problems.js';
 import type { Page } from '../page.js';
 import { PageController } from '../page-controller.decorator.js';

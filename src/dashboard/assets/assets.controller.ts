@@ -1,7 +1,7 @@
 import { Get, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Public } from '../../common/public.decorator.js';
 import { ServiceError } from '../../common/service-error.js';
+import { Public } from '../../http/routing/public.decorator.js';
 import { PageController } from '../page-controller.decorator.js';
 import { ASSETS, ASSETS_VERSION } from './assets.js';
 

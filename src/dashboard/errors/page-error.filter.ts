@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { allowedMethods } from '../../common/allowed-methods.js';
-import { requestIdOf } from '../../common/request-id.js';
-import { ServiceErrorFilter } from '../../common/service-error.filter.js';
 import type { ServiceError } from '../../common/service-error.js';
+import { ServiceErrorFilter } from '../../http/errors/service-error.filter.js';
+import { requestIdOf } from '../../http/request/request-id.js';
+import { allowedMethods } from '../../http/routing/allowed-methods.js';
 import { withNext } from '../local-path.js';
-import { wantsPage } from './wants-page.js';
 import { Pages } from '../pages.js';
 import { ErrorView, errorTitle } from './error-view.js';
+import { wantsPage } from './wants-page.js';
 
 /** Tells errors to people as pages, and to programs as JSON. */
 @Injectable()

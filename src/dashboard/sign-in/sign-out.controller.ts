@@ -4,8 +4,8 @@ import type { VerifiedSession } from '../../accounts/sessions.service.js';
 import { SessionsService } from '../../accounts/sessions.service.js';
 import { CurrentSession } from '../../auth/request-session.js';
 import { SessionCookie } from '../../auth/session-cookie.js';
-import { Form } from '../../common/form.decorator.js';
-import { Public } from '../../common/public.decorator.js';
+import { Form } from '../../http/body/form/form.decorator.js';
+import { Public } from '../../http/routing/public.decorator.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 

@@ -2,12 +2,12 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { giveRequestId } from '../../common/request-id.js';
-import { sendError } from '../../common/send-error.js';
 import { ServiceError } from '../../common/service-error.js';
-import { toServiceError } from '../../common/to-service-error.js';
 import { ConfigError } from '../../config/config-error.js';
 import { listenProblem } from '../../config/listen-problem.js';
+import { sendError } from '../../http/errors/send-error.js';
+import { toServiceError } from '../../http/errors/to-service-error.js';
+import { giveRequestId } from '../../http/request/request-id.js';
 import { RequestWatch } from '../requests/request-watch.js';
 import type { Metrics } from './metrics.js';
 import { MetricsSources } from './metrics-sources.js';

@@ -3,10 +3,10 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Principal } from '../../auth/principal.js';
 import '../../auth/request-session.js';
 import { principalOfSession } from '../../auth/request-session.js';
-import { answeredErrorOf } from '../../common/answered-error.js';
-import { requestIdOf } from '../../common/request-id.js';
-import type { UsageRecord } from '../../usage/usage-record.js';
+import { answeredErrorOf } from '../../http/errors/answered-error.js';
+import { requestIdOf } from '../../http/request/request-id.js';
 import { entryOf } from '../../usage/response-entry.js';
+import type { UsageRecord } from '../../usage/usage-record.js';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
 import type { RequestScope, ScopedRequest } from './request-scope.js';
 

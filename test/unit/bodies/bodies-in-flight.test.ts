@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { BodiesInFlight, type BodyHold } from '../../../src/common/bodies-in-flight.js';
-import type { BodyParty } from '../../../src/common/body-parties.js';
 import { ShedLoad } from '../../../src/common/shed-load.js';
+import { BodiesInFlight, type BodyHold } from '../../../src/http/body/bodies-in-flight.js';
+import type { BodyParty } from '../../../src/http/body/body-parties.js';
 
 const MIB = 1024 * 1024;
 const MOST_BYTES = 64 * MIB;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { errorBody } from '../../../src/common/error-body.js';
 import { ServiceError } from '../../../src/common/service-error.js';
+import { errorBody } from '../../../src/http/errors/error-body.js';
 
 const text = fc
   .tuple(fc.constantFrom('x', '\u0000', '"', '中', '😀', '\ud800', '\u2028'), fc.integer({ min: 0, max: 20_000 }))

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ChatRequest } from '../../../src/chat/chat-request.dto.js';
-import { errorBody } from '../../../src/common/error-body.js';
-import { JsonBody } from '../../../src/common/json-body.js';
-import { RequestValidationPipe } from '../../../src/common/request-validation.pipe.js';
 import { ServiceError } from '../../../src/common/service-error.js';
+import { JsonBody } from '../../../src/http/body/json/json-body.js';
+import { errorBody } from '../../../src/http/errors/error-body.js';
+import { RequestValidationPipe } from '../../../src/http/request/request-validation.pipe.js';
 
 const LIMIT_BYTES = 4 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonBody } from '../../../src/common/json-body.js';
+import { JsonBody } from '../../../src/http/body/json/json-body.js';
 
 const LIMITS = { values: 100_000, depth: 100, nameBytes: 1_000 };
 

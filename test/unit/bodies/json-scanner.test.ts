@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonScanner, type JsonExcess, type JsonLimits } from '../../../src/common/json-scanner.js';
+import { JsonScanner, type JsonExcess, type JsonLimits } from '../../../src/http/body/json/json-scanner.js';
 
 const NO_LIMITS: JsonLimits = { values: Infinity, depth: Infinity, nameBytes: Infinity };
 

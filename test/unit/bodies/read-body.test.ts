@@ -2,10 +2,10 @@ import type { Request, Response } from 'express';
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BodiesInFlight } from '../../../src/common/bodies-in-flight.js';
-import { BodyBytes } from '../../../src/common/body-bytes.js';
-import { BodyReader } from '../../../src/common/read-body.js';
 import { ShedLoad } from '../../../src/common/shed-load.js';
+import { BodiesInFlight } from '../../../src/http/body/bodies-in-flight.js';
+import { BodyBytes } from '../../../src/http/body/body-bytes.js';
+import { BodyReader } from '../../../src/http/body/read-body.js';
 import { Gate } from '../../support/gate.js';
 
 const MIB = 1024 * 1024;

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { ServiceError } from '../../common/service-error.js';
+import { ShedLoad } from '../../common/shed-load.js';
 import { BodiesInFlight, type BodyHold } from './bodies-in-flight.js';
 import { BodyParties } from './body-parties.js';
 import { ReadingPace } from './reading-pace.js';
-import { ServiceError } from './service-error.js';
-import { ShedLoad } from './shed-load.js';
 
 /** From the beginning of the reading to the last byte. 4 MiB arrive in this time at 1.2 Mbit/s. */
 const BODY_DEADLINE_MS = 30_000;

@@ -1,11 +1,11 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { allowedMethods } from './allowed-methods.js';
-import { requestIdOf } from './request-id.js';
+import { ServiceError } from '../../common/service-error.js';
+import { dropRestOfBody } from '../body/unread-body.js';
+import { requestIdOf } from '../request/request-id.js';
+import { allowedMethods } from '../routing/allowed-methods.js';
 import { sendError } from './send-error.js';
-import { ServiceError } from './service-error.js';
 import { toServiceError } from './to-service-error.js';
-import { dropRestOfBody } from './unread-body.js';
 
 /** Answers whatever was thrown with the one error body of the interface, and logs what is our fault. */
 @Catch()

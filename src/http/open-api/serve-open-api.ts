@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { VERSION } from './common/version.js';
+import { VERSION } from '../../common/version.js';
 
 /** Serves the description of the interface: `/api/docs` for people, `/api/openapi.json` for programs. */
 export function serveOpenApi(app: INestApplication): void {

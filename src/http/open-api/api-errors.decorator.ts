@@ -8,7 +8,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { ApiResponseOptions } from '@nestjs/swagger';
-import { ERROR_STATUS, type ErrorCode } from './service-error.js';
+import { ERROR_STATUS, type ErrorCode } from '../../common/service-error.js';
 
 /** A stream can end for this, a request cannot: it is `unauthenticated` then. */
 const STREAM_ONLY: ErrorCode = 'key_revoked';

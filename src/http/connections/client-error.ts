@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { errorBody } from './error-body.js';
-import { REQUEST_ID_HEADER } from './request-id.js';
-import { ServiceError } from './service-error.js';
+import { ServiceError } from '../../common/service-error.js';
+import { errorBody } from '../errors/error-body.js';
+import { REQUEST_ID_HEADER } from '../request/request-id.js';
 
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,

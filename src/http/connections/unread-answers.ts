@@ -1,9 +1,9 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { isReaderLimited } from '../common/reader-limit.js';
-import { ShedLoad } from '../common/shed-load.js';
-import { CONFIG, type Config } from '../config/config.js';
+import { ShedLoad } from '../../common/shed-load.js';
+import { CONFIG, type Config } from '../../config/config.js';
 import type { ClientConnection } from './client-connection.js';
 import { ClientConnections } from './client-connections.js';
+import { isReaderLimited } from './reader-limit.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** A client that takes this many bytes within the limit of time reads slowly, but reads. */

@@ -1,7 +1,7 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
-import { pathOutsideApi } from './common/outside-api.decorator.js';
+import { pathOutsideApi } from './outside-api.decorator.js';
 
 /** A client that takes longer to send the headers of a request is disconnected. */
 const HEADERS_TIMEOUT_MS = 10_000;

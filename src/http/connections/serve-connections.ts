@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
-import { answerClientErrors } from '../common/client-error.js';
-import { refuseExpectation } from '../common/edge-of-routing.js';
+import { refuseExpectation } from '../routing/edge-of-routing.js';
 import type { RequestHandler } from './client-connection.js';
 import type { ClientConnections } from './client-connections.js';
+import { answerClientErrors } from './client-error.js';
 
 /** Hands the requests of `server`, which must not listen yet, to `handle`: those of a connection one after the other. */
 export function serveConnections(server: Server, connections: ClientConnections, handle: RequestHandler): void {

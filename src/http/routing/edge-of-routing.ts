@@ -1,10 +1,10 @@
 import { NotFoundException } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { giveRequestId } from './request-id.js';
-import { sendError } from './send-error.js';
-import type { ServiceErrorFilter } from './service-error.filter.js';
-import { ServiceError } from './service-error.js';
+import { ServiceError } from '../../common/service-error.js';
+import { sendError } from '../errors/send-error.js';
+import type { ServiceErrorFilter } from '../errors/service-error.filter.js';
+import { giveRequestId } from '../request/request-id.js';
 
 /**
  * Answers in place of Node, which would without a body, a request that expects what nobody knows. (One without a host gets

@@ -1,5 +1,5 @@
 import { HttpException, HttpStatus } from '@nestjs/common';
-import { ServiceError, type ErrorCode } from './service-error.js';
+import { ServiceError, type ErrorCode } from '../../common/service-error.js';
 
 /** What the framework or its parsers mean by a status, where they raise one of their own. */
 const BY_STATUS: Readonly<Record<number, readonly [ErrorCode, string]>> = {

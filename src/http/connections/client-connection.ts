@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { takeTurn } from '../common/event-loop-turns.js';
-import type { ShedLoad } from '../common/shed-load.js';
+import { takeTurn } from '../../common/event-loop-turns.js';
+import type { ShedLoad } from '../../common/shed-load.js';
 
 /** Pipelined requests that may wait on one connection for the answers before them. */
 const MAX_WAITING_REQUESTS = 100;

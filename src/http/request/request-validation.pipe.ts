@@ -1,6 +1,6 @@
 import { Injectable, ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
+import type { ErrorDetail } from '../../common/service-error.js';
 import { invalidRequest, refuseAny, UNKNOWN_MEMBER } from './invalid-request.js';
-import type { ErrorDetail } from './service-error.js';
 
 /**
  * What the class of a body may offer in addition to its decorators: all of their rules in one pass, which looks for the

@@ -1,13 +1,13 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
-import { mostBodyValues } from './body-values.decorator.js';
-import { readForm } from './form-body.js';
-import { isForm } from './form.decorator.js';
-import { JsonBody } from './json-body.js';
+import { ServiceError } from '../../common/service-error.js';
+import { readForm } from './form/form-body.js';
+import { isForm } from './form/form.decorator.js';
+import { mostBodyValues } from './json/body-values.decorator.js';
+import { JsonBody } from './json/json-body.js';
 import { isUtf8MediaType } from './media-type.js';
 import { BodyReader } from './read-body.js';
-import { ServiceError } from './service-error.js';
 
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 /** Objects and arrays within each other. */

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import type { ServiceError } from '../../common/service-error.js';
+import { requestIdOf } from '../request/request-id.js';
 import { noteAnsweredError } from './answered-error.js';
 import { errorBody } from './error-body.js';
-import { requestIdOf } from './request-id.js';
-import type { ServiceError } from './service-error.js';
 
 /** Answers with the error. `status` where HTTP has a more exact one than the error's code. */
 export function sendError(error: ServiceError, response: ServerResponse, status: number = error.status): void {

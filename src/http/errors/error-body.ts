@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetail, ServiceError } from './service-error.js';
+import type { ErrorCode, ErrorDetail, ServiceError } from '../../common/service-error.js';
 
 /** The body of every error outside a stream. */
 export interface ErrorBody {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ErrorCode } from './service-error.js';
+import type { ErrorCode } from '../../common/service-error.js';
 
 const codes = new WeakMap<ServerResponse, ErrorCode>();
 

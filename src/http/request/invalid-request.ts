@@ -1,4 +1,4 @@
-import { MOST_DETAILS, ServiceError, type ErrorDetail } from './service-error.js';
+import { MOST_DETAILS, ServiceError, type ErrorDetail } from '../../common/service-error.js';
 
 /** Of a member of the body that the interface does not have. */
 export const UNKNOWN_MEMBER = 'is not a known member';

@@ -1,10 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { ServiceError } from '../../common/service-error.js';
+import { ShedLoad } from '../../common/shed-load.js';
+import { MOST_BODY_BYTES } from '../../config/memory-limit.js';
 import type { BodyParty } from './body-parties.js';
-import { ServiceError } from './service-error.js';
-import { ShedLoad } from './shed-load.js';
-
-/** Injection token: bytes of bodies that this process may hold at the same time. */
-export const MOST_BODY_BYTES = Symbol('MOST_BODY_BYTES');
 
 /** What a body that is arriving costs at least: its connection, its request and the buffers around it. */
 const BYTES_PER_ARRIVING_BODY = 64 * 1024;

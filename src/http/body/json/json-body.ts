@@ -1,8 +1,8 @@
-import { BodyBytes } from './body-bytes.js';
-import { ownTurn, Steps } from './event-loop-turns.js';
-import { invalidRequest } from './invalid-request.js';
+import { ownTurn, Steps } from '../../../common/event-loop-turns.js';
+import { ServiceError } from '../../../common/service-error.js';
+import { invalidRequest } from '../../request/invalid-request.js';
+import { BodyBytes } from '../body-bytes.js';
 import { JsonScanner, type JsonExcess, type JsonLimits, type JsonStep } from './json-scanner.js';
-import { ServiceError } from './service-error.js';
 
 /** A longer text is decoded and parsed in turns of its own of the event loop. */
 const LONG_BYTES = 128 * 1024;

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
-import { BodyBytes } from './body-bytes.js';
-import { isUtf8MediaType } from './media-type.js';
-import type { BodyReader } from './read-body.js';
-import { ServiceError } from './service-error.js';
+import { ServiceError } from '../../../common/service-error.js';
+import { BodyBytes } from '../body-bytes.js';
+import { isUtf8MediaType } from '../media-type.js';
+import type { BodyReader } from '../read-body.js';
 
 const FORM_LIMIT_BYTES = 64 * 1024;
 const MOST_FIELDS = 100;
