@@ -1,5 +1,5 @@
 import type { FirstRun } from './accounts/first-run.js';
-import { curlLine } from './common/curl-line.js';
+import { curlLine } from './common/text/curl-line.js';
 import type { Config } from './config/config.js';
 
 /** On the first start in development: makes an account, and shows once how to use it. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { withoutTrailingSlashes } from '../common/without-trailing-slashes.js';
+import { withoutTrailingSlashes } from '../common/text/without-trailing-slashes.js';
 
 export interface Options {
   readonly help: boolean;

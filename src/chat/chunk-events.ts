@@ -1,6 +1,6 @@
 import { Logger, type MessageEvent } from '@nestjs/common';
 import { Observable, type Subscriber } from 'rxjs';
-import { SilenceTimer } from '../common/silence-timer.js';
+import { SilenceTimer } from '../common/timers/silence-timer.js';
 import { toServiceError } from '../http/errors/to-service-error.js';
 import type { CompletionStream } from '../upstreams/completion-stream.js';
 import type { Chunk } from './chunk.dto.js';

@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { DrainState } from './drain-state.js';
-import { EventLoop } from './event-loop.js';
+import { EventLoop } from './event-loop/event-loop.js';
 import { ShedLoad } from './shed-load.js';
 
 /** The state of the process that every module may need. */

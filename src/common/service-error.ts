@@ -1,5 +1,5 @@
 import type { HttpStatus } from '@nestjs/common';
-import { cutText } from './cut-text.js';
+import { cutText } from './text/cut-text.js';
 
 /** Most problems that one error names. */
 export const MOST_DETAILS = 20;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Tally } from './tally.js';
+import { Tally } from './counts/tally.js';
 
 /** Why the process turned something away, or cut it off, to protect its other callers. */
 export const SHED_REASONS = [

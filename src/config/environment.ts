@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withoutTrailingSlashes } from '../common/without-trailing-slashes.js';
+import { withoutTrailingSlashes } from '../common/text/without-trailing-slashes.js';
 import { LOG_LEVELS, type DatabaseConfig } from './config.js';
 import type { Variables } from './interpolation.js';
 import { problemsOf } from './problems.js';

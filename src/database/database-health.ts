@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { within } from '../common/within.js';
+import { within } from '../common/timers/within.js';
 import { DatabasePresence } from './database-presence.js';
 
 const PING_TIMEOUT_MS = 1000;

@@ -1,5 +1,5 @@
 import { ServiceError } from '../common/service-error.js';
-import { within } from '../common/within.js';
+import { within } from '../common/timers/within.js';
 import { codeOf } from './database-error.js';
 import type { DatabasePresence } from './database-presence.js';
 import { isLostConnection } from './lost-connection.js';

@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { createClient, ErrorReply } from '@redis/client';
 import { OutageLog } from '../common/outage-log.js';
-import { within } from '../common/within.js';
+import { within } from '../common/timers/within.js';
 import { isUnknownScript, RedisAway } from './redis-away.js';
 import { RedisSlow } from './redis-slow.js';
 import { SilenceWatch } from './silence-watch.js';

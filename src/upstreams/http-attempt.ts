@@ -1,5 +1,5 @@
 import { ServiceError } from '../common/service-error.js';
-import { SilenceTimer } from '../common/silence-timer.js';
+import { SilenceTimer } from '../common/timers/silence-timer.js';
 import type { UpstreamConfig } from '../config/config.js';
 import type { Attempt } from './attempt.js';
 import type { CallTrace } from './call-trace.js';

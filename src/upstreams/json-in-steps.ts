@@ -1,4 +1,4 @@
-import { Steps } from '../common/event-loop-turns.js';
+import { Steps } from '../common/event-loop/event-loop-turns.js';
 
 /** As much of a text as is written at once, in UTF-16 units. */
 const SLICE_LENGTH = 32 * 1024;

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nes
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Principal } from '../auth/principal.js';
 import { CLOCK, type Clock } from '../common/clock.js';
-import { cutText } from '../common/cut-text.js';
+import { cutText } from '../common/text/cut-text.js';
 import type { ModelConfig } from '../config/config.js';
 import { InterruptedStreams } from './interrupted-streams.js';
 import { LedgerEntry } from './ledger-entry.js';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { EventLoop } from '../../src/common/event-loop.js';
+import { EventLoop } from '../../src/common/event-loop/event-loop.js';
 import { ClientConnections } from '../../src/http/connections/client-connections.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { EventLoop } from '../../src/common/event-loop.js';
-import { scrape, valueOf } from '../support/metrics.js';
+import { EventLoop } from '../../src/common/event-loop/event-loop.js';
 import { Gate } from '../support/gate.js';
+import { scrape, valueOf } from '../support/metrics.js';
 import { openStream, stream, type ReceivedStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';

@@ -30,7 +30,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/usage/interrupted-streams.ts', 1],
   // Only where the clock of the database is not that of the process.
   ['src/database/database-clock.ts', 1],
-  ['src/common/event-loop.ts', 1],
+  ['src/common/event-loop/event-loop.ts', 1],
   ['src/http/connections/unread-answers.ts', 1],
   // One for keys and one for sessions.
   ['src/accounts/use-recorder.ts', 2],

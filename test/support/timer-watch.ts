@@ -1,6 +1,6 @@
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 
-/** The place in `src` that started a timer, such as `src/common/within.ts`. */
+/** The place in `src` that started a timer, such as `src/common/timers/within.ts`. */
 type Place = string;
 
 const PLACE = /[/\\](src[/\\][\w./\\-]+\.tsx?)/;

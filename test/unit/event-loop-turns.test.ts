@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { noteAccepted, ownTurn, takeTurn } from '../../src/common/event-loop-turns.js';
+import { noteAccepted, ownTurn, takeTurn } from '../../src/common/event-loop/event-loop-turns.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const turns = async (count: number) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LagGauge } from '../../src/common/lag-gauge.js';
+import { LagGauge } from '../../src/common/event-loop/lag-gauge.js';
 
 const EVERY_MS = 20;
 

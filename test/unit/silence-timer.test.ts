@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SilenceTimer } from '../../src/common/silence-timer.js';
+import { SilenceTimer } from '../../src/common/timers/silence-timer.js';
 
 describe('a timer of silence', () => {
   beforeEach(() => {

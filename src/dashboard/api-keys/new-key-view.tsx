@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { CreatedApiKey } from '../../accounts/api-keys.service.js';
-import { curlLine } from '../../common/curl-line.js';
-import { Moment } from '../layout/moment.js';
+import { curlLine } from '../../common/text/curl-line.js';
 import { Copyable } from '../layout/copyable.js';
+import { Moment } from '../layout/moment.js';
 
 export interface NewKey {
   readonly created: CreatedApiKey;

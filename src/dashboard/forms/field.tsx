@@ -1,4 +1,4 @@
-import { cutText } from '../../common/cut-text.js';
+import { cutText } from '../../common/text/cut-text.js';
 import type { FormProblems } from './field-problems.js';
 
 /** As much of what was entered as is shown again. No valid value is longer. */

@@ -1,4 +1,4 @@
-import { quoted } from '../../common/curl-line.js';
+import { quoted } from '../../common/text/curl-line.js';
 import { Copyable } from '../layout/copyable.js';
 
 interface CurlPanelProps {

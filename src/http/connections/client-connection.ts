@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { takeTurn } from '../../common/event-loop-turns.js';
+import { takeTurn } from '../../common/event-loop/event-loop-turns.js';
 import type { ShedLoad } from '../../common/shed-load.js';
 
 /** Pipelined requests that may wait on one connection for the answers before them. */

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { noteAccepted } from '../../common/event-loop-turns.js';
+import { noteAccepted } from '../../common/event-loop/event-loop-turns.js';
 import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { ClientConnection, type RequestHandler } from './client-connection.js';

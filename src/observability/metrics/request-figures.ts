@@ -1,4 +1,4 @@
-import { Tally } from '../../common/tally.js';
+import { Tally } from '../../common/counts/tally.js';
 import { ERROR_STATUS, type ErrorCode } from '../../common/service-error.js';
 import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
 

@@ -1,6 +1,6 @@
-import { Buckets } from '../../common/buckets.js';
+import { Buckets } from '../../common/counts/buckets.js';
+import { Tally } from '../../common/counts/tally.js';
 import type { ErrorCode } from '../../common/service-error.js';
-import { Tally } from '../../common/tally.js';
 import type { AttemptTrace } from '../../upstreams/call-trace.js';
 import { STREAM_OUTCOMES, type StreamOutcome } from '../../usage/stream-outcome.js';
 import type { TokenCount, UsageRecord } from '../../usage/usage-record.js';

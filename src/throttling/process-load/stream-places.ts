@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { EventLoop } from '../../common/event-loop.js';
+import { EventLoop } from '../../common/event-loop/event-loop.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad, type ShedReason } from '../../common/shed-load.js';
 import { CONFIG, type Config } from '../../config/config.js';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../common/service-error.js';
-import { withoutTrailingSlashes } from '../../common/without-trailing-slashes.js';
+import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
 import type { UpstreamConfig } from '../../config/config.js';
 
 /** Parsed once for each upstream, not for each request. */

@@ -1,4 +1,4 @@
-import { ownTurn, Steps } from '../../../common/event-loop-turns.js';
+import { ownTurn, Steps } from '../../../common/event-loop/event-loop-turns.js';
 import { ServiceError } from '../../../common/service-error.js';
 import { invalidRequest } from '../../request/invalid-request.js';
 import { BodyBytes } from '../body-bytes.js';
