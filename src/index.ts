@@ -2,8 +2,8 @@
 import 'reflect-metadata';
 
 export { AppModule, type AppOptions } from './app.module.js';
-export { bootstrap } from './bootstrap.js';
-export { createService } from './service.js';
+export { bootstrap } from './bootstrap/bootstrap.js';
+export { createService } from './bootstrap/service.js';
 
 export { AccountsModule } from './accounts/accounts.module.js';
 export { AccountsService } from './accounts/accounts.service.js';

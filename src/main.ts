@@ -1,5 +1,5 @@
 import 'reflect-metadata';
 import { AppModule } from './app.module.js';
-import { bootstrap } from './bootstrap.js';
+import { bootstrap } from './bootstrap/bootstrap.js';
 
 await bootstrap(() => AppModule.register());

@@ -1,10 +1,10 @@
 // Builds when a source file is newer than the build, so that `npm start` works on a fresh clone and is instant after that.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const modifiedAt = (file) => statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 const sources = readdirSync(join(root, 'src'), { recursive: true }).map((file) => join('src', file));

@@ -1,6 +1,6 @@
-import type { FirstRun } from './accounts/first-run.js';
-import { curlLine } from './common/text/curl-line.js';
-import type { Config } from './config/config.js';
+import type { FirstRun } from '../accounts/first-run.js';
+import { curlLine } from '../common/text/curl-line.js';
+import type { Config } from '../config/config.js';
 
 /** On the first start in development: makes an account, and shows once how to use it. */
 export async function welcome(firstRun: FirstRun, config: Config, url: string): Promise<void> {

@@ -4,17 +4,17 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import type { Server } from 'node:http';
-import { SessionMiddleware } from './auth/session.middleware.js';
-import { CONFIG, type Config } from './config/config.js';
-import { isProbe } from './http/connections/client-connection.js';
-import { ClientConnections } from './http/connections/client-connections.js';
-import { serveConnections } from './http/connections/serve-connections.js';
-import { ServiceErrorFilter } from './http/errors/service-error.filter.js';
-import { serveOpenApi } from './http/open-api/serve-open-api.js';
-import { begin, notFound } from './http/routing/edge-of-routing.js';
-import { LeanExpressAdapter } from './http/routing/lean-express-adapter.js';
-import { OUTSIDE_API_ROUTES } from './http/routing/outside-api.decorator.js';
-import { RequestWatch } from './observability/requests/request-watch.js';
+import { SessionMiddleware } from '../auth/session.middleware.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { isProbe } from '../http/connections/client-connection.js';
+import { ClientConnections } from '../http/connections/client-connections.js';
+import { serveConnections } from '../http/connections/serve-connections.js';
+import { ServiceErrorFilter } from '../http/errors/service-error.filter.js';
+import { serveOpenApi } from '../http/open-api/serve-open-api.js';
+import { begin, notFound } from '../http/routing/edge-of-routing.js';
+import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
+import { OUTSIDE_API_ROUTES } from '../http/routing/outside-api.decorator.js';
+import { RequestWatch } from '../observability/requests/request-watch.js';
 
 /** Longer than the 60 s after which most load balancers drop an idle connection: theirs must be the first to go. */
 const KEEP_ALIVE_MS = 75_000;

@@ -1,12 +1,12 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { FirstRun } from './accounts/first-run.js';
-import { ConfigError } from './config/config-error.js';
-import { CONFIG, type Config } from './config/config.js';
-import { listenProblem } from './config/listen-problem.js';
-import { DatabaseError } from './database/database-error.js';
+import { FirstRun } from '../accounts/first-run.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { ConfigError } from '../config/config-error.js';
+import { listenProblem } from '../config/listen-problem.js';
+import { DatabaseError } from '../database/database-error.js';
+import { ServiceLogger } from '../observability/service-logger.js';
 import { welcome } from './first-start.js';
-import { ServiceLogger } from './observability/service-logger.js';
 import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 
