@@ -1,8 +1,8 @@
-import { ChatClient } from './chat-cli/chat-client.js';
-import { describeFailure } from './chat-cli/chat-failure.js';
-import { converse } from './chat-cli/conversation.js';
-import { HOW_TO_GET_A_KEY, readOptions, USAGE } from './chat-cli/options.js';
-import { printAnswer } from './chat-cli/terminal.js';
+import { ChatClient } from './terminal-chat/chat-client.js';
+import { describeFailure } from './terminal-chat/chat-failure.js';
+import { converse } from './terminal-chat/conversation.js';
+import { HOW_TO_GET_A_KEY, readOptions, USAGE } from './terminal-chat/options.js';
+import { printAnswer } from './terminal-chat/terminal.js';
 
 /** A terminal client of the running service; `npm run chat -- --help` tells how to use it. */
 async function run(): Promise<number> {

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { runCommand } from '../../src/admin/run-command.js';
+import { runCommand } from '../../src/admin-commands/run-command.js';
 
 export interface Outcome {
   readonly exitCode: number;

@@ -5,6 +5,8 @@ const ROOT = dirname(dirname(import.meta.dirname));
 
 /** Builds what the tests spawn, where it is older than the sources. */
 export default function setup(): void {
-  const { status } = spawnSync(process.execPath, [join(ROOT, 'src', 'bootstrap', 'build-if-needed.mjs')], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [join(ROOT, 'src', 'bootstrap', 'build-if-needed.mjs')], {
+    stdio: 'inherit',
+  });
   if (status !== 0) throw new Error('The service does not build.');
 }

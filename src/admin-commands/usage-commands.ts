@@ -1,8 +1,8 @@
-import type { Command } from '../accounts/account-commands.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { ServiceError } from '../common/service-error.js';
-import { usagePeriod } from './usage-period.js';
-import { UsageReports, type AccountUsageRow } from './usage-reports.js';
+import { usagePeriod } from '../usage/usage-period.js';
+import { UsageReports, type AccountUsageRow } from '../usage/usage-reports.js';
+import type { Command } from './account-commands.js';
 
 /** The commands about what was used. */
 export const USAGE_COMMANDS: readonly Command[] = [

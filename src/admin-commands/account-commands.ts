@@ -1,8 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import type { Account } from '../accounts/account.entity.js';
+import { AccountsService } from '../accounts/accounts.service.js';
+import { ApiKeysService } from '../accounts/api-keys.service.js';
 import { ServiceError } from '../common/service-error.js';
-import type { Account } from './account.entity.js';
-import { AccountsService } from './accounts.service.js';
-import { ApiKeysService } from './api-keys.service.js';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 36_500;

@@ -3,16 +3,16 @@ import { NestFactory } from '@nestjs/core';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
-import { ACCOUNT_COMMANDS, type Command } from '../accounts/account-commands.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ServiceError } from '../common/service-error.js';
 import { ConfigModule } from '../config/config.module.js';
-import { loadConfig } from '../config/load-config.js';
 import type { Variables } from '../config/interpolation.js';
-import { USAGE_COMMANDS } from '../usage/usage-commands.js';
+import { loadConfig } from '../config/load-config.js';
 import { UsageReportsModule } from '../usage/usage-reports.module.js';
+import { ACCOUNT_COMMANDS, type Command } from './account-commands.js';
 import { Misuse } from './misuse.js';
 import { readPassword } from './password-input.js';
+import { USAGE_COMMANDS } from './usage-commands.js';
 
 /** Where a command runs: `process`, or what stands for it. */
 export interface CommandContext {
