@@ -4,7 +4,7 @@ import { isUUID } from 'class-validator';
 import { IsNull, Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../common/clock.js';
 import { ServiceError } from '../common/service-error.js';
-import { orUnavailable } from '../database/query-failure.js';
+import { orUnavailable } from '../database/queries/query-failure.js';
 import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 import { ApiKey } from './api-key.entity.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../common/clock.js';
-import { AtomicStatements, type Statement } from '../database/atomic-statements.js';
-import { orUnavailable } from '../database/query-failure.js';
+import { AtomicStatements, type Statement } from '../database/queries/atomic-statements.js';
+import { orUnavailable } from '../database/queries/query-failure.js';
 import type { Account } from './account.entity.js';
 import { ACTIVE } from './api-key-statements.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';

@@ -7,7 +7,7 @@ import { ShedLoad } from '../common/shed-load.js';
 import { CONFIG, type Config, type TierConfig } from '../config/config.js';
 import { CredentialDatabase } from '../database/credential-database.js';
 import { DatabasePresence } from '../database/database-presence.js';
-import { isForeignKeyViolation, orUnavailable } from '../database/query-failure.js';
+import { isForeignKeyViolation, orUnavailable } from '../database/queries/query-failure.js';
 import { ExpiredSessions } from './expired-sessions.js';
 import { RecentLookups } from './recent-lookups.js';
 import { ABSOLUTE_LIFETIME_MS, hasEnded } from './session-lifetime.js';

@@ -1,9 +1,9 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { DataSource, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
-import { CredentialConnections } from './credential-connections.js';
-import { credentialOptions } from './postgres.js';
-import { PostgresPresence } from './postgres-presence.js';
 import type { DatabasePresence } from './database-presence.js';
+import { CredentialConnections } from './postgres/credential-connections.js';
+import { credentialOptions } from './postgres/open-postgres.js';
+import { PostgresPresence } from './postgres/postgres-presence.js';
 
 /**
  * The way to the database for lookups of credentials and for the watches of them. On PostgreSQL these have connections of

@@ -2,13 +2,13 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
-import { AtomicStatements } from './atomic-statements.js';
 import { CredentialDatabase } from './credential-database.js';
 import { DatabaseClock } from './database-clock.js';
 import { DatabaseHealth } from './database-health.js';
 import { DatabasePresence, EmbeddedPresence } from './database-presence.js';
 import { dataSourceOptions, openDataSource } from './open-data-source.js';
-import { PostgresPresence } from './postgres-presence.js';
+import { PostgresPresence } from './postgres/postgres-presence.js';
+import { AtomicStatements } from './queries/atomic-statements.js';
 
 function presenceOf({ database }: Config): DatabasePresence {
   return database.type === 'postgres' ? new PostgresPresence(database.url) : new EmbeddedPresence();

@@ -1,7 +1,7 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { DatabaseConfig } from '../config/config.js';
-import { openPostgres, postgresOptions } from './postgres.js';
-import { openSqlite, sqliteOptions } from './sqlite.js';
+import { openPostgres, postgresOptions } from './postgres/open-postgres.js';
+import { openSqlite, sqliteOptions } from './sqlite/open-sqlite.js';
 
 /** How to reach the configured database, without entities. */
 export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
-import { TimestampColumn } from '../database/timestamp-column.js';
+import { TimestampColumn } from '../database/queries/timestamp-column.js';
 import type { StreamOutcome } from './stream-outcome.js';
 import type { TokenCount } from './usage-record.js';
 

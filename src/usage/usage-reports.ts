@@ -3,12 +3,12 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { setImmediate as afterOtherWork } from 'node:timers/promises';
 import { Repository } from 'typeorm';
 import { ServiceError } from '../common/service-error.js';
-import { orUnavailable } from '../database/query-failure.js';
+import { orUnavailable } from '../database/queries/query-failure.js';
+import { engineOf, marks } from '../database/queries/statements.js';
 import { pageOfDaySums, type DaySums } from './day-sums.js';
 import { ledgerText } from './ledger-text.js';
-import { engineOf, marks } from './statements.js';
-import { UsageRecordEntity } from './usage-record.entity.js';
 import type { UsageParty } from './usage-record.js';
+import { UsageRecordEntity } from './usage-record.entity.js';
 
 /** What one key, or another kind of credential, did with one model on one day. */
 export interface UsageRow {

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DataSource, type MigrationInterface } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { MIGRATIONS } from '../../src/database/migrations.js';
+import { MIGRATIONS } from '../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../src/database/open-data-source.js';
 import { DatabaseUsageStore } from '../../src/usage/database-usage-store.js';
 import { over } from '../contract/usage/records.js';

@@ -55,7 +55,7 @@ const MAY_RUN_OUT: ReadonlySet<string> = new Set([
   'src/usage/usage-ledger.ts',
   'src/usage/opening-journal.ts',
   'src/throttling/redis/outbox.ts',
-  'src/database/postgres-presence.ts',
+  'src/database/postgres/postgres-presence.ts',
 ]);
 const TIMERS_OF = 'timers of ';
 /** A timer that is cleared with a request may be so some turns after all else of the request is over. */

@@ -7,12 +7,12 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Account } from '../../../src/accounts/account.entity.js';
 import { ApiKey } from '../../../src/accounts/api-key.entity.js';
+import type { DatabaseConfig } from '../../../src/config/config.js';
 import { DatabaseError } from '../../../src/database/database-error.js';
 import { DatabaseHealth } from '../../../src/database/database-health.js';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
-import { MIGRATIONS } from '../../../src/database/migrations.js';
+import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
-import type { DatabaseConfig } from '../../../src/config/config.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { openAccountsApp } from './accounts-app.js';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MIGRATIONS } from '../../../src/database/migrations.js';
+import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { DatabaseUsageStore } from '../../../src/usage/database-usage-store.js';
 import { FAILED_OUTCOMES, STREAM_OUTCOMES } from '../../../src/usage/stream-outcome.js';

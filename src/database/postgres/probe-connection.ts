@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { within } from '../common/timers/within.js';
+import { within } from '../../common/timers/within.js';
 
 /** How long the server may take to let a new connection in. */
 const DIAL_MS = 1000;

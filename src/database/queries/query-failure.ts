@@ -1,5 +1,5 @@
-import { ServiceError } from '../common/service-error.js';
-import { codeOf } from './database-error.js';
+import { ServiceError } from '../../common/service-error.js';
+import { codeOf } from '../database-error.js';
 
 const UNIQUE_VIOLATIONS = new Set(['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', '23505']);
 const FOREIGN_KEY_VIOLATIONS = new Set(['SQLITE_CONSTRAINT_FOREIGNKEY', '23503']);

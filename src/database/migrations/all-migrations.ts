@@ -1,10 +1,10 @@
 import type { MigrationInterface } from 'typeorm';
-import { CreateAccountsAndApiKeys1760000000000 } from './migrations/create-accounts-and-api-keys.js';
-import { CreateUsage1763700000000 } from './migrations/create-usage.js';
-import { CreateSessions1764000000000 } from './migrations/create-sessions.js';
-import { CreateUsageDays1765200000000 } from './migrations/create-usage-days.js';
-import { CreateUsageSetAside1765200001000 } from './migrations/create-usage-set-aside.js';
-import { WidenUsageTokens1765200002000 } from './migrations/widen-usage-tokens.js';
+import { CreateAccountsAndApiKeys1760000000000 } from './create-accounts-and-api-keys.js';
+import { CreateSessions1764000000000 } from './create-sessions.js';
+import { CreateUsage1763700000000 } from './create-usage.js';
+import { CreateUsageDays1765200000000 } from './create-usage-days.js';
+import { CreateUsageSetAside1765200001000 } from './create-usage-set-aside.js';
+import { WidenUsageTokens1765200002000 } from './widen-usage-tokens.js';
 
 /**
  * Every migration, oldest first; the number in a class name is its moment. Each must work on SQLite and PostgreSQL: use

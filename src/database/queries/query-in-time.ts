@@ -1,8 +1,8 @@
-import { ServiceError } from '../common/service-error.js';
-import { within } from '../common/timers/within.js';
-import { codeOf } from './database-error.js';
-import type { DatabasePresence } from './database-presence.js';
-import { isLostConnection } from './lost-connection.js';
+import { ServiceError } from '../../common/service-error.js';
+import { within } from '../../common/timers/within.js';
+import { codeOf } from '../database-error.js';
+import type { DatabasePresence } from '../database-presence.js';
+import { isLostConnection } from '../postgres/lost-connection.js';
 
 /** After this time without an answer, the probe is asked whether the database is there. */
 const DOUBT_AFTER_MS = 250;

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
-import { codeOf, DatabaseError } from './database-error.js';
-import { MIGRATIONS } from './migrations.js';
-import { runMigrations } from './run-migrations.js';
+import { codeOf, DatabaseError } from '../database-error.js';
+import { MIGRATIONS } from '../migrations/all-migrations.js';
+import { runMigrations } from '../migrations/run-migrations.js';
 
 /** How long a statement waits for another process's write. The driver waits without yielding the event loop. */
 const BUSY_TIMEOUT_MS = 5000;

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
-import { codeOf, DatabaseError } from './database-error.js';
+import { codeOf, DatabaseError } from '../database-error.js';
+import { MIGRATIONS } from '../migrations/all-migrations.js';
+import { runMigrations } from '../migrations/run-migrations.js';
 import { ImpatientClient } from './impatient-client.js';
-import { MIGRATIONS } from './migrations.js';
-import { runMigrations } from './run-migrations.js';
 
 /** Connections for everything but credentials: reports, pages, accounts and the ledger. */
 const POOL_SIZE = 6;

@@ -1,4 +1,4 @@
-import { codeOf } from './database-error.js';
+import { codeOf } from '../database-error.js';
 
 /** The operating system says that the server cannot be reached, or that the connection is gone. */
 const NETWORK_FAILURES = new Set([

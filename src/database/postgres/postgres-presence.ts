@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
-import { OutageLog } from '../common/outage-log.js';
-import { within } from '../common/timers/within.js';
-import { DatabasePresence, type Presence } from './database-presence.js';
+import { OutageLog } from '../../common/outage-log.js';
+import { within } from '../../common/timers/within.js';
+import { DatabasePresence, type Presence } from '../database-presence.js';
 import { isLostConnection } from './lost-connection.js';
 import { NoAnswer, ProbeConnection } from './probe-connection.js';
 
