@@ -6,9 +6,9 @@ export { bootstrap } from './bootstrap/bootstrap.js';
 export { createService } from './bootstrap/service.js';
 
 export { AccountsModule } from './accounts/accounts.module.js';
-export { AccountsService } from './accounts/accounts.service.js';
-export { ApiKeysService } from './accounts/api-keys.service.js';
-export type { VerifiedSession } from './accounts/sessions.service.js';
+export { AccountsService } from './accounts/accounts/accounts.service.js';
+export { ApiKeysService } from './accounts/api-keys/api-keys.service.js';
+export type { VerifiedSession } from './accounts/sessions/sessions.service.js';
 export { CurrentPrincipal } from './auth/current-principal.decorator.js';
 export type { Credential, Principal } from './auth/principal.js';
 export { CurrentSession } from './auth/request-session.js';

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Account } from '../accounts/account.entity.js';
-import { AccountsService } from '../accounts/accounts.service.js';
-import { ApiKeysService } from '../accounts/api-keys.service.js';
+import type { Account } from '../accounts/accounts/account.entity.js';
+import { AccountsService } from '../accounts/accounts/accounts.service.js';
+import { ApiKeysService } from '../accounts/api-keys/api-keys.service.js';
 import { ServiceError } from '../common/service-error.js';
 
 const DAY_MS = 86_400_000;

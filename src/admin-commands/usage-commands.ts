@@ -1,4 +1,4 @@
-import { AccountsService } from '../accounts/accounts.service.js';
+import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ServiceError } from '../common/service-error.js';
 import { usagePeriod } from '../usage/usage-period.js';
 import { UsageReports, type AccountUsageRow } from '../usage/usage-reports.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Account } from '../accounts/account.entity.js';
-import { AccountsService, type ChangedPassword } from '../accounts/accounts.service.js';
-import type { NewSession, VerifiedSession } from '../accounts/sessions.service.js';
+import type { Account } from '../accounts/accounts/account.entity.js';
+import { AccountsService, type ChangedPassword } from '../accounts/accounts/accounts.service.js';
+import type { NewSession, VerifiedSession } from '../accounts/sessions/sessions.service.js';
 import { ServiceError } from '../common/service-error.js';
 import { CHALLENGE } from './challenge.js';
 import { siteOf } from './client-network.js';

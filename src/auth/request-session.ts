@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import type { VerifiedSession } from '../accounts/sessions.service.js';
+import type { VerifiedSession } from '../accounts/sessions/sessions.service.js';
 import type { Principal } from './principal.js';
 
 declare module 'express-serve-static-core' {

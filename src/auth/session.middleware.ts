@@ -1,6 +1,6 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { SessionsService } from '../accounts/sessions.service.js';
+import { SessionsService } from '../accounts/sessions/sessions.service.js';
 import { hasBearerHeader } from './bearer-header.js';
 import { networkOf } from './client-network.js';
 import { SessionCookie } from './session-cookie.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Account } from '../accounts/account.entity.js';
-import { AccountsService } from '../accounts/accounts.service.js';
-import { normalizeEmail } from '../accounts/email.js';
-import { SessionsService, type NewSession } from '../accounts/sessions.service.js';
+import type { Account } from '../accounts/accounts/account.entity.js';
+import { AccountsService } from '../accounts/accounts/accounts.service.js';
+import { normalizeEmail } from '../accounts/accounts/email.js';
+import { SessionsService, type NewSession } from '../accounts/sessions/sessions.service.js';
 import { ServiceError } from '../common/service-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { CHALLENGE } from './challenge.js';

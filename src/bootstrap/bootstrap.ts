@@ -1,6 +1,6 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { FirstRun } from '../accounts/first-run.js';
+import { FirstRun } from '../accounts/accounts/first-run.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import { listenProblem } from '../config/listen-problem.js';

@@ -1,4 +1,4 @@
-import type { FirstRun } from '../accounts/first-run.js';
+import type { FirstRun } from '../accounts/accounts/first-run.js';
 import { curlLine } from '../common/text/curl-line.js';
 import type { Config } from '../config/config.js';
 

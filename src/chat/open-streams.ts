@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { RevocationWatch } from '../accounts/revocation-watch.js';
-import { SessionWatch } from '../accounts/session-watch.js';
+import { RevocationWatch } from '../accounts/api-keys/revocation-watch.js';
+import { SessionWatch } from '../accounts/sessions/session-watch.js';
 import type { Credential, Principal } from '../auth/principal.js';
 import { DrainState } from '../common/drain-state.js';
 import { ServiceError } from '../common/service-error.js';

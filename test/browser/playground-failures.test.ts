@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SessionsService } from '../../src/accounts/sessions.service.js';
+import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { signedIn } from '../support/account-session.js';
 import { Gate } from '../support/gate.js';
 import { hasChromium } from './chromium.js';

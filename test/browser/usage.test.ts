@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import type { UsageRecord } from '../../src/usage/usage-record.js';
 import { UsageStore } from '../../src/usage/usage-store.js';
 import { signedIn, type AccountSession } from '../support/account-session.js';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Account } from '../../src/accounts/account.entity.js';
-import { AccountsService } from '../../src/accounts/accounts.service.js';
-import type { CreatedApiKey } from '../../src/accounts/api-key-creation.js';
-import { ApiKeyRotation } from '../../src/accounts/api-key-rotation.js';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
-import { PasswordReplacement } from '../../src/accounts/password-replacement.js';
+import type { Account } from '../../src/accounts/accounts/account.entity.js';
+import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
+import type { CreatedApiKey } from '../../src/accounts/api-keys/api-key-creation.js';
+import { ApiKeyRotation } from '../../src/accounts/api-keys/api-key-rotation.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
+import { PasswordReplacement } from '../../src/accounts/passwords/password-replacement.js';
 import { PASSWORD } from '../contract/accounts/accounts-app.js';
 
 export const NEXT_HASH = 'another-hash';

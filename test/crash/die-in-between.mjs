@@ -3,9 +3,9 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { AccountsModule } from '../../dist/accounts/accounts.module.js';
-import { AccountsService } from '../../dist/accounts/accounts.service.js';
-import { ApiKeyRotation } from '../../dist/accounts/api-key-rotation.js';
-import { PasswordReplacement } from '../../dist/accounts/password-replacement.js';
+import { AccountsService } from '../../dist/accounts/accounts/accounts.service.js';
+import { ApiKeyRotation } from '../../dist/accounts/api-keys/api-key-rotation.js';
+import { PasswordReplacement } from '../../dist/accounts/passwords/password-replacement.js';
 import { ConfigModule } from '../../dist/config/config.module.js';
 import { loadConfig } from '../../dist/config/load-config.js';
 

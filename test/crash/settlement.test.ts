@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AccountsService } from '../../src/accounts/accounts.service.js';
+import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { LimitStore } from '../../src/throttling/limit-store.js';
 import { accountKeys } from '../../src/throttling/redis/account-keys.js';
 import { UsageLedger } from '../../src/usage/usage-ledger.js';
 import type { UsageSink } from '../../src/usage/usage-sink.js';
 import { UsageStore } from '../../src/usage/usage-store.js';
-import { startService, type RunningService } from '../support/service.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { testRedis, type TestRedis } from '../support/redis.js';
+import { startService, type RunningService } from '../support/service.js';
 import { stream } from '../support/sse-client.js';
 import { setStage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';

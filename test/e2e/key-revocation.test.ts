@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
 import { ScriptedVendor, type Script } from '../support/scripted-vendor.js';

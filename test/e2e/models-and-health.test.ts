@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { generateSessionToken } from '../../src/accounts/session-token.js';
-import { SessionsService } from '../../src/accounts/sessions.service.js';
+import { generateSessionToken } from '../../src/accounts/sessions/session-token.js';
+import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { DrainState } from '../../src/common/drain-state.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { routesTo } from '../support/catalog.js';

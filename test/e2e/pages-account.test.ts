@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AccountsService } from '../../src/accounts/accounts.service.js';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
+import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { browserClient } from '../support/browser-client.js';
 import { startService, type RunningService } from '../support/service.js';
 import { EMAIL, PASSWORD } from '../support/web-client.js';

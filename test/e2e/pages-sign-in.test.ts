@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SessionsService } from '../../src/accounts/sessions.service.js';
+import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { browserClient, fieldIn } from '../support/browser-client.js';
 import { startService, type RunningService } from '../support/service.js';
 import { EMAIL, PASSWORD, WebClient } from '../support/web-client.js';

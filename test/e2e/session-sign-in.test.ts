@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { Session } from '../../src/accounts/session.entity.js';
+import { Session } from '../../src/accounts/sessions/session.entity.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { get, openStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';

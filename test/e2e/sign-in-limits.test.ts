@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PasswordHashing } from '../../src/accounts/password-hashing.js';
+import { PasswordHashing } from '../../src/accounts/passwords/password-hashing.js';
 import { startService, type RunningService } from '../support/service.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { PASSWORD, WebClient } from '../support/web-client.js';

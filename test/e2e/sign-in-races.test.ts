@@ -1,9 +1,9 @@
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { AccountsService } from '../../src/accounts/accounts.service.js';
-import { Session } from '../../src/accounts/session.entity.js';
-import { SessionsService } from '../../src/accounts/sessions.service.js';
+import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
+import { Session } from '../../src/accounts/sessions/session.entity.js';
+import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { Gate } from '../support/gate.js';
 import { startService, type RunningService } from '../support/service.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';

@@ -1,13 +1,13 @@
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Account } from '../../src/accounts/account.entity.js';
+import { Account } from '../../src/accounts/accounts/account.entity.js';
 import { Gate } from '../support/gate.js';
 import { startService, type RunningService } from '../support/service.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { get } from '../support/sse-client.js';
-import { EMAIL, PASSWORD, WebClient } from '../support/web-client.js';
 import { waitFor } from '../support/wait-for.js';
+import { EMAIL, PASSWORD, WebClient } from '../support/web-client.js';
 
 const argon2 = vi.hoisted(() => ({ hash: vi.fn(), verify: vi.fn() }));
 vi.mock('@node-rs/argon2', async (original) => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { InProcessLimitStore } from '../../src/throttling/in-process-limit-store.js';
 import type { LimitState } from '../../src/throttling/limit-store.js';
-import { UsageReports } from '../../src/usage/usage-reports.js';
 import type { UsageRecord } from '../../src/usage/usage-record.js';
+import { UsageReports } from '../../src/usage/usage-reports.js';
 import { UsageStore } from '../../src/usage/usage-store.js';
 import { signedIn, type AccountSession } from '../support/account-session.js';
 import { MODEL } from '../support/catalog.js';

@@ -1,8 +1,8 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AccountsService } from '../../src/accounts/accounts.service.js';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
+import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { openAccountsApp, PASSWORD } from '../contract/accounts/accounts-app.js';
 import { get } from '../support/sse-client.js';
 import { Target } from './support/target.js';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
-import { SessionsService } from '../../src/accounts/sessions.service.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
+import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { Gate } from '../support/gate.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';

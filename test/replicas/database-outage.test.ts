@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { AccountsService } from '../../src/accounts/accounts.service.js';
-import { generateApiKey } from '../../src/accounts/api-key-format.js';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
-import { SessionsService } from '../../src/accounts/sessions.service.js';
+import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
+import { generateApiKey } from '../../src/accounts/api-keys/api-key-format.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
+import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { Gate } from '../support/gate.js';
 import { get, openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';

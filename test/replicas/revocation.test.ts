@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AccountsService } from '../../src/accounts/accounts.service.js';
-import { ApiKeysService } from '../../src/accounts/api-keys.service.js';
-import { SessionsService } from '../../src/accounts/sessions.service.js';
+import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
+import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { openStream, type StreamOptions } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';

@@ -1,5 +1,5 @@
-import { AccountsService } from '../../src/accounts/accounts.service.js';
-import { SessionsService } from '../../src/accounts/sessions.service.js';
+import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
+import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import type { RunningService } from './service.js';
 
 /** An account with a browser that is signed in to it. */

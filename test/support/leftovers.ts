@@ -3,8 +3,8 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { RevocationWatch } from '../../src/accounts/revocation-watch.js';
-import { SessionWatch } from '../../src/accounts/session-watch.js';
+import { RevocationWatch } from '../../src/accounts/api-keys/revocation-watch.js';
+import { SessionWatch } from '../../src/accounts/sessions/session-watch.js';
 import { OpenStreams } from '../../src/chat/open-streams.js';
 import { CredentialDatabase } from '../../src/database/credential-database.js';
 import { BodiesInFlight } from '../../src/http/body/bodies-in-flight.js';
@@ -33,7 +33,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/common/event-loop/event-loop.ts', 1],
   ['src/http/connections/unread-answers.ts', 1],
   // One for keys and one for sessions.
-  ['src/accounts/use-recorder.ts', 2],
+  ['src/accounts/credentials/use-recorder.ts', 2],
   // With REDIS_URL.
   ['src/redis/redis-connection.ts', 1],
   ['src/redis/silence-watch.ts', 1],

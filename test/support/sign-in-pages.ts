@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Inject, Ip, Module, Patch, Post, Put, Delete, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import type { VerifiedSession } from '../../src/accounts/sessions.service.js';
+import type { VerifiedSession } from '../../src/accounts/sessions/sessions.service.js';
 import { CurrentPrincipal } from '../../src/auth/current-principal.decorator.js';
 import { PasswordChange, type Passwords } from '../../src/auth/password-change.js';
 import type { Principal } from '../../src/auth/principal.js';

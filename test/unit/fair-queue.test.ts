@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FairQueue } from '../../src/accounts/fair-queue.js';
+import { FairQueue } from '../../src/accounts/passwords/fair-queue.js';
 
 /** A queue whose jobs end when the test says so. */
 class Stage {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LookupLane } from '../../src/accounts/lookup-lane.js';
+import { LookupLane } from '../../src/accounts/credentials/lookup-lane.js';
 import { Gate } from '../support/gate.js';
 
 describe('a lane of lookups', () => {

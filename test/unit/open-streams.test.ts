@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RevocationWatch } from '../../src/accounts/revocation-watch.js';
-import type { SessionWatch } from '../../src/accounts/session-watch.js';
+import type { RevocationWatch } from '../../src/accounts/api-keys/revocation-watch.js';
+import type { SessionWatch } from '../../src/accounts/sessions/session-watch.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { OpenStreams } from '../../src/chat/open-streams.js';
 import { DrainState } from '../../src/common/drain-state.js';

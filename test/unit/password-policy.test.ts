@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { passwordProblem } from '../../src/accounts/password-policy.js';
+import { passwordProblem } from '../../src/accounts/passwords/password-policy.js';
 
 const EMAIL = 'ada.lovelace@example.com';
 const problemOf = (password: string) => passwordProblem(password, EMAIL);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { UseRecorder } from '../../src/accounts/use-recorder.js';
+import { UseRecorder } from '../../src/accounts/credentials/use-recorder.js';
 import { Gate } from '../support/gate.js';
 
 interface Used {

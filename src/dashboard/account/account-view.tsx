@@ -1,4 +1,4 @@
-import type { VerifiedSession } from '../../accounts/sessions.service.js';
+import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { TierConfig } from '../../config/config.js';
 import { Checkbox } from '../forms/checkbox.js';
 import { Field } from '../forms/field.js';

@@ -1,6 +1,6 @@
 import { Body, Get, Ip, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import type { VerifiedSession } from '../../accounts/sessions.service.js';
+import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import { PasswordChange } from '../../auth/password-change.js';
 import { CurrentSession } from '../../auth/request-session.js';
 import { SessionCookie } from '../../auth/session-cookie.js';

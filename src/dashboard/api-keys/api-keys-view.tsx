@@ -1,4 +1,4 @@
-import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { Choice } from '../forms/choice.js';
 import { Field } from '../forms/field.js';
 import type { FormProblems } from '../forms/field-problems.js';

@@ -1,6 +1,6 @@
 import { Body, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ApiKeysService } from '../../accounts/api-keys.service.js';
+import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { KeyCreationLimit } from '../../auth/key-creation-limit.js';
 import { sessionIdOf, type Principal } from '../../auth/principal.js';

@@ -1,4 +1,4 @@
-import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { Moment, OptionalMoment } from '../layout/moment.js';
 
 /** What there is to know of a key, for who is about to end it. */

@@ -1,6 +1,6 @@
 import { Get, Param, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { ApiKeysService } from '../../accounts/api-keys.service.js';
+import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import type { Principal } from '../../auth/principal.js';
 import { SessionOnly } from '../../auth/session.guard.js';

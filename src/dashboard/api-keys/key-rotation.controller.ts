@@ -1,8 +1,8 @@
 import { Body, Get, Inject, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { randomUUID } from 'node:crypto';
-import { ApiKeyRotation } from '../../accounts/api-key-rotation.js';
-import { ApiKeysService } from '../../accounts/api-keys.service.js';
+import { ApiKeyRotation } from '../../accounts/api-keys/api-key-rotation.js';
+import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
 import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
 import { KeyCreationLimit } from '../../auth/key-creation-limit.js';
 import { sessionIdOf, type Principal } from '../../auth/principal.js';

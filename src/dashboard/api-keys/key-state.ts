@@ -1,4 +1,4 @@
-import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 
 export type KeyState = 'active' | 'expired' | 'revoked';
 

@@ -1,4 +1,4 @@
-import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { Moment, OptionalMoment } from '../layout/moment.js';
 import { stateOf, type KeyState } from './key-state.js';
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { CreatedApiKey } from '../../accounts/api-keys.service.js';
+import type { CreatedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { curlLine } from '../../common/text/curl-line.js';
 import { Copyable } from '../layout/copyable.js';
 import { Moment } from '../layout/moment.js';

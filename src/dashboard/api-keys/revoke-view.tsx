@@ -1,4 +1,4 @@
-import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { KeyFacts } from './key-facts.js';
 
 export function RevokeView({ apiKey }: { readonly apiKey: ListedApiKey }) {

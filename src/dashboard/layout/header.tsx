@@ -1,4 +1,4 @@
-import type { VerifiedSession } from '../../accounts/sessions.service.js';
+import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { Config } from '../../config/config.js';
 import { NAVIGATION, type Place } from './navigation.js';
 

@@ -1,4 +1,4 @@
-import type { VerifiedSession } from '../../accounts/sessions.service.js';
+import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { Config } from '../../config/config.js';
 import { assetPath } from '../assets/assets.js';
 import type { Page } from '../page.js';

@@ -1,6 +1,6 @@
 import { Body, Get, Ip, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { VerifiedSession } from '../../accounts/sessions.service.js';
+import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import { CurrentSession } from '../../auth/request-session.js';
 import { SessionCookie } from '../../auth/session-cookie.js';
 import { SignIn } from '../../auth/sign-in.js';

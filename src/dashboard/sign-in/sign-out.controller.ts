@@ -1,7 +1,7 @@
 import { Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import type { VerifiedSession } from '../../accounts/sessions.service.js';
-import { SessionsService } from '../../accounts/sessions.service.js';
+import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
+import { SessionsService } from '../../accounts/sessions/sessions.service.js';
 import { CurrentSession } from '../../auth/request-session.js';
 import { SessionCookie } from '../../auth/session-cookie.js';
 import { Form } from '../../http/body/form/form.decorator.js';

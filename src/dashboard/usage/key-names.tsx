@@ -1,4 +1,4 @@
-import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import type { KeyParty } from './usage-totals.js';
 
 type KeyNameProps = KeyParty & {

@@ -1,4 +1,4 @@
-import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { BarChart } from './bar-chart.js';
 import { AT_LEAST, count, ESTIMATED } from './figures.js';
 import { KeyName } from './key-names.js';

@@ -1,4 +1,4 @@
-import type { ListedApiKey } from '../../accounts/api-keys.service.js';
+import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { LimitsSection, type LimitsSectionProps } from './limits-section.js';
 import { RANGES, type Range } from './usage-days.js';
 import { UsageFigures } from './usage-figures.js';

@@ -1,11 +1,11 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AccountsModule } from '../../../src/accounts/accounts.module.js';
-import { AccountsService } from '../../../src/accounts/accounts.service.js';
-import { ApiKeysService, type CreatedApiKey } from '../../../src/accounts/api-keys.service.js';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { ApiKeysService, type CreatedApiKey } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { CLOCK } from '../../../src/common/clock.js';
-import { ConfigModule } from '../../../src/config/config.module.js';
 import type { Config, DatabaseConfig, TierConfig } from '../../../src/config/config.js';
+import { ConfigModule } from '../../../src/config/config.module.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 
 export const FREE: TierConfig = {

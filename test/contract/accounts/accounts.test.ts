@@ -1,9 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AccountsService } from '../../../src/accounts/accounts.service.js';
-import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
-import { FirstRun } from '../../../src/accounts/first-run.js';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { FirstRun } from '../../../src/accounts/accounts/first-run.js';
+import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { openAccountsApp, PASSWORD, PRO } from './accounts-app.js';
 

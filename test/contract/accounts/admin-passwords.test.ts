@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AccountsService } from '../../../src/accounts/accounts.service.js';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
 import { openAccountsApp, PASSWORD } from './accounts-app.js';
 import { admin, adminInTerminal, adminProcess, adminWith, hasTerminals } from './admin-process.js';

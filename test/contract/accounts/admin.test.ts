@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AccountsService } from '../../../src/accounts/accounts.service.js';
-import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
-import { ApiKeysService } from '../../../src/accounts/api-keys.service.js';
-import { SessionWatch } from '../../../src/accounts/session-watch.js';
-import { SessionsService } from '../../../src/accounts/sessions.service.js';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
+import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openAccountsApp, PASSWORD } from './accounts-app.js';

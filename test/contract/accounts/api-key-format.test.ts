@@ -1,6 +1,11 @@
 import { crc32 } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { generateApiKey, hashApiKey, isWellFormedApiKey, prefixOf } from '../../../src/accounts/api-key-format.js';
+import {
+  generateApiKey,
+  hashApiKey,
+  isWellFormedApiKey,
+  prefixOf,
+} from '../../../src/accounts/api-keys/api-key-format.js';
 
 describe('API keys', () => {
   it('have a mark, 43 characters of secret and 6 of checksum', () => {

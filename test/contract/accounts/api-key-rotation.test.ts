@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AccountsService } from '../../../src/accounts/accounts.service.js';
-import { ApiKeyRotation } from '../../../src/accounts/api-key-rotation.js';
-import { ApiKeyVerifier } from '../../../src/accounts/api-key-verifier.js';
-import { ApiKeysService } from '../../../src/accounts/api-keys.service.js';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
+import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { openAccountsApp, PASSWORD } from './accounts-app.js';
 

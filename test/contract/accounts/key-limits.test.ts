@@ -1,10 +1,10 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AccountsService } from '../../../src/accounts/accounts.service.js';
-import { ApiKeyRotation } from '../../../src/accounts/api-key-rotation.js';
-import { ApiKeysService, type ListedApiKey } from '../../../src/accounts/api-keys.service.js';
-import { SessionsService } from '../../../src/accounts/sessions.service.js';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
+import { ApiKeysService, type ListedApiKey } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { openAccountsApp, PASSWORD } from './accounts-app.js';
 

@@ -2,8 +2,8 @@
 // when told to stop. A thread of its own, so that the attack does not wait for the test.
 import { Agent, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
-import { generateApiKey } from '../../../dist/accounts/api-key-format.js';
-import { generateSessionToken } from '../../../dist/accounts/session-token.js';
+import { generateApiKey } from '../../../dist/accounts/api-keys/api-key-format.js';
+import { generateSessionToken } from '../../../dist/accounts/sessions/session-token.js';
 
 const { origin, connections } = workerData;
 const BODY = JSON.stringify({ model: 'acme/fast', messages: [{ role: 'user', content: 'Hello!' }] });

@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import { AccountsService } from '../../../src/accounts/accounts.service.js';
-import { ApiKeysService, type CreatedApiKey } from '../../../src/accounts/api-keys.service.js';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { ApiKeysService, type CreatedApiKey } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { openAccountsApp } from '../../contract/accounts/accounts-app.js';
 import { configFile, routesTo } from '../../support/catalog.js';
 import type { TestDatabase } from '../../support/database.js';

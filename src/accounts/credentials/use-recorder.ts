@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
-import type { Clock } from '../common/clock.js';
-import { inChunks } from '../database/queries/in-chunks.js';
+import type { Clock } from '../../common/clock.js';
+import { inChunks } from '../../database/queries/in-chunks.js';
 
 const TICK_MS = 1000;
 /** A credential in use is written this often. */

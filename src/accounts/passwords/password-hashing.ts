@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { hash, verify } from '@node-rs/argon2';
-import { ServiceError } from '../common/service-error.js';
-import { ShedLoad } from '../common/shed-load.js';
+import { ServiceError } from '../../common/service-error.js';
+import { ShedLoad } from '../../common/shed-load.js';
 import { FairQueue } from './fair-queue.js';
 
 /** OWASP's parameters for Argon2id, which is the package's default algorithm. */

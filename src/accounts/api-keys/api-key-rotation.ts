@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../common/clock.js';
-import { ServiceError } from '../common/service-error.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { ServiceError } from '../../common/service-error.js';
 import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
 import { ApiKeysService } from './api-keys.service.js';
 

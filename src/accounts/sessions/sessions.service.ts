@@ -1,22 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../common/clock.js';
-import { ServiceError } from '../common/service-error.js';
-import { ShedLoad } from '../common/shed-load.js';
-import { CONFIG, type Config, type TierConfig } from '../config/config.js';
-import { CredentialDatabase } from '../database/credential-database.js';
-import { DatabasePresence } from '../database/database-presence.js';
-import { isForeignKeyViolation, orUnavailable } from '../database/queries/query-failure.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { ServiceError } from '../../common/service-error.js';
+import { ShedLoad } from '../../common/shed-load.js';
+import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
+import { CredentialDatabase } from '../../database/credential-database.js';
+import { DatabasePresence } from '../../database/database-presence.js';
+import { isForeignKeyViolation, orUnavailable } from '../../database/queries/query-failure.js';
+import { tierNamed } from '../accounts/tier.js';
+import { RecentLookups } from '../credentials/recent-lookups.js';
 import { ExpiredSessions } from './expired-sessions.js';
-import { RecentLookups } from './recent-lookups.js';
 import { ABSOLUTE_LIFETIME_MS, hasEnded } from './session-lifetime.js';
 import { generateSessionToken, hashSessionToken, isWellFormedSessionToken } from './session-token.js';
 import { SessionUseRecorder } from './session-use-recorder.js';
 import { SessionWatch } from './session-watch.js';
 import { Session } from './session.entity.js';
 import { SurplusSessions } from './surplus-sessions.js';
-import { tierNamed } from './tier.js';
 
 export interface NewSession {
   /** For the browser's cookie, and nowhere else: nobody can find it out later. */

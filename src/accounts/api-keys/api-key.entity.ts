@@ -1,6 +1,6 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
-import { TimestampColumn } from '../database/queries/timestamp-column.js';
-import { Account } from './account.entity.js';
+import { TimestampColumn } from '../../database/queries/timestamp-column.js';
+import { Account } from '../accounts/account.entity.js';
 
 /** A credential of an account. The key itself is not kept. */
 @Entity('api_keys')

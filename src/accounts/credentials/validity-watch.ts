@@ -1,5 +1,5 @@
 import type { OnModuleDestroy } from '@nestjs/common';
-import { inChunks } from '../database/queries/in-chunks.js';
+import { inChunks } from '../../database/queries/in-chunks.js';
 import { RecentMap } from './recent-map.js';
 
 const POLL_MS = 1000;

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../common/clock.js';
-import { AtomicStatements, type Statement } from '../database/queries/atomic-statements.js';
-import { orUnavailable } from '../database/queries/query-failure.js';
-import type { Account } from './account.entity.js';
-import { ACTIVE } from './api-key-statements.js';
-import { ApiKeyVerifier } from './api-key-verifier.js';
-import { RevocationWatch } from './revocation-watch.js';
-import { SessionsService } from './sessions.service.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { AtomicStatements, type Statement } from '../../database/queries/atomic-statements.js';
+import { orUnavailable } from '../../database/queries/query-failure.js';
+import type { Account } from '../accounts/account.entity.js';
+import { ACTIVE } from '../api-keys/api-key-statements.js';
+import { ApiKeyVerifier } from '../api-keys/api-key-verifier.js';
+import { RevocationWatch } from '../api-keys/revocation-watch.js';
+import { SessionsService } from '../sessions/sessions.service.js';
 
 const HAS_PASSWORD = 'EXISTS (SELECT id FROM accounts WHERE id = :accountId AND password_hash = :next)';
 

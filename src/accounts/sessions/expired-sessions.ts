@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../common/clock.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
 import { idleSince } from './session-lifetime.js';
 import { Session } from './session.entity.js';
 

@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { TimestampColumn } from '../database/queries/timestamp-column.js';
+import { TimestampColumn } from '../../database/queries/timestamp-column.js';
 
 /** Whoever signs in, owns API keys and is rate limited. */
 @Entity('accounts')

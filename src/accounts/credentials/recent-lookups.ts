@@ -1,8 +1,8 @@
-import type { Clock } from '../common/clock.js';
-import { ServiceError } from '../common/service-error.js';
-import type { ShedLoad } from '../common/shed-load.js';
-import type { DatabasePresence } from '../database/database-presence.js';
-import { DatabaseAway, queryInTime } from '../database/queries/query-in-time.js';
+import type { Clock } from '../../common/clock.js';
+import { ServiceError } from '../../common/service-error.js';
+import type { ShedLoad } from '../../common/shed-load.js';
+import type { DatabasePresence } from '../../database/database-presence.js';
+import { DatabaseAway, queryInTime } from '../../database/queries/query-in-time.js';
 import { LookupLane } from './lookup-lane.js';
 import { RecentMap } from './recent-map.js';
 import { UnknownBudget } from './unknown-budget.js';

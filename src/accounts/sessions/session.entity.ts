@@ -1,6 +1,6 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
-import { TimestampColumn } from '../database/queries/timestamp-column.js';
-import { Account } from './account.entity.js';
+import { TimestampColumn } from '../../database/queries/timestamp-column.js';
+import { Account } from '../accounts/account.entity.js';
 
 /** A browser that is signed in. The token itself is not kept. A session that has ended has no row. */
 @Entity('sessions')

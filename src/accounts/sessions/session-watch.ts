@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { In, MoreThan } from 'typeorm';
-import { CLOCK, type Clock } from '../common/clock.js';
-import { CredentialDatabase } from '../database/credential-database.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { CredentialDatabase } from '../../database/credential-database.js';
+import { ValidityWatch } from '../credentials/validity-watch.js';
 import { idleSince } from './session-lifetime.js';
 import { Session } from './session.entity.js';
-import { ValidityWatch } from './validity-watch.js';
 
 /** Watches sessions. */
 @Injectable()

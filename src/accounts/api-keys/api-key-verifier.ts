@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CLOCK, type Clock } from '../common/clock.js';
-import { ShedLoad } from '../common/shed-load.js';
-import { CONFIG, type Config, type TierConfig } from '../config/config.js';
-import { CredentialDatabase } from '../database/credential-database.js';
-import { DatabasePresence } from '../database/database-presence.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { ShedLoad } from '../../common/shed-load.js';
+import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
+import { CredentialDatabase } from '../../database/credential-database.js';
+import { DatabasePresence } from '../../database/database-presence.js';
+import { tierNamed } from '../accounts/tier.js';
+import { RecentLookups } from '../credentials/recent-lookups.js';
 import { hashApiKey, isWellFormedApiKey } from './api-key-format.js';
 import { ApiKey } from './api-key.entity.js';
-import { RecentLookups } from './recent-lookups.js';
 import { RevocationWatch } from './revocation-watch.js';
-import { tierNamed } from './tier.js';
 
 /** Who holds a valid key. */
 export interface VerifiedKey {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
-import { CLOCK, type Clock } from '../common/clock.js';
-import { ServiceError } from '../common/service-error.js';
-import { AtomicStatements, type Row, type Statement } from '../database/queries/atomic-statements.js';
-import { isForeignKeyViolation, isUniqueViolation, orUnavailable } from '../database/queries/query-failure.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { ServiceError } from '../../common/service-error.js';
+import { AtomicStatements, type Row, type Statement } from '../../database/queries/atomic-statements.js';
+import { isForeignKeyViolation, isUniqueViolation, orUnavailable } from '../../database/queries/query-failure.js';
 import { generateApiKey, hashApiKey, prefixOf } from './api-key-format.js';
 import * as statements from './api-key-statements.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';

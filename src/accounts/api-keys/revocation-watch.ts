@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { In, IsNull, MoreThan } from 'typeorm';
-import { CLOCK, type Clock } from '../common/clock.js';
-import { CredentialDatabase } from '../database/credential-database.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { CredentialDatabase } from '../../database/credential-database.js';
+import { ValidityWatch } from '../credentials/validity-watch.js';
 import { ApiKey } from './api-key.entity.js';
-import { ValidityWatch } from './validity-watch.js';
 
 /** Watches API keys. */
 @Injectable()

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { ServiceError } from '../common/service-error.js';
+import { ServiceError } from '../../common/service-error.js';
+import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { AccountsService } from './accounts.service.js';
-import { ApiKeysService } from './api-keys.service.js';
 
 const EMAIL = 'dev@example.com';
 const KEY_NAME = 'first start';

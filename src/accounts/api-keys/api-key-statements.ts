@@ -1,4 +1,4 @@
-import type { Statement } from '../database/queries/atomic-statements.js';
+import type { Statement } from '../../database/queries/atomic-statements.js';
 
 /** How many keys of an account may be active at the same time. */
 export const MAX_ACTIVE_KEYS = 100;

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
-import { CLOCK, type Clock } from '../common/clock.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { UseRecorder } from '../credentials/use-recorder.js';
 import { Session } from './session.entity.js';
-import { UseRecorder } from './use-recorder.js';
 
 /** Keeps `lastSeenAt` of sessions. */
 @Injectable()
