@@ -1,8 +1,8 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AuthModule, type AuthOptions } from './auth/auth.module.js';
-import { AuthenticationGuard } from './auth/authentication.guard.js';
-import { SameOriginGuard } from './auth/same-origin.guard.js';
+import { SameOriginGuard } from './auth/same-origin/same-origin.guard.js';
+import { AuthenticationGuard } from './auth/strategies/authentication.guard.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './common/common.module.js';
 import type { Config } from './config/config.js';

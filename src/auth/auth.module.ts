@@ -4,20 +4,20 @@ import { BodyParties } from '../http/body/body-parties.js';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
-import { AttemptCounters } from './attempt-counters.js';
-import { AuthenticationGuard, STRATEGY_NAMES } from './authentication.guard.js';
-import { InProcessAttemptCounters } from './in-process-attempt-counters.js';
-import { KeyCreationLimit } from './key-creation-limit.js';
-import { PasswordChange } from './password-change.js';
-import { RedisAttemptCounters } from './redis-attempt-counters.js';
-import { RequestBodyParties } from './request-body-parties.js';
-import { SameOriginGuard } from './same-origin.guard.js';
-import { SessionCookie } from './session-cookie.js';
-import { SessionStart } from './session-start.js';
-import { SessionMiddleware } from './session.middleware.js';
-import { SignIn } from './sign-in.js';
-import { SignInLimits } from './sign-in-limits.js';
-import { STRATEGIES, type StrategyType } from './strategies.js';
+import { AttemptCounters } from './attempts/attempt-counters.js';
+import { InProcessAttemptCounters } from './attempts/in-process-attempt-counters.js';
+import { KeyCreationLimit } from './attempts/key-creation-limit.js';
+import { RedisAttemptCounters } from './attempts/redis-attempt-counters.js';
+import { RequestBodyParties } from './principal/request-body-parties.js';
+import { SameOriginGuard } from './same-origin/same-origin.guard.js';
+import { SessionCookie } from './session/session-cookie.js';
+import { SessionStart } from './session/session-start.js';
+import { SessionMiddleware } from './session/session.middleware.js';
+import { PasswordChange } from './sign-in/password-change.js';
+import { SignIn } from './sign-in/sign-in.js';
+import { SignInLimits } from './sign-in/sign-in-limits.js';
+import { STRATEGIES, type StrategyType } from './strategies/all-strategies.js';
+import { AuthenticationGuard, STRATEGY_NAMES } from './strategies/authentication.guard.js';
 
 export interface AuthOptions {
   /** Strategies of a team's own, asked after {@link STRATEGIES}. */

@@ -4,7 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import type { Server } from 'node:http';
-import { SessionMiddleware } from '../auth/session.middleware.js';
+import { SessionMiddleware } from '../auth/session/session.middleware.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { isProbe } from '../http/connections/client-connection.js';
 import { ClientConnections } from '../http/connections/client-connections.js';

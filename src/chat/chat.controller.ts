@@ -12,8 +12,8 @@ import {
 import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Observable } from 'rxjs';
-import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
-import type { Principal } from '../auth/principal.js';
+import { CurrentPrincipal } from '../auth/principal/current-principal.decorator.js';
+import type { Principal } from '../auth/principal/principal.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { BodyValues } from '../http/body/json/body-values.decorator.js';
 import { requestIdOf } from '../http/request/request-id.js';

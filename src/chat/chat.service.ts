@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { INVALID_TOKEN_CHALLENGE } from '../auth/challenge.js';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../auth/principal/principal.js';
+import { INVALID_TOKEN_CHALLENGE } from '../auth/strategies/challenge.js';
 import { ServiceError } from '../common/service-error.js';
 import type { ModelConfig, TierConfig } from '../config/config.js';
 import { ModelCatalog } from '../models/model-catalog.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RevocationWatch } from '../accounts/api-keys/revocation-watch.js';
 import { SessionWatch } from '../accounts/sessions/session-watch.js';
-import type { Credential, Principal } from '../auth/principal.js';
+import type { Credential, Principal } from '../auth/principal/principal.js';
 import { DrainState } from '../common/drain-state.js';
 import { ServiceError } from '../common/service-error.js';
 import { ShedLoad } from '../common/shed-load.js';

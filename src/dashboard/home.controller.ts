@@ -1,7 +1,7 @@
 import { Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { VerifiedSession } from '../accounts/sessions/sessions.service.js';
-import { CurrentSession } from '../auth/request-session.js';
+import { CurrentSession } from '../auth/session/request-session.js';
 import { Public } from '../http/routing/public.decorator.js';
 import { PageController } from './page-controller.decorator.js';
 import { Pages } from './pages.js';

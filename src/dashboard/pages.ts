@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
-import { isSecure } from '../auth/public-origin.js';
+import { isSecure } from '../auth/same-origin/public-origin.js';
 import type { ServiceError } from '../common/service-error.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { Layout } from './layout/layout.js';
-import { HTTPS_ONLY, PAGE_HEADERS } from './page-headers.js';
 import type { Page } from './page.js';
+import { HTTPS_ONLY, PAGE_HEADERS } from './page-headers.js';
 
 /** Answers with pages, or leads to them. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Global, Module, type DynamicModule, type ExecutionContext, type Type } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import type { Request } from 'express';
-import { principalOf } from '../auth/current-principal.decorator.js';
+import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';

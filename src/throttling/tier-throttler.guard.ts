@@ -9,8 +9,8 @@ import {
   type ThrottlerStorage,
 } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
-import { principalOf } from '../auth/current-principal.decorator.js';
-import type { Principal } from '../auth/principal.js';
+import { principalOf } from '../auth/principal/current-principal.decorator.js';
+import type { Principal } from '../auth/principal/principal.js';
 import { JsonBodyGuard } from '../http/body/json-body.guard.js';
 import { HeldLease, holdLease } from './held-lease.js';
 import { HeldSlots } from './held-slots.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../auth/principal/principal.js';
 import { CLOCK, type Clock } from '../common/clock.js';
 import { cutText } from '../common/text/cut-text.js';
 import type { ModelConfig } from '../config/config.js';

@@ -1,8 +1,8 @@
 import { Controller, Get, Header, Inject, Query, StreamableFile } from '@nestjs/common';
 import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Readable } from 'node:stream';
-import { CurrentPrincipal } from '../auth/current-principal.decorator.js';
-import type { Principal } from '../auth/principal.js';
+import { CurrentPrincipal } from '../auth/principal/current-principal.decorator.js';
+import type { Principal } from '../auth/principal/principal.js';
 import { CLOCK, type Clock } from '../common/clock.js';
 import { ServiceError } from '../common/service-error.js';
 import { ApiErrors } from '../http/open-api/api-errors.decorator.js';

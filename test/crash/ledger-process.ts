@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { Principal } from '../../src/auth/principal.js';
+import type { Principal } from '../../src/auth/principal/principal.js';
 import type { ModelConfig } from '../../src/config/config.js';
 import { CallTrace } from '../../src/upstreams/call-trace.js';
 import { DatabaseUsageStore } from '../../src/usage/database-usage-store.js';

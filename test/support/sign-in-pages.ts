@@ -1,12 +1,12 @@
 import { Body, Controller, Get, Inject, Ip, Module, Patch, Post, Put, Delete, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { VerifiedSession } from '../../src/accounts/sessions/sessions.service.js';
-import { CurrentPrincipal } from '../../src/auth/current-principal.decorator.js';
-import { PasswordChange, type Passwords } from '../../src/auth/password-change.js';
-import type { Principal } from '../../src/auth/principal.js';
-import { CurrentSession } from '../../src/auth/request-session.js';
-import { SessionCookie } from '../../src/auth/session-cookie.js';
-import { SessionOnly } from '../../src/auth/session.guard.js';
+import { CurrentPrincipal } from '../../src/auth/principal/current-principal.decorator.js';
+import type { Principal } from '../../src/auth/principal/principal.js';
+import { CurrentSession } from '../../src/auth/session/request-session.js';
+import { SessionCookie } from '../../src/auth/session/session-cookie.js';
+import { SessionOnly } from '../../src/auth/session/session.guard.js';
+import { PasswordChange, type Passwords } from '../../src/auth/sign-in/password-change.js';
 import { Form } from '../../src/http/body/form/form.decorator.js';
 import { OutsideApi } from '../../src/http/routing/outside-api.decorator.js';
 import { Public } from '../../src/http/routing/public.decorator.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { networkOf, NO_NETWORK, siteOf } from '../../src/auth/client-network.js';
+import { networkOf, NO_NETWORK, siteOf } from '../../src/auth/network/client-network.js';
 
 const NETWORK = /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f]{1,4}(:[0-9a-f]{1,4}){3}::\/64)$/;
 /** Far above what the longest header takes, far below what a quadratic pattern would. */

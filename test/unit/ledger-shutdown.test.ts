@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Principal } from '../../src/auth/principal.js';
+import type { Principal } from '../../src/auth/principal/principal.js';
 import type { ModelConfig } from '../../src/config/config.js';
 import { CallTrace } from '../../src/upstreams/call-trace.js';
 import { InterruptedStreams } from '../../src/usage/interrupted-streams.js';

@@ -1,10 +1,10 @@
 import { Body, Get, Ip, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import { PasswordChange } from '../../auth/password-change.js';
-import { CurrentSession } from '../../auth/request-session.js';
-import { SessionCookie } from '../../auth/session-cookie.js';
-import { SessionOnly } from '../../auth/session.guard.js';
+import { CurrentSession } from '../../auth/session/request-session.js';
+import { SessionCookie } from '../../auth/session/session-cookie.js';
+import { SessionOnly } from '../../auth/session/session.guard.js';
+import { PasswordChange } from '../../auth/sign-in/password-change.js';
 import { Form } from '../../http/body/form/form.decorator.js';
 import { problemsOf } from '../forms/field-problems.js';
 import { PageController } from '../page-controller.decorator.js';

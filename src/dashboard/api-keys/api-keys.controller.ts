@@ -1,10 +1,10 @@
 import { Body, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
-import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
-import { KeyCreationLimit } from '../../auth/key-creation-limit.js';
-import { sessionIdOf, type Principal } from '../../auth/principal.js';
-import { SessionOnly } from '../../auth/session.guard.js';
+import { KeyCreationLimit } from '../../auth/attempts/key-creation-limit.js';
+import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
+import { sessionIdOf, type Principal } from '../../auth/principal/principal.js';
+import { SessionOnly } from '../../auth/session/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Form } from '../../http/body/form/form.decorator.js';
 import { ReportGate } from '../../usage/report-gate.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys/api-keys.service.js';
-import { publicOriginOf } from '../../auth/public-origin.js';
+import { publicOriginOf } from '../../auth/same-origin/public-origin.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import type { Page } from '../page.js';

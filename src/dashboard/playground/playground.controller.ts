@@ -1,9 +1,9 @@
 import { Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
-import type { Principal } from '../../auth/principal.js';
-import { publicOriginOf } from '../../auth/public-origin.js';
-import { SessionOnly } from '../../auth/session.guard.js';
+import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
+import type { Principal } from '../../auth/principal/principal.js';
+import { publicOriginOf } from '../../auth/same-origin/public-origin.js';
+import { SessionOnly } from '../../auth/session/session.guard.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';

@@ -1,9 +1,9 @@
 import { Body, Get, Ip, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import { CurrentSession } from '../../auth/request-session.js';
-import { SessionCookie } from '../../auth/session-cookie.js';
-import { SignIn } from '../../auth/sign-in.js';
+import { CurrentSession } from '../../auth/session/request-session.js';
+import { SessionCookie } from '../../auth/session/session-cookie.js';
+import { SignIn } from '../../auth/sign-in/sign-in.js';
 import { Form } from '../../http/body/form/form.decorator.js';
 import { Public } from '../../http/routing/public.decorator.js';
 import { problemsOf } from '../forms/field-problems.js';

@@ -1,9 +1,9 @@
 import { Get, Inject, Logger, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
-import { CurrentPrincipal } from '../../auth/current-principal.decorator.js';
-import type { Principal } from '../../auth/principal.js';
-import { SessionOnly } from '../../auth/session.guard.js';
+import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
+import type { Principal } from '../../auth/principal/principal.js';
+import { SessionOnly } from '../../auth/session/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { LimitStore } from '../../throttling/limit-store.js';

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import type { Principal } from '../../auth/principal.js';
+import type { Principal } from '../../auth/principal/principal.js';
 import type { TokenCount, UsageRecord } from '../../usage/usage-record.js';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
 

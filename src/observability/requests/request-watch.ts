@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import type { Principal } from '../../auth/principal.js';
-import '../../auth/request-session.js';
-import { principalOfSession } from '../../auth/request-session.js';
+import type { Principal } from '../../auth/principal/principal.js';
+import '../../auth/session/request-session.js';
+import { principalOfSession } from '../../auth/session/request-session.js';
 import { answeredErrorOf } from '../../http/errors/answered-error.js';
 import { requestIdOf } from '../../http/request/request-id.js';
 import { entryOf } from '../../usage/response-entry.js';

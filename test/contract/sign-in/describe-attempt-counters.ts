@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AttemptCounter, AttemptCounters } from '../../../src/auth/attempt-counters.js';
+import type { AttemptCounter, AttemptCounters } from '../../../src/auth/attempts/attempt-counters.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** The counters as one process has them. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { InProcessAttemptCounters } from '../../../src/auth/in-process-attempt-counters.js';
+import { InProcessAttemptCounters } from '../../../src/auth/attempts/in-process-attempt-counters.js';
 import { describeAttemptCounters } from './describe-attempt-counters.js';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RedisAttemptCounters } from '../../../src/auth/redis-attempt-counters.js';
+import { RedisAttemptCounters } from '../../../src/auth/attempts/redis-attempt-counters.js';
 import { RedisConnection } from '../../../src/redis/redis-connection.js';
 import { testRedis } from '../../support/redis.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { BodyParties, type BodyParty } from '../http/body/body-parties.js';
-import { networkOf } from './client-network.js';
+import { BodyParties, type BodyParty } from '../../http/body/body-parties.js';
+import { networkOf } from '../network/client-network.js';
+import { principalOfSession } from '../session/request-session.js';
 import type { Principal } from './principal.js';
-import { principalOfSession } from './request-session.js';
 
 const MIB = 1024 * 1024;
 /** As large as a body may be. */

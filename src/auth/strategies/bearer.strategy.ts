@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy } from 'passport-http-bearer';
-import { ApiKeyVerifier } from '../accounts/api-keys/api-key-verifier.js';
-import { LastUsedRecorder } from '../accounts/api-keys/last-used-recorder.js';
+import { ApiKeyVerifier } from '../../accounts/api-keys/api-key-verifier.js';
+import { LastUsedRecorder } from '../../accounts/api-keys/last-used-recorder.js';
+import { networkOf } from '../network/client-network.js';
+import type { Principal } from '../principal/principal.js';
 import { REALM } from './challenge.js';
-import { networkOf } from './client-network.js';
-import type { Principal } from './principal.js';
 
 /** What the library sees of a request: its headers. The request itself is for {@link BearerStrategy.validate}. */
 interface ShownRequest {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { Account } from '../accounts/accounts/account.entity.js';
-import { AccountsService } from '../accounts/accounts/accounts.service.js';
-import { SessionsService, type NewSession } from '../accounts/sessions/sessions.service.js';
+import type { Account } from '../../accounts/accounts/account.entity.js';
+import { AccountsService } from '../../accounts/accounts/accounts.service.js';
+import { SessionsService, type NewSession } from '../../accounts/sessions/sessions.service.js';
 
 /** Begins the session of who has just shown a password. */
 @Injectable()

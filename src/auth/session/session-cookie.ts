@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CLOCK, type Clock } from '../common/clock.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
 
 /** Browsers take a cookie of this prefix from this host only, over HTTPS (or from localhost), for all paths. */
 const NAME = '__Host-session';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import passport, { Strategy } from 'passport';
-import { principalOfSession, sessionOf } from './request-session.js';
+import { principalOfSession, sessionOf } from '../session/request-session.js';
 
 /** Lets in whom the session middleware has found. */
 @Injectable()

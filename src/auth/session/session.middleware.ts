@@ -1,8 +1,8 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { SessionsService } from '../accounts/sessions/sessions.service.js';
-import { hasBearerHeader } from './bearer-header.js';
-import { networkOf } from './client-network.js';
+import { SessionsService } from '../../accounts/sessions/sessions.service.js';
+import { networkOf } from '../network/client-network.js';
+import { hasBearerHeader } from '../strategies/bearer-header.js';
 import { SessionCookie } from './session-cookie.js';
 import './request-session.js';
 

@@ -1,10 +1,10 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { AuthGuard } from '@nestjs/passport';
-import { ServiceError } from '../common/service-error.js';
-import { IS_PUBLIC } from '../http/routing/public.decorator.js';
+import { ServiceError } from '../../common/service-error.js';
+import { IS_PUBLIC } from '../../http/routing/public.decorator.js';
+import type { Principal } from '../principal/principal.js';
 import { CHALLENGE } from './challenge.js';
-import type { Principal } from './principal.js';
 
 /** Injection token of the names of all strategies, in the order in which they are asked. */
 export const STRATEGY_NAMES = Symbol('STRATEGY_NAMES');

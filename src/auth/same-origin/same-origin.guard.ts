@@ -1,8 +1,8 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { ServiceError } from '../common/service-error.js';
-import { isForm } from '../http/body/form/form.decorator.js';
+import { ServiceError } from '../../common/service-error.js';
+import { isForm } from '../../http/body/form/form.decorator.js';
 import { sourceOf } from './same-origin.js';
 
 /** Methods that change nothing. */

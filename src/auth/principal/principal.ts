@@ -1,4 +1,4 @@
-import type { TierConfig } from '../config/config.js';
+import type { TierConfig } from '../../config/config.js';
 
 /** Who makes a request, and how that was shown. */
 export interface Principal {

@@ -1,8 +1,8 @@
 import { applyDecorators, Injectable, UseGuards, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import { ServiceError } from '../common/service-error.js';
-import { CHALLENGE } from './challenge.js';
-import { hasBearerHeader } from './bearer-header.js';
+import { ServiceError } from '../../common/service-error.js';
+import { hasBearerHeader } from '../strategies/bearer-header.js';
+import { CHALLENGE } from '../strategies/challenge.js';
 import { principalOfSession, sessionOf } from './request-session.js';
 
 /** Lets only sessions in. Stands beside the authentication guard, which lets in other credentials, too. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { RecentMap } from '../accounts/credentials/recent-map.js';
+import { RecentMap } from '../../accounts/credentials/recent-map.js';
 import { AttemptCounters, type AttemptCounter, type AttemptLimit, type AttemptMemory } from './attempt-counters.js';
 import { RateLimiterCounter } from './rate-limiter-counter.js';
 

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
-import type { VerifiedSession } from '../accounts/sessions/sessions.service.js';
-import type { Principal } from './principal.js';
+import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
+import type { Principal } from '../principal/principal.js';
 
 declare module 'express-serve-static-core' {
   interface Request {

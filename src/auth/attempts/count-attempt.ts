@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../common/service-error.js';
+import { ServiceError } from '../../common/service-error.js';
 import type { AttemptCounter } from './attempt-counters.js';
 
 /** A counter, and the key to count under. */

@@ -1,6 +1,6 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { RedisAway } from '../redis/redis-away.js';
-import type { RedisConnection } from '../redis/redis-connection.js';
+import { RedisAway } from '../../redis/redis-away.js';
+import type { RedisConnection } from '../../redis/redis-connection.js';
 import {
   AttemptCounters,
   type AttemptCounter,

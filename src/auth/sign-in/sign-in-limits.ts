@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { AttemptCounters, type AttemptCounter, type AttemptMemory } from './attempt-counters.js';
-import { networkOf, siteOf } from './client-network.js';
-import { countAll, keyOf, type Count } from './count-attempt.js';
+import { AttemptCounters, type AttemptCounter, type AttemptMemory } from '../attempts/attempt-counters.js';
+import { countAll, keyOf, type Count } from '../attempts/count-attempt.js';
+import { networkOf, siteOf } from '../network/client-network.js';
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
