@@ -20,7 +20,7 @@ import { ObservabilityModule } from './observability/observability.module.js';
 import { ThrottlingModule, type ThrottlingOptions } from './throttling/throttling.module.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
 import { UpstreamsModule, type UpstreamsOptions } from './upstreams/upstreams.module.js';
-import { LedgerTokensUsedModule } from './usage/ledger-tokens-used.js';
+import { LedgerTokensUsedModule } from './usage/reports/ledger-tokens-used.js';
 import { UsageModule, type UsageOptions } from './usage/usage.module.js';
 
 export interface AppOptions extends AuthOptions, ThrottlingOptions, UpstreamsOptions, UsageOptions {

@@ -53,10 +53,10 @@ export type {
   ServerSentEvent,
   UpstreamRequest,
 } from './upstreams/protocol.js';
-export type { StreamOutcome } from './usage/stream-outcome.js';
-export type { TokenCount, UsageRecord } from './usage/usage-record.js';
-export { UnstorableData } from './usage/unstorable-data.js';
-export { UsageReports, type UsageRow } from './usage/usage-reports.js';
-export type { UsageSink } from './usage/usage-sink.js';
-export { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage/usage-store.js';
+export type { StreamOutcome } from './usage/record/stream-outcome.js';
+export type { TokenCount, UsageRecord } from './usage/record/usage-record.js';
+export { UnstorableData } from './usage/store/unstorable-data.js';
+export { UsageReports, type UsageRow } from './usage/reports/usage-reports.js';
+export type { UsageSink } from './usage/record/usage-sink.js';
+export { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage/store/usage-store.js';
 export type { FinishReason, StreamPart, TokenUsage } from './upstreams/stream-part.js';

@@ -8,7 +8,7 @@ import { ServiceError } from '../common/service-error.js';
 import { ConfigModule } from '../config/config.module.js';
 import type { Variables } from '../config/interpolation.js';
 import { loadConfig } from '../config/load-config.js';
-import { UsageReportsModule } from '../usage/usage-reports.module.js';
+import { UsageReportsModule } from '../usage/reports/usage-reports.module.js';
 import { ACCOUNT_COMMANDS, type Command } from './account-commands.js';
 import { Misuse } from './misuse.js';
 import { readPassword } from './password-input.js';

@@ -1,7 +1,7 @@
 import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ServiceError } from '../common/service-error.js';
-import { usagePeriod } from '../usage/usage-period.js';
-import { UsageReports, type AccountUsageRow } from '../usage/usage-reports.js';
+import { usagePeriod } from '../usage/reports/usage-period.js';
+import { UsageReports, type AccountUsageRow } from '../usage/reports/usage-reports.js';
 import type { Command } from './account-commands.js';
 
 /** The commands about what was used. */

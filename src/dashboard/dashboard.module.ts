@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ModelsModule } from '../models/models.module.js';
-import { UsageReportsModule } from '../usage/usage-reports.module.js';
+import { UsageReportsModule } from '../usage/reports/usage-reports.module.js';
 import { AccountController } from './account/account.controller.js';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { KeyList } from './api-keys/key-list.js';

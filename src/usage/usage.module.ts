@@ -1,14 +1,14 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { DatabaseModule } from '../database/database.module.js';
-import { DatabaseUsageStore } from './database-usage-store.js';
-import { InterruptedStreams } from './interrupted-streams.js';
-import { RecordWriter } from './record-writer.js';
-import { UsageController } from './usage.controller.js';
-import { UsageLedger } from './usage-ledger.js';
-import { UsageReportsModule } from './usage-reports.module.js';
-import { USAGE_SINKS, type UsageSink } from './usage-sink.js';
-import { UsageStore } from './usage-store.js';
+import { InterruptedStreams } from './ledger/interrupted-streams.js';
+import { RecordWriter } from './ledger/record-writer.js';
+import { UsageLedger } from './ledger/usage-ledger.js';
+import { USAGE_SINKS, type UsageSink } from './record/usage-sink.js';
+import { UsageReportsModule } from './reports/usage-reports.module.js';
+import { UsageController } from './reports/usage.controller.js';
+import { DatabaseUsageStore } from './store/database-usage-store.js';
+import { UsageStore } from './store/usage-store.js';
 
 export interface UsageOptions {
   /** Who is told of every finished stream, beside the ledger. */

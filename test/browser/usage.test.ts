@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
-import type { UsageRecord } from '../../src/usage/usage-record.js';
-import { UsageStore } from '../../src/usage/usage-store.js';
+import type { UsageRecord } from '../../src/usage/record/usage-record.js';
+import { UsageStore } from '../../src/usage/store/usage-store.js';
 import { signedIn, type AccountSession } from '../support/account-session.js';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium } from './chromium.js';

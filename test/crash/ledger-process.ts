@@ -2,18 +2,18 @@ import type { DataSource } from 'typeorm';
 import type { Principal } from '../../src/auth/principal/principal.js';
 import type { ModelConfig } from '../../src/config/config.js';
 import { CallTrace } from '../../src/upstreams/call-trace.js';
-import { DatabaseUsageStore } from '../../src/usage/database-usage-store.js';
-import { InterruptedStreams } from '../../src/usage/interrupted-streams.js';
-import type { LedgerEntry } from '../../src/usage/ledger-entry.js';
-import { RecordWriter } from '../../src/usage/record-writer.js';
-import { UsageLedger } from '../../src/usage/usage-ledger.js';
-import type { BegunStream, UsageRecord } from '../../src/usage/usage-record.js';
+import { InterruptedStreams } from '../../src/usage/ledger/interrupted-streams.js';
+import { RecordWriter } from '../../src/usage/ledger/record-writer.js';
+import { UsageLedger } from '../../src/usage/ledger/usage-ledger.js';
+import type { LedgerEntry } from '../../src/usage/record/ledger-entry.js';
+import type { BegunStream, UsageRecord } from '../../src/usage/record/usage-record.js';
+import { DatabaseUsageStore } from '../../src/usage/store/database-usage-store.js';
 import {
   UsageStore,
   type AbandonedBatch,
   type OpeningBatch,
   type SetAsideRecord,
-} from '../../src/usage/usage-store.js';
+} from '../../src/usage/store/usage-store.js';
 
 export type Step = 'open' | 'append' | 'close' | 'beat' | 'abandoned' | 'leave' | 'setAside';
 /** `before`: nothing has happened. `after`: it has happened, and its answer is lost. */

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dataSourceOptions, openDataSource } from '../../src/database/open-data-source.js';
-import { UsageRecordEntity } from '../../src/usage/usage-record.entity.js';
+import { UsageRecordEntity } from '../../src/usage/store/usage-record.entity.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { waitFor } from '../support/wait-for.js';
 import { failAt, heal } from './faults.js';

@@ -5,7 +5,7 @@ import { DataSource, type MigrationInterface } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MIGRATIONS } from '../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../src/database/open-data-source.js';
-import { DatabaseUsageStore } from '../../src/usage/database-usage-store.js';
+import { DatabaseUsageStore } from '../../src/usage/store/database-usage-store.js';
 import { over } from '../contract/usage/records.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 

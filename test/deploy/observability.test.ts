@@ -8,7 +8,7 @@ import { ERROR_STATUS } from '../../src/common/service-error.js';
 import { Metrics } from '../../src/observability/metrics/metrics.js';
 import { MetricsSources } from '../../src/observability/metrics/metrics-sources.js';
 import type { RedisConnection } from '../../src/redis/redis-connection.js';
-import { STREAM_OUTCOMES } from '../../src/usage/stream-outcome.js';
+import { STREAM_OUTCOMES } from '../../src/usage/record/stream-outcome.js';
 import { readMetrics, scrape, type Series } from '../support/metrics.js';
 import { stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';

@@ -8,8 +8,8 @@ import { InProcessLimitStore } from '../../src/throttling/in-process-limit-store
 import type { Admission, AdmissionRequest } from '../../src/throttling/limit-store.js';
 import type { AttemptTrace } from '../../src/upstreams/call-trace.js';
 import { ModelRouter } from '../../src/upstreams/model-router.js';
-import type { UsageRecord } from '../../src/usage/usage-record.js';
-import { UsageStore } from '../../src/usage/usage-store.js';
+import type { UsageRecord } from '../../src/usage/record/usage-record.js';
+import { UsageStore } from '../../src/usage/store/usage-store.js';
 import { Upload } from '../hostile/support/upload.js';
 import { Gate } from '../support/gate.js';
 import { HELLO, openStream, startStream, type ReceivedStream } from '../support/sse-client.js';

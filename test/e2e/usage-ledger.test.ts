@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
-import type { UsageRecord } from '../../src/usage/usage-record.js';
+import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { configFile, MODEL, routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';

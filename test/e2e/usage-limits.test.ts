@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ShedLoad } from '../../src/common/shed-load.js';
-import { ReportGate } from '../../src/usage/report-gate.js';
+import { ReportGate } from '../../src/usage/reports/report-gate.js';
 import { signedIn, type AccountSession } from '../support/account-session.js';
 import { Gate } from '../support/gate.js';
 import { get, openStream, stream, type ReceivedStream } from '../support/sse-client.js';

@@ -27,7 +27,7 @@ const SETTLED_WITHIN_MS = 5_000;
  * the start of the service or from their first use. They are gone when the service has stopped.
  */
 const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
-  ['src/usage/interrupted-streams.ts', 1],
+  ['src/usage/ledger/interrupted-streams.ts', 1],
   // Only where the clock of the database is not that of the process.
   ['src/database/database-clock.ts', 1],
   ['src/common/event-loop/event-loop.ts', 1],
@@ -52,8 +52,8 @@ const MAY_RUN_OUT: ReadonlySet<string> = new Set([
   'src/http/connections/client-error.ts',
   'src/http/connections/client-connection.ts',
   // For a store that is away.
-  'src/usage/usage-ledger.ts',
-  'src/usage/opening-journal.ts',
+  'src/usage/ledger/usage-ledger.ts',
+  'src/usage/ledger/opening-journal.ts',
   'src/throttling/redis/outbox.ts',
   'src/database/postgres/postgres-presence.ts',
 ]);

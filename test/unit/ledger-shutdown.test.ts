@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { Principal } from '../../src/auth/principal/principal.js';
 import type { ModelConfig } from '../../src/config/config.js';
 import { CallTrace } from '../../src/upstreams/call-trace.js';
-import { InterruptedStreams } from '../../src/usage/interrupted-streams.js';
-import { RecordWriter } from '../../src/usage/record-writer.js';
-import { UsageLedger } from '../../src/usage/usage-ledger.js';
-import type { UsageRecord } from '../../src/usage/usage-record.js';
-import { UsageStore } from '../../src/usage/usage-store.js';
+import { InterruptedStreams } from '../../src/usage/ledger/interrupted-streams.js';
+import { RecordWriter } from '../../src/usage/ledger/record-writer.js';
+import { UsageLedger } from '../../src/usage/ledger/usage-ledger.js';
+import type { UsageRecord } from '../../src/usage/record/usage-record.js';
+import { UsageStore } from '../../src/usage/store/usage-store.js';
 import { Gate } from '../support/gate.js';
 import { waitFor } from '../support/wait-for.js';
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { UnstorableData } from '../../src/usage/unstorable-data.js';
-import { OpeningJournal } from '../../src/usage/opening-journal.js';
-import type { BegunStream } from '../../src/usage/usage-record.js';
-import type { OpeningBatch, UsageStore } from '../../src/usage/usage-store.js';
+import { OpeningJournal } from '../../src/usage/ledger/opening-journal.js';
+import type { BegunStream } from '../../src/usage/record/usage-record.js';
+import { UnstorableData } from '../../src/usage/store/unstorable-data.js';
+import type { OpeningBatch, UsageStore } from '../../src/usage/store/usage-store.js';
 import { Gate } from '../support/gate.js';
 import { waitFor } from '../support/wait-for.js';
 

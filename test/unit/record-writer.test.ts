@@ -1,11 +1,11 @@
 import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RecordQueue } from '../../src/usage/record-queue.js';
-import { RecordWriter } from '../../src/usage/record-writer.js';
-import { UnstorableData } from '../../src/usage/unstorable-data.js';
-import type { UsageRecord } from '../../src/usage/usage-record.js';
-import { UsageStore, type SetAsideRecord } from '../../src/usage/usage-store.js';
+import { RecordQueue } from '../../src/usage/ledger/record-queue.js';
+import { RecordWriter } from '../../src/usage/ledger/record-writer.js';
+import type { UsageRecord } from '../../src/usage/record/usage-record.js';
+import { UnstorableData } from '../../src/usage/store/unstorable-data.js';
+import { UsageStore, type SetAsideRecord } from '../../src/usage/store/usage-store.js';
 import { over } from '../contract/usage/records.js';
 
 /** A store that refuses records of some ids, and is away at some of its calls. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ShedLoad } from '../../src/common/shed-load.js';
-import { ReportGate } from '../../src/usage/report-gate.js';
+import { ReportGate } from '../../src/usage/reports/report-gate.js';
 import { Gate } from '../support/gate.js';
 
 const AT_ONCE = 3;

@@ -7,7 +7,7 @@ import { sessionIdOf, type Principal } from '../../auth/principal/principal.js';
 import { SessionOnly } from '../../auth/session/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Form } from '../../http/body/form/form.decorator.js';
-import { ReportGate } from '../../usage/report-gate.js';
+import { ReportGate } from '../../usage/reports/report-gate.js';
 import { problemsOf } from '../forms/field-problems.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../common/service-error.js';
-import { startOfDay, usagePeriod, type UsagePeriod } from '../../usage/usage-period.js';
+import { startOfDay, usagePeriod, type UsagePeriod } from '../../usage/reports/usage-period.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../usage/usage-reports.js';
+import type { UsageRow } from '../../usage/reports/usage-reports.js';
 
 /** What some requests come to. */
 export class UsageSum {

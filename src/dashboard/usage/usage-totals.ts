@@ -1,6 +1,6 @@
 import { ServiceError } from '../../common/service-error.js';
-import type { UsageReports, UsageRow } from '../../usage/usage-reports.js';
-import { startOfDay } from '../../usage/usage-period.js';
+import { startOfDay } from '../../usage/reports/usage-period.js';
+import type { UsageReports, UsageRow } from '../../usage/reports/usage-reports.js';
 import { UsageSum } from './usage-sum.js';
 
 /** Who asked, as far as the table by key tells them apart. */

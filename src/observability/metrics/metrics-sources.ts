@@ -11,7 +11,7 @@ import type { RedisConnection } from '../../redis/redis-connection.js';
 import { HeldSlots } from '../../throttling/held-slots.js';
 import { LimitOutages } from '../../throttling/limit-outages.js';
 import { CircuitBreakers } from '../../upstreams/circuit-breakers.js';
-import { UsageLedger } from '../../usage/usage-ledger.js';
+import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
 
 /** Whoever has something to show at a scrape. */
 @Injectable()

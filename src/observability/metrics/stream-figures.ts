@@ -2,9 +2,9 @@ import { Buckets } from '../../common/counts/buckets.js';
 import { Tally } from '../../common/counts/tally.js';
 import type { ErrorCode } from '../../common/service-error.js';
 import type { AttemptTrace } from '../../upstreams/call-trace.js';
-import { STREAM_OUTCOMES, type StreamOutcome } from '../../usage/stream-outcome.js';
-import type { TokenCount, UsageRecord } from '../../usage/usage-record.js';
-import type { UsageSink } from '../../usage/usage-sink.js';
+import { STREAM_OUTCOMES, type StreamOutcome } from '../../usage/record/stream-outcome.js';
+import type { TokenCount, UsageRecord } from '../../usage/record/usage-record.js';
+import type { UsageSink } from '../../usage/record/usage-sink.js';
 
 /** Milliseconds. */
 const FIRST_TOKEN_BOUNDS = [50, 100, 200, 400, 700, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000, 20_000, 60_000, 120_000];

@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal/principal.js';
 import type { ErrorCode } from '../../common/service-error.js';
-import type { UsageRecord } from '../../usage/usage-record.js';
+import type { UsageRecord } from '../../usage/record/usage-record.js';
 
 /** A request that is over, as it may be told of: nothing here was written by a client, but for its well-formed request id. */
 export interface FinishedRequest {

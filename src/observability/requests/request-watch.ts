@@ -5,8 +5,8 @@ import '../../auth/session/request-session.js';
 import { principalOfSession } from '../../auth/session/request-session.js';
 import { answeredErrorOf } from '../../http/errors/answered-error.js';
 import { requestIdOf } from '../../http/request/request-id.js';
-import { entryOf } from '../../usage/response-entry.js';
-import type { UsageRecord } from '../../usage/usage-record.js';
+import { entryOf } from '../../usage/record/response-entry.js';
+import type { UsageRecord } from '../../usage/record/usage-record.js';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
 import type { RequestScope, ScopedRequest } from './request-scope.js';
 

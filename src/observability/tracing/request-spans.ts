@@ -1,6 +1,6 @@
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Span, type Tracer } from '@opentelemetry/api';
 import type { IncomingMessage } from 'node:http';
-import { FAILED_OUTCOMES } from '../../usage/stream-outcome.js';
+import { FAILED_OUTCOMES } from '../../usage/record/stream-outcome.js';
 import type { FinishedRequest } from '../requests/finished-request.js';
 import type { RequestScope, ScopedRequest } from '../requests/request-scope.js';
 import { callerOf } from './trace-parent.js';

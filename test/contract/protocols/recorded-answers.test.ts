@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { UsageRecord } from '../../../src/usage/usage-record.js';
+import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { routesTo } from '../../support/catalog.js';
 import { anthropic, openAi } from '../../support/dialects.js';
 import { ScriptedVendor } from '../../support/scripted-vendor.js';

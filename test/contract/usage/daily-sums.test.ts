@@ -5,12 +5,12 @@ import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
-import { DatabaseUsageStore } from '../../../src/usage/database-usage-store.js';
-import { FAILED_OUTCOMES, STREAM_OUTCOMES } from '../../../src/usage/stream-outcome.js';
-import type { TokenCount, UsageRecord } from '../../../src/usage/usage-record.js';
-import { UsageRecordEntity } from '../../../src/usage/usage-record.entity.js';
-import { UsageReports, type AccountUsageRow } from '../../../src/usage/usage-reports.js';
-import { RECORD_COLUMNS, rowOf } from '../../../src/usage/usage-row.js';
+import { FAILED_OUTCOMES, STREAM_OUTCOMES } from '../../../src/usage/record/stream-outcome.js';
+import type { TokenCount, UsageRecord } from '../../../src/usage/record/usage-record.js';
+import { UsageReports, type AccountUsageRow } from '../../../src/usage/reports/usage-reports.js';
+import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
+import { UsageRecordEntity } from '../../../src/usage/store/usage-record.entity.js';
+import { RECORD_COLUMNS, rowOf } from '../../../src/usage/store/usage-row.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { interrupted, over, TODAY } from './records.js';
 

@@ -1,11 +1,11 @@
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
-import { DatabaseUsageStore } from '../../../src/usage/database-usage-store.js';
-import { UnstorableData } from '../../../src/usage/unstorable-data.js';
-import { UsageRecordEntity } from '../../../src/usage/usage-record.entity.js';
-import type { BegunStream, UsageRecord } from '../../../src/usage/usage-record.js';
-import { UsageReports } from '../../../src/usage/usage-reports.js';
+import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
+import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
+import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
+import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
+import { UsageRecordEntity } from '../../../src/usage/store/usage-record.entity.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { begun, over, TODAY } from './records.js';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BegunStream, UsageRecord } from '../../../src/usage/usage-record.js';
+import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
 
 export const TODAY = Date.parse('2026-11-21T00:00:00Z');
 

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDataSource, dataSourceOptions } from '../../../src/database/open-data-source.js';
-import { DatabaseUsageStore } from '../../../src/usage/database-usage-store.js';
-import type { BegunStream, UsageRecord } from '../../../src/usage/usage-record.js';
-import { UsageRecordEntity } from '../../../src/usage/usage-record.entity.js';
-import { UsageReports } from '../../../src/usage/usage-reports.js';
+import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
+import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
+import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
+import { UsageRecordEntity } from '../../../src/usage/store/usage-record.entity.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 
 const DAY_MS = 86_400_000;

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { setImmediate as afterOtherWork } from 'node:timers/promises';
 import { Repository } from 'typeorm';
-import { ServiceError } from '../common/service-error.js';
-import { orUnavailable } from '../database/queries/query-failure.js';
-import { engineOf, marks } from '../database/queries/statements.js';
+import { ServiceError } from '../../common/service-error.js';
+import { orUnavailable } from '../../database/queries/query-failure.js';
+import { engineOf, marks } from '../../database/queries/statements.js';
+import type { UsageParty } from '../record/usage-record.js';
+import { ledgerText } from '../store/ledger-text.js';
+import { UsageRecordEntity } from '../store/usage-record.entity.js';
 import { pageOfDaySums, type DaySums } from './day-sums.js';
-import { ledgerText } from './ledger-text.js';
-import type { UsageParty } from './usage-record.js';
-import { UsageRecordEntity } from './usage-record.entity.js';
 
 /** What one key, or another kind of credential, did with one model on one day. */
 export interface UsageRow {

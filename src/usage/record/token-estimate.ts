@@ -1,5 +1,5 @@
 import { estimateTokenCount } from 'tokenx';
-import type { ChatMessage } from '../upstreams/chat-call.js';
+import type { ChatMessage } from '../../upstreams/chat-call.js';
 
 /** As much of a prompt as is looked at, in UTF-16 units. */
 const SAMPLE_LENGTH = 4_096;

@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
+import type { UsageRecord } from '../record/usage-record.js';
+import { UnstorableData } from '../store/unstorable-data.js';
+import { UsageStore, type SetAsideRecord } from '../store/usage-store.js';
 import { recoverableJson } from './recoverable-json.js';
-import { UnstorableData } from './unstorable-data.js';
-import type { UsageRecord } from './usage-record.js';
-import { UsageStore, type SetAsideRecord } from './usage-store.js';
 
 /** Writes records to the store. Sets a record aside if the store refuses its data, so that the others are still written. */
 @Injectable()

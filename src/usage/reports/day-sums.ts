@@ -1,5 +1,5 @@
-import { marks, type Engine } from '../database/queries/statements.js';
-import type { UsageParty } from './usage-record.js';
+import { marks, type Engine } from '../../database/queries/statements.js';
+import type { UsageParty } from '../record/usage-record.js';
 
 /** A row of the daily sums as the drivers return it. The driver of PostgreSQL returns counts as texts. */
 export interface DaySums {

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import type { BegunStream, UsageRecord } from '../record/usage-record.js';
+import { UsageStore, type AbandonedBatch } from '../store/usage-store.js';
 import { RecordWriter } from './record-writer.js';
-import type { BegunStream, UsageRecord } from './usage-record.js';
-import { UsageStore, type AbandonedBatch } from './usage-store.js';
 
 const BEAT_MS = 10_000;
 const RECORDS_PER_STATEMENT = 50;

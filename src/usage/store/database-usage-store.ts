@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { DataSource } from 'typeorm';
-import { codeOf } from '../database/database-error.js';
-import { isDataFailure, isLostRace } from '../database/queries/query-failure.js';
-import { engineOf, insertStatement, marks, secondsNow, type Engine } from '../database/queries/statements.js';
+import { codeOf } from '../../database/database-error.js';
+import { isDataFailure, isLostRace } from '../../database/queries/query-failure.js';
+import { engineOf, insertStatement, marks, secondsNow, type Engine } from '../../database/queries/statements.js';
+import type { UsageRecord } from '../record/usage-record.js';
 import { readStreams, writeStreams } from './begun-streams.js';
 import { ledgerText } from './ledger-text.js';
 import { UnstorableData } from './unstorable-data.js';
-import type { UsageRecord } from './usage-record.js';
 import { RECORD_COLUMNS, rowOf } from './usage-row.js';
 import { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage-store.js';
 

@@ -1,5 +1,5 @@
-import { ServiceError } from '../common/service-error.js';
-import { CLIENT_GONE } from '../upstreams/completion-stream.js';
+import { ServiceError } from '../../common/service-error.js';
+import { CLIENT_GONE } from '../../upstreams/completion-stream.js';
 
 export const STREAM_OUTCOMES = [
   /** The vendor said that the answer is whole, and all of it was handed to the client's connection. */

@@ -1,6 +1,6 @@
+import type { UsageRecord } from '../record/usage-record.js';
 import { ledgerText } from './ledger-text.js';
 import { UnstorableData } from './unstorable-data.js';
-import type { UsageRecord } from './usage-record.js';
 
 /** The columns of a record, in the order of {@link rowOf}. */
 export const RECORD_COLUMNS = [

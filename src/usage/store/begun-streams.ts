@@ -1,5 +1,5 @@
+import type { BegunStream } from '../record/usage-record.js';
 import { UnstorableData } from './unstorable-data.js';
-import type { BegunStream } from './usage-record.js';
 import type { AbandonedBatch } from './usage-store.js';
 
 /** @throws {UnstorableData} for values that JSON does not support, because a module of a team may be written without types. */

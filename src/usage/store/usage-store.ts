@@ -1,4 +1,4 @@
-import type { BegunStream, UsageRecord } from './usage-record.js';
+import type { BegunStream, UsageRecord } from '../record/usage-record.js';
 
 /** Streams that were begun at about the same moment, kept together until all of them are over. */
 export interface OpeningBatch {

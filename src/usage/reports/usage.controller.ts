@@ -1,12 +1,12 @@
 import { Controller, Get, Header, Inject, Query, StreamableFile } from '@nestjs/common';
 import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
 import { Readable } from 'node:stream';
-import { CurrentPrincipal } from '../auth/principal/current-principal.decorator.js';
-import type { Principal } from '../auth/principal/principal.js';
-import { CLOCK, type Clock } from '../common/clock.js';
-import { ServiceError } from '../common/service-error.js';
-import { ApiErrors } from '../http/open-api/api-errors.decorator.js';
-import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
+import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
+import type { Principal } from '../../auth/principal/principal.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { ServiceError } from '../../common/service-error.js';
+import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
+import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
 import { ReportGate } from './report-gate.js';
 import { usagePeriod } from './usage-period.js';
 import { reportJson } from './usage-report.js';

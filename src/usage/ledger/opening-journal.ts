@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { UnstorableData } from './unstorable-data.js';
-import type { BegunStream } from './usage-record.js';
-import type { UsageStore } from './usage-store.js';
+import type { BegunStream } from '../record/usage-record.js';
+import { UnstorableData } from '../store/unstorable-data.js';
+import type { UsageStore } from '../store/usage-store.js';
 
 /** Streams that begin within this time are written together. */
 const GATHERING_MS = 2;

@@ -1,4 +1,4 @@
-import type { PriceConfig } from '../config/config.js';
+import type { PriceConfig } from '../../config/config.js';
 import type { TokenCount } from './usage-record.js';
 
 /** Whole millionths of the currency's unit: prices are per million tokens, so a token costs that many of them. */

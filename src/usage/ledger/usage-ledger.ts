@@ -1,19 +1,19 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Principal } from '../auth/principal/principal.js';
-import { CLOCK, type Clock } from '../common/clock.js';
-import { cutText } from '../common/text/cut-text.js';
-import type { ModelConfig } from '../config/config.js';
+import type { Principal } from '../../auth/principal/principal.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { cutText } from '../../common/text/cut-text.js';
+import type { ModelConfig } from '../../config/config.js';
+import { LedgerEntry } from '../record/ledger-entry.js';
+import { recordId } from '../record/record-id.js';
+import { partyOf } from '../record/usage-party.js';
+import type { TokenCount, UsageRecord } from '../record/usage-record.js';
+import { USAGE_SINKS, type UsageSink } from '../record/usage-sink.js';
+import { UsageStore } from '../store/usage-store.js';
 import { InterruptedStreams } from './interrupted-streams.js';
-import { LedgerEntry } from './ledger-entry.js';
 import { OpeningJournal, type Opening } from './opening-journal.js';
-import { recordId } from './record-id.js';
 import { RecordQueue } from './record-queue.js';
 import { RecordWriter } from './record-writer.js';
-import { partyOf } from './usage-party.js';
-import type { TokenCount, UsageRecord } from './usage-record.js';
-import { USAGE_SINKS, type UsageSink } from './usage-sink.js';
-import { UsageStore } from './usage-store.js';
 
 /** Records of a moment are written together, those that follow soon in the next round. */
 const WRITE_SOON_MS = 5;

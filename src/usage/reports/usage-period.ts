@@ -1,4 +1,4 @@
-import { ServiceError } from '../common/service-error.js';
+import { ServiceError } from '../../common/service-error.js';
 
 const DAY_MS = 86_400_000;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

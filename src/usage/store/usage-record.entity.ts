@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
-import { TimestampColumn } from '../database/queries/timestamp-column.js';
-import type { StreamOutcome } from './stream-outcome.js';
-import type { TokenCount } from './usage-record.js';
+import { TimestampColumn } from '../../database/queries/timestamp-column.js';
+import type { StreamOutcome } from '../record/stream-outcome.js';
+import type { TokenCount } from '../record/usage-record.js';
 
 type Source = TokenCount['source'];
 

@@ -1,4 +1,4 @@
-import type { Principal } from '../auth/principal/principal.js';
+import type { Principal } from '../../auth/principal/principal.js';
 import type { UsageParty } from './usage-record.js';
 
 /** Who asks, without anything that would let somebody else ask. */

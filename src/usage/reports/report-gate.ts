@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ServiceError } from '../common/service-error.js';
-import { ShedLoad } from '../common/shed-load.js';
+import { ServiceError } from '../../common/service-error.js';
+import { ShedLoad } from '../../common/shed-load.js';
 
 /** Half of the connections that everything but credentials shares. */
 const REPORTS_AT_ONCE = 3;

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../common/service-error.js';
-import type { PriceConfig } from '../config/config.js';
-import type { AttemptTrace } from '../upstreams/call-trace.js';
+import type { ErrorCode } from '../../common/service-error.js';
+import type { PriceConfig } from '../../config/config.js';
+import type { AttemptTrace } from '../../upstreams/call-trace.js';
 import type { StreamOutcome } from './stream-outcome.js';
 
 /** A number of tokens with where it comes from. What nobody knows is no number. */
