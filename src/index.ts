@@ -41,7 +41,7 @@ export {
   type TierLimits,
   type TokenDemand,
 } from './throttling/limit-store.js';
-export { TokensUsed } from './throttling/tokens-used.js';
+export { TokensUsed } from './throttling/tokens/tokens-used.js';
 export { CallTrace } from './upstreams/call-trace.js';
 export type { ChatCall, ChatMessage, Role } from './upstreams/chat-call.js';
 export type { CompletionStream } from './upstreams/completion-stream.js';

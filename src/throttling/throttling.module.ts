@@ -6,13 +6,13 @@ import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
 import { HeldSlots } from './held-slots.js';
-import { InProcessLimitStore } from './in-process-limit-store.js';
+import { InProcessLimitStore } from './in-process/in-process-limit-store.js';
 import { LimitOutages } from './limit-outages.js';
 import { LimitStore } from './limit-store.js';
 import { StreamPlaces } from './process-load/stream-places.js';
 import { RedisLimitStore } from './redis/redis-limit-store.js';
 import { TierThrottlerGuard } from './tier-throttler.guard.js';
-import { NoTokensUsed, TokensUsed } from './tokens-used.js';
+import { NoTokensUsed, TokensUsed } from './tokens/tokens-used.js';
 
 const MINUTE_MS = 60_000;
 

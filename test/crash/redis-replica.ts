@@ -3,7 +3,7 @@ import { RedisConnection, type RedisClient } from '../../src/redis/redis-connect
 import { LimitOutages } from '../../src/throttling/limit-outages.js';
 import type { Lease } from '../../src/throttling/limit-store.js';
 import { RedisLimitStore } from '../../src/throttling/redis/redis-limit-store.js';
-import { NoTokensUsed } from '../../src/throttling/tokens-used.js';
+import { NoTokensUsed } from '../../src/throttling/tokens/tokens-used.js';
 
 export const LIMIT = 1000;
 export const LIMITS = { tokensPerDay: LIMIT };

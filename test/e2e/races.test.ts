@@ -4,7 +4,7 @@ import { OpenStreams } from '../../src/chat/open-streams.js';
 import { DrainState } from '../../src/common/drain-state.js';
 import { BodiesInFlight } from '../../src/http/body/bodies-in-flight.js';
 import { ClientConnections } from '../../src/http/connections/client-connections.js';
-import { InProcessLimitStore } from '../../src/throttling/in-process-limit-store.js';
+import { InProcessLimitStore } from '../../src/throttling/in-process/in-process-limit-store.js';
 import type { Admission, AdmissionRequest } from '../../src/throttling/limit-store.js';
 import type { AttemptTrace } from '../../src/upstreams/call-trace.js';
 import { ModelRouter } from '../../src/upstreams/model-router.js';

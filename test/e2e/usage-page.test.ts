@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
-import { InProcessLimitStore } from '../../src/throttling/in-process-limit-store.js';
+import { InProcessLimitStore } from '../../src/throttling/in-process/in-process-limit-store.js';
 import type { LimitState } from '../../src/throttling/limit-store.js';
 import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { UsageReports } from '../../src/usage/reports/usage-reports.js';

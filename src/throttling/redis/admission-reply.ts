@@ -1,6 +1,6 @@
-import { wholeSeconds } from '../account-use.js';
+import { wholeSeconds } from '../in-process/account-use.js';
 import type { LimitState, TierLimits } from '../limit-store.js';
-import { DAY_MS, startOfDay } from '../utc-day.js';
+import { DAY_MS, startOfDay } from '../tokens/utc-day.js';
 
 /** What the script answers: times are those of Redis. */
 export interface AdmissionReply {

@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { RedisAway } from '../../redis/redis-away.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisSlow } from '../../redis/redis-slow.js';
-import { InProcessLimitStore, refusal } from '../in-process-limit-store.js';
-import { KnownTokens } from '../known-tokens.js';
+import { InProcessLimitStore, refusal } from '../in-process/in-process-limit-store.js';
 import type { LimitOutages } from '../limit-outages.js';
 import {
   LimitStore,
@@ -15,8 +14,9 @@ import {
   type Refusal,
   type TierLimits,
 } from '../limit-store.js';
-import type { TokensUsed } from '../tokens-used.js';
-import { wholeTokens } from '../whole-tokens.js';
+import { KnownTokens } from '../tokens/known-tokens.js';
+import type { TokensUsed } from '../tokens/tokens-used.js';
+import { wholeTokens } from '../tokens/whole-tokens.js';
 import { accountKeys } from './account-keys.js';
 import { ADMIT, REFUSED_BY, RENEW, SETTLE, UNSEEDED, WITHDRAW } from './account-scripts.js';
 import { readReply, type AdmissionReply } from './admission-reply.js';

@@ -1,4 +1,4 @@
-import { wholeSeconds } from '../account-use.js';
+import { wholeSeconds } from '../in-process/account-use.js';
 import type { LimitState } from '../limit-store.js';
 
 const MAX_ACCOUNTS = 10_000;

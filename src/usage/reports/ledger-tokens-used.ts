@@ -1,5 +1,5 @@
 import { Injectable, Module } from '@nestjs/common';
-import { TokensUsed } from '../../throttling/tokens-used.js';
+import { TokensUsed } from '../../throttling/tokens/tokens-used.js';
 import { UsageReports } from './usage-reports.js';
 import { UsageReportsModule } from './usage-reports.module.js';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Admission, Lease, LimitStore, TierLimits, TokenDemand } from '../../../src/throttling/limit-store.js';
-import type { TokensUsed } from '../../../src/throttling/tokens-used.js';
+import type { TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
 import type { OpenedStore } from './limit-stores.js';
 
 const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };

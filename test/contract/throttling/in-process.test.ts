@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InProcessLimitStore } from '../../../src/throttling/in-process-limit-store.js';
+import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
 import { describeLimitStore } from './describe-limit-store.js';
 import { openInProcess } from './limit-stores.js';
 

@@ -1,9 +1,9 @@
 import { RedisConnection } from '../../../src/redis/redis-connection.js';
+import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
 import { LimitOutages } from '../../../src/throttling/limit-outages.js';
-import { InProcessLimitStore } from '../../../src/throttling/in-process-limit-store.js';
 import type { LimitStore } from '../../../src/throttling/limit-store.js';
 import { RedisLimitStore } from '../../../src/throttling/redis/redis-limit-store.js';
-import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens-used.js';
+import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
 
 /** A store as one process has it. */
 export interface OpenedStore {

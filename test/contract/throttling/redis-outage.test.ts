@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisScript } from '../../../src/redis/redis-script.js';
 import type { Admission, Lease, TierLimits } from '../../../src/throttling/limit-store.js';
-import type { TokensUsed } from '../../../src/throttling/tokens-used.js';
+import type { TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
 import { testRedis } from '../../support/redis.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { waitFor } from '../../support/wait-for.js';

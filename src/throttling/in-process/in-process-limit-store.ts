@@ -1,5 +1,4 @@
-import type { Clock } from '../common/clock.js';
-import { AccountUse } from './account-use.js';
+import type { Clock } from '../../common/clock.js';
 import {
   LimitStore,
   type Admission,
@@ -10,11 +9,12 @@ import {
   type Refusal,
   type TierLimits,
   type TokenDemand,
-} from './limit-store.js';
-import { KnownTokens } from './known-tokens.js';
-import { NoTokensUsed, type TokensUsed } from './tokens-used.js';
-import { startOfDay } from './utc-day.js';
-import { wholeTokens } from './whole-tokens.js';
+} from '../limit-store.js';
+import { KnownTokens } from '../tokens/known-tokens.js';
+import { NoTokensUsed, type TokensUsed } from '../tokens/tokens-used.js';
+import { startOfDay } from '../tokens/utc-day.js';
+import { wholeTokens } from '../tokens/whole-tokens.js';
+import { AccountUse } from './account-use.js';
 
 /** Above this number, accounts without streams are forgotten even though they have used tokens today. */
 const MAX_ACCOUNTS = 100_000;
