@@ -5,7 +5,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import { listenProblem } from '../config/listen-problem.js';
 import { DatabaseError } from '../database/database-error.js';
-import { ServiceLogger } from '../observability/service-logger.js';
+import { ServiceLogger } from '../observability/logs/service-logger.js';
 import { welcome } from './first-start.js';
 import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { OpenStreams } from '../chat/open-streams.js';
 import { DrainState } from '../common/drain-state.js';
 import type { Config } from '../config/config.js';
-import type { ServiceLogger } from '../observability/service-logger.js';
+import type { ServiceLogger } from '../observability/logs/service-logger.js';
 
 /** For the clients that do not read to take in the last event, once the grace is over. */
 const FAREWELL_MS = 2_000;

@@ -4,9 +4,9 @@ import { CONFIG, type Config, type LogLevel } from '../config/config.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { HttpModule } from '../http/http.module.js';
 import { RedisModule } from '../redis/redis.module.js';
+import { RequestLog } from './logs/request-log.js';
 import { MetricsServer } from './metrics/metrics-server.js';
 import { MetricsSources } from './metrics/metrics-sources.js';
-import { RequestLog } from './requests/request-log.js';
 import { RequestWatch } from './requests/request-watch.js';
 import { Tracing } from './tracing/tracing.js';
 

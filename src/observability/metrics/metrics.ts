@@ -1,13 +1,13 @@
 import { Registry } from 'prom-client';
 import { EventLoopDelay } from './event-loop-delay.js';
+import { registerProcess } from './families/process-families.js';
+import { registerRequests } from './families/request-families.js';
+import { registerStores } from './families/store-families.js';
+import { registerStreams } from './families/stream-families.js';
+import { registerUpstreams } from './families/upstream-families.js';
 import type { MetricsSources } from './metrics-sources.js';
-import { registerProcess } from './process-families.js';
-import { registerRequests } from './request-families.js';
 import { RequestFigures } from './request-figures.js';
-import { registerStores } from './store-families.js';
-import { registerStreams } from './stream-families.js';
 import { StreamFigures } from './stream-figures.js';
-import { registerUpstreams } from './upstream-families.js';
 
 /**
  * All that `/metrics` shows. What is told at each request or stream only counts, in figures of our own; the families of the

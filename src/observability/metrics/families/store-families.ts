@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import { counter, gauge } from './families.js';
-import type { MetricsSources } from './metrics-sources.js';
+import type { MetricsSources } from '../metrics-sources.js';
+import { counter, gauge } from './counter-and-gauge.js';
 
 export function registerStores(registry: Registry, { database, ledger, outages, redis }: MetricsSources): void {
   gauge(registry, {

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Principal } from '../../auth/principal/principal.js';
 import type { TokenCount, UsageRecord } from '../../usage/record/usage-record.js';
-import type { FinishedRequest, RequestObserver } from './finished-request.js';
+import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
 
 const LEAST_CERTAIN_FIRST: readonly TokenCount['source'][] = ['unknown', 'implausible', 'estimated'];
 

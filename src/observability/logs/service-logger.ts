@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { createRequire } from 'node:module';
-import type { LogLevel } from '../config/config.js';
+import type { LogLevel } from '../../config/config.js';
 import { shownError } from './shown-error.js';
 
 /** What Nest says about its own start; of interest when something is wrong with the modules only. */

@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, type Registry } from 'prom-client';
-import { VERSION } from '../../common/version.js';
-import type { EventLoopDelay } from './event-loop-delay.js';
-import { counter, gauge } from './families.js';
-import type { MetricsSources } from './metrics-sources.js';
+import { VERSION } from '../../../common/version.js';
+import type { EventLoopDelay } from '../event-loop-delay.js';
+import type { MetricsSources } from '../metrics-sources.js';
+import { counter, gauge } from './counter-and-gauge.js';
 
 export function registerProcess(
   registry: Registry,

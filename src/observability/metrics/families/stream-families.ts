@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
-import type { ChunkGaps } from '../../chat/chunk-gaps.js';
-import { counter } from './families.js';
+import type { ChunkGaps } from '../../../chat/chunk-gaps.js';
+import type { StreamFigures } from '../stream-figures.js';
+import { counter } from './counter-and-gauge.js';
 import { HistogramFamily } from './histogram-family.js';
-import type { StreamFigures } from './stream-figures.js';
 
 const MS_PER_SECOND = 1000;
 

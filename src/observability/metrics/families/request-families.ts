@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import { counter } from './families.js';
-import type { RequestFigures } from './request-figures.js';
+import type { RequestFigures } from '../request-figures.js';
+import { counter } from './counter-and-gauge.js';
 
 export function registerRequests(registry: Registry, figures: RequestFigures): void {
   counter(registry, {

@@ -1,5 +1,5 @@
 import type { Metric, MetricValueWithName, Registry } from 'prom-client';
-import type { Buckets } from '../../common/counts/buckets.js';
+import type { Buckets } from '../../../common/counts/buckets.js';
 
 export interface HistogramOptions {
   readonly name: string;

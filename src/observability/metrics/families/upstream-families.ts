@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
-import type { BreakerState } from '../../upstreams/circuit-breaker.js';
-import { counter, gauge } from './families.js';
+import type { BreakerState } from '../../../upstreams/circuit-breaker.js';
+import type { StreamFigures } from '../stream-figures.js';
+import { counter, gauge } from './counter-and-gauge.js';
 import { HistogramFamily } from './histogram-family.js';
-import type { StreamFigures } from './stream-figures.js';
 
 const MS_PER_SECOND = 1000;
 const BREAKER_STATES: readonly BreakerState[] = ['closed', 'open', 'half_open'];
