@@ -1,7 +1,7 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { CONFIG, type Config } from './config.js';
+import { heapLimitBytes, MOST_BODY_BYTES } from './limits/memory-limit.js';
 import { loadConfig } from './load-config.js';
-import { heapLimitBytes, MOST_BODY_BYTES } from './memory-limit.js';
 
 /** A parsed body can take twice the bytes that arrived, and what is made of it for a vendor as much again. */
 const SHARE_OF_BODIES = 0.25;

@@ -1,9 +1,9 @@
 import type { Config, ModelConfig, RouteConfig, TierConfig, UpstreamConfig } from './config.js';
-import { defaultMaxStreams, maxConnectionsFor } from './capacity.js';
 import { ConfigError } from './config-error.js';
-import { readConfigFile, type ConfigFile, type UpstreamEntry } from './config-file.js';
-import { readEnvironment, type Environment } from './environment.js';
-import { interpolate, type Variables } from './interpolation.js';
+import { defaultMaxStreams, maxConnectionsFor } from './limits/capacity.js';
+import { readConfigFile, type ConfigFile, type UpstreamEntry } from './sources/config-file.js';
+import { readEnvironment, type Environment } from './sources/environment.js';
+import { interpolate, type Variables } from './sources/interpolation.js';
 
 /** Serves when CONFIG_FILE is unset. */
 export const BUILT_IN_CATALOG = new URL('./catalog.yaml', import.meta.url);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { catalogVariables, configFileMembers } from '../../src/config/configuration-members.js';
+import { catalogVariables, configFileMembers } from '../../src/config/reference/configuration-members.js';
 import { catalogMembers } from './catalog-members.js';
 import { MODES, serving, type Effects } from './effect.js';
 import { placeOf, problemsOfFile } from './file-problems.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.js';
-import { environmentVariables } from '../../src/config/configuration-members.js';
 import { loadConfig } from '../../src/config/load-config.js';
+import { environmentVariables } from '../../src/config/reference/configuration-members.js';
 import { access } from './access.js';
 import { MODES, type Effects } from './effect.js';
 import { listening } from './listening.js';

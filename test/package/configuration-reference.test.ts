@@ -2,8 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
-import { catalogVariables, configFileMembers, environmentVariables } from '../../src/config/configuration-members.js';
-import { configurationReference } from '../../src/config/configuration-reference.js';
+import {
+  catalogVariables,
+  configFileMembers,
+  environmentVariables,
+} from '../../src/config/reference/configuration-members.js';
+import { configurationReference } from '../../src/config/reference/configuration-reference.js';
 
 const FILE = join(import.meta.dirname, '..', '..', 'docs', 'configuration.md');
 const document = readFileSync(FILE, 'utf8');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { defaultMaxStreams, maxConnectionsFor } from '../../src/config/capacity.js';
-import { openFileLimit } from '../../src/config/file-limit.js';
+import { defaultMaxStreams, maxConnectionsFor } from '../../src/config/limits/capacity.js';
+import { openFileLimit } from '../../src/config/limits/file-limit.js';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;

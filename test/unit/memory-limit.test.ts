@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { heapLimitBytes, memoryLimitBytes } from '../../src/config/memory-limit.js';
+import { heapLimitBytes, memoryLimitBytes } from '../../src/config/limits/memory-limit.js';
 
 const GIB = 1024 ** 3;
 

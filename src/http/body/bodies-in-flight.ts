@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
-import { MOST_BODY_BYTES } from '../../config/memory-limit.js';
+import { MOST_BODY_BYTES } from '../../config/limits/memory-limit.js';
 import type { BodyParty } from './body-parties.js';
 
 /** What a body that is arriving costs at least: its connection, its request and the buffers around it. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { DEFAULT_MAX_EVENT_BYTES } from './config.js';
+import { DEFAULT_MAX_EVENT_BYTES } from '../config.js';
 import { problemsOf } from './problems.js';
 
 const count = z.int().min(1);

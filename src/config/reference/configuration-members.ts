@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { ConfigFile } from './config-file.js';
-import { Environment } from './environment.js';
-import { placeholdersOf, type Placeholder } from './interpolation.js';
-import { BUILT_IN_CATALOG } from './load-config.js';
+import { BUILT_IN_CATALOG } from '../load-config.js';
+import { ConfigFile } from '../sources/config-file.js';
+import { Environment } from '../sources/environment.js';
+import { placeholdersOf, type Placeholder } from '../sources/interpolation.js';
 
 /** A variable of the environment, or a member of CONFIG_FILE, as its schema describes it. In Markdown. */
 export interface ConfigurationMember {

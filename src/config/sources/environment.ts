@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { withoutTrailingSlashes } from '../common/text/without-trailing-slashes.js';
-import { LOG_LEVELS, type DatabaseConfig } from './config.js';
+import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
+import { LOG_LEVELS, type DatabaseConfig } from '../config.js';
 import type { Variables } from './interpolation.js';
 import { problemsOf } from './problems.js';
 
