@@ -14,7 +14,7 @@ export type { Credential, Principal } from './auth/principal/principal.js';
 export { CurrentSession } from './auth/session/request-session.js';
 export { SessionOnly } from './auth/session/session.guard.js';
 export type { StrategyType } from './auth/strategies/all-strategies.js';
-export { ChatRequest, ChatRequestMessage } from './chat/chat-request.dto.js';
+export { ChatRequest, ChatRequestMessage } from './chat/request/chat-request.dto.js';
 export { ChatModule } from './chat/chat.module.js';
 export { ChatService, type ChatCaller } from './chat/chat.service.js';
 export { ApiErrors } from './http/open-api/api-errors.decorator.js';

@@ -1,6 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Server } from 'node:http';
-import { OpenStreams } from '../chat/open-streams.js';
+import { OpenStreams } from '../chat/stream/open-streams.js';
 import { DrainState } from '../common/drain-state.js';
 import type { Config } from '../config/config.js';
 import type { ServiceLogger } from '../observability/logs/service-logger.js';

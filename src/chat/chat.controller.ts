@@ -23,13 +23,13 @@ import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../throttling/process-load/opens-stream.decorator.js';
 import type { LedgerEntry } from '../usage/record/ledger-entry.js';
 import { holdEntry } from '../usage/record/response-entry.js';
-import { ApiChatStream } from './api-chat-stream.decorator.js';
-import { ChatRequest } from './chat-request.dto.js';
 import { ChatService } from './chat.service.js';
-import { chunkEvents } from './chunk-events.js';
-import { ChunkGaps } from './chunk-gaps.js';
-import { StreamSink } from './stream-sink.js';
-import { tokenDemand } from './token-demand.js';
+import { ChatRequest } from './request/chat-request.dto.js';
+import { tokenDemand } from './request/token-demand.js';
+import { ApiChatStream } from './stream/api-chat-stream.decorator.js';
+import { chunkEvents } from './stream/chunk-events.js';
+import { ChunkGaps } from './stream/chunk-gaps.js';
+import { StreamSink } from './stream/stream-sink.js';
 
 /** Three values a message. Far more than there may be messages, so that too many of them are told as such. */
 const MOST_BODY_VALUES = 20_000;

@@ -3,8 +3,8 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
-import { ChunkGaps } from './chunk-gaps.js';
-import { OpenStreams } from './open-streams.js';
+import { ChunkGaps } from './stream/chunk-gaps.js';
+import { OpenStreams } from './stream/open-streams.js';
 
 /** Streamed chat completions. */
 @Module({

@@ -11,10 +11,10 @@ import { ModelRouter } from '../upstreams/model-router.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
 import type { LedgerEntry } from '../usage/record/ledger-entry.js';
 import { knownTokens } from '../usage/record/token-counts.js';
-import { DEFAULT_TEMPERATURE, type ChatRequest } from './chat-request.dto.js';
-import { headersDue } from './header-wait.js';
-import { OpenStreams } from './open-streams.js';
-import { withinGrant } from './token-demand.js';
+import { DEFAULT_TEMPERATURE, type ChatRequest } from './request/chat-request.dto.js';
+import { withinGrant } from './request/token-demand.js';
+import { headersDue } from './stream/header-wait.js';
+import { OpenStreams } from './stream/open-streams.js';
 
 /** How long the client's headers wait for the first text of a vendor that has taken the request. */
 const HEADERS_WAIT_MS = 10_000;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
-import { OpenStreams } from '../../src/chat/open-streams.js';
+import { OpenStreams } from '../../src/chat/stream/open-streams.js';
 import { DrainState } from '../../src/common/drain-state.js';
 import { BodiesInFlight } from '../../src/http/body/bodies-in-flight.js';
 import { ClientConnections } from '../../src/http/connections/client-connections.js';

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { RevocationWatch } from '../../src/accounts/api-keys/revocation-watch.js';
 import { SessionWatch } from '../../src/accounts/sessions/session-watch.js';
-import { OpenStreams } from '../../src/chat/open-streams.js';
+import { OpenStreams } from '../../src/chat/stream/open-streams.js';
 import { CredentialDatabase } from '../../src/database/credential-database.js';
 import { BodiesInFlight } from '../../src/http/body/bodies-in-flight.js';
 import { ClientConnections } from '../../src/http/connections/client-connections.js';

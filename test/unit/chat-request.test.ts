@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
 import { describe, expect, it } from 'vitest';
-import { ChatRequest } from '../../src/chat/chat-request.dto.js';
+import { ChatRequest } from '../../src/chat/request/chat-request.dto.js';
 
 const anything = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<unknown>;
 const mostly = (usual: fc.Arbitrary<unknown>) =>

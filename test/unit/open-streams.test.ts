@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RevocationWatch } from '../../src/accounts/api-keys/revocation-watch.js';
 import type { SessionWatch } from '../../src/accounts/sessions/session-watch.js';
 import type { Principal } from '../../src/auth/principal/principal.js';
-import { OpenStreams } from '../../src/chat/open-streams.js';
+import { OpenStreams } from '../../src/chat/stream/open-streams.js';
 import { DrainState } from '../../src/common/drain-state.js';
 import { ShedLoad } from '../../src/common/shed-load.js';
 import type { Config } from '../../src/config/config.js';

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ChunkGaps } from '../../chat/chunk-gaps.js';
-import { OpenStreams } from '../../chat/open-streams.js';
+import { ChunkGaps } from '../../chat/stream/chunk-gaps.js';
+import { OpenStreams } from '../../chat/stream/open-streams.js';
 import { DrainState } from '../../common/drain-state.js';
 import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config } from '../../config/config.js';

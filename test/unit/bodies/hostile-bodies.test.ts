@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ChatRequest } from '../../../src/chat/chat-request.dto.js';
+import { ChatRequest } from '../../../src/chat/request/chat-request.dto.js';
 import { ServiceError } from '../../../src/common/service-error.js';
 import { JsonBody } from '../../../src/http/body/json/json-body.js';
 import { errorBody } from '../../../src/http/errors/error-body.js';

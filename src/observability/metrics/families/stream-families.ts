@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { ChunkGaps } from '../../../chat/chunk-gaps.js';
+import type { ChunkGaps } from '../../../chat/stream/chunk-gaps.js';
 import type { StreamFigures } from '../stream-figures.js';
 import { counter } from './counter-and-gauge.js';
 import { HistogramFamily } from './histogram-family.js';

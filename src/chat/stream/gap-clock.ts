@@ -1,4 +1,4 @@
-import type { Buckets } from '../common/counts/buckets.js';
+import type { Buckets } from '../../common/counts/buckets.js';
 
 /** Measures the gaps between the texts of one stream, but for what its client itself holds up. */
 export class GapClock {

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { ErrorCode } from '../common/service-error.js';
+import type { ErrorCode } from '../../common/service-error.js';
 
 export class ChunkError {
   @ApiProperty({ type: String, example: 'upstream_error' })

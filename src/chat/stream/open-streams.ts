@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { RevocationWatch } from '../accounts/api-keys/revocation-watch.js';
-import { SessionWatch } from '../accounts/sessions/session-watch.js';
-import type { Credential, Principal } from '../auth/principal/principal.js';
-import { DrainState } from '../common/drain-state.js';
-import { ServiceError } from '../common/service-error.js';
-import { ShedLoad } from '../common/shed-load.js';
-import { CONFIG, type Config } from '../config/config.js';
+import { RevocationWatch } from '../../accounts/api-keys/revocation-watch.js';
+import { SessionWatch } from '../../accounts/sessions/session-watch.js';
+import type { Credential, Principal } from '../../auth/principal/principal.js';
+import { DrainState } from '../../common/drain-state.js';
+import { ServiceError } from '../../common/service-error.js';
+import { ShedLoad } from '../../common/shed-load.js';
+import { CONFIG, type Config } from '../../config/config.js';
 
 /** Ends a stream with what its client is to be told. */
 export type EndStream = (reason: ServiceError) => void;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Buckets } from '../common/counts/buckets.js';
+import { Buckets } from '../../common/counts/buckets.js';
 import { GapClock } from './gap-clock.js';
 
 /** Milliseconds. */

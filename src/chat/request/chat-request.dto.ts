@@ -17,8 +17,8 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import type { ErrorDetail } from '../common/service-error.js';
-import type { ChatMessage, Role } from '../upstreams/chat-call.js';
+import type { ErrorDetail } from '../../common/service-error.js';
+import type { ChatMessage, Role } from '../../upstreams/chat-call.js';
 import {
   chatRequestProblems,
   HIGHEST_TEMPERATURE,

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
-import { ApiErrors } from '../http/open-api/api-errors.decorator.js';
+import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
 import { Chunk } from './chunk.dto.js';
 
 /** What the OpenAPI document says of `POST /chat/stream`. */

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { OutgoingHttpHeaders } from 'node:http';
-import { limitsItsReader } from '../http/connections/reader-limit.js';
+import { limitsItsReader } from '../../http/connections/reader-limit.js';
 
 /**
  * The response of one stream, as its events see it: tells when the next one may be sent, and takes off what Nest adds to

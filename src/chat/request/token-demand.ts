@@ -1,5 +1,5 @@
-import type { TierConfig } from '../config/config.js';
-import type { Lease, TokenDemand } from '../throttling/limit-store.js';
+import type { TierConfig } from '../../config/config.js';
+import type { Lease, TokenDemand } from '../../throttling/limit-store.js';
 import { ChatRequest } from './chat-request.dto.js';
 
 const CHARACTERS_PER_TOKEN = 4;
