@@ -25,7 +25,7 @@ export class PlaygroundController {
       place: 'playground',
       content: PlaygroundView({ models: this.models.all(), tier, accountId, origin }),
       script: 'playground/playground.js',
-      style: 'playground.css',
+      style: 'playground/playground.css',
       width: 'wide',
     });
   }

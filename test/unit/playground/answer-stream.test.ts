@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { streamAnswer } from '../../../src/dashboard/static/playground/answer-stream.js';
+import { streamAnswer } from '../../../src/dashboard/static/playground/answer/answer-stream.js';
 
 const REQUEST = { model: 'acme/fast', messages: [{ role: 'user' as const, content: 'Hello!' }] };
 const SSE = { 'content-type': 'text/event-stream', 'x-request-id': 'r1' };

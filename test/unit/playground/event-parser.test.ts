@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventParser } from '../../../src/dashboard/static/playground/event-parser.js';
+import { EventParser } from '../../../src/dashboard/static/playground/answer/event-parser.js';
 
 const STREAM = [
   ': keep-alive',

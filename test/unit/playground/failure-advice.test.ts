@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ChatFailure, type ChatFailureFacts } from '../../../src/dashboard/static/playground/chat-failure.js';
-import { adviceOn } from '../../../src/dashboard/static/playground/failure-advice.js';
-import { waitText } from '../../../src/dashboard/static/playground/wait-text.js';
 import { ERROR_STATUS, type ErrorCode } from '../../../src/common/service-error.js';
+import { ChatFailure, type ChatFailureFacts } from '../../../src/dashboard/static/playground/answer/chat-failure.js';
+import { adviceOn } from '../../../src/dashboard/static/playground/answer/failure-advice.js';
+import { waitText } from '../../../src/dashboard/static/playground/answer/wait-text.js';
 
 const refused = (facts: ChatFailureFacts) => adviceOn(new ChatFailure('refused', 'What the service says.', facts));
 

@@ -1,7 +1,7 @@
-import { streamAnswer } from './answer-stream.js';
-import { ChatFailure } from './chat-failure.js';
-import { adviceOn } from './failure-advice.js';
-import { TurnView } from './turn-view.js';
+import { streamAnswer } from './answer/answer-stream.js';
+import { ChatFailure } from './answer/chat-failure.js';
+import { adviceOn } from './answer/failure-advice.js';
+import { TurnView } from './turn/turn-view.js';
 
 /**
  * @typedef {object} ChatParts
@@ -9,7 +9,7 @@ import { TurnView } from './turn-view.js';
  * @property {import('./settings.js').Settings} settings
  * @property {import('./message-box.js').MessageBox} message
  * @property {HTMLElement} log
- * @property {import('./end-follower.js').EndFollower} follower
+ * @property {import('./turn/end-follower.js').EndFollower} follower
  * @property {HTMLElement} announcer for who hears the page: told of beginnings and ends, not of each word
  * @property {() => void} whenChanged
  */

@@ -1,4 +1,4 @@
-/** @typedef {import('./answer-stream.js').ChatMessage} ChatMessage */
+/** @typedef {import('./answer/answer-stream.js').ChatMessage} ChatMessage */
 
 /**
  * How far the answer has come. `stopped`: the user wanted no more of it. `failed`: it could not begin, or broke off.

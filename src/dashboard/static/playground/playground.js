@@ -1,8 +1,8 @@
 import { offerCopying } from '../copy.js';
 import { Chat } from './chat.js';
 import { Conversation } from './conversation.js';
-import { CurlPanel } from './curl-panel.js';
-import { EndFollower } from './end-follower.js';
+import { CurlPanel } from './curl/curl-panel.js';
+import { EndFollower } from './turn/end-follower.js';
 import { MessageBox } from './message-box.js';
 import { showModelLimits } from './model-limits.js';
 import { Settings } from './settings.js';

@@ -31,10 +31,10 @@ export class Settings {
     return this.fields.system.value;
   }
 
-  /** @param {import('./answer-stream.js').ChatMessage[]} messages */
+  /** @param {import('./answer/answer-stream.js').ChatMessage[]} messages */
   request(messages) {
     const { temperature, maxTokens } = this.fields;
-    /** @type {import('./answer-stream.js').ChatRequest} */
+    /** @type {import('./answer/answer-stream.js').ChatRequest} */
     const request = { model: this.model, messages };
     if (temperature.value !== '') request.temperature = temperature.valueAsNumber;
     if (maxTokens.value !== '') request.max_tokens = maxTokens.valueAsNumber;

@@ -45,7 +45,7 @@ export class TurnView {
   }
 
   /**
-   * @param {import('./failure-advice.js').Advice} advice
+   * @param {import('../answer/failure-advice.js').Advice} advice
    * @param {string} note
    * @param {{ retry: () => void, edit: () => void, canRetryNow: () => void }} actions
    */

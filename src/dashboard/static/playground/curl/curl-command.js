@@ -1,4 +1,4 @@
-import { STREAM_PATH } from './answer-stream.js';
+import { STREAM_PATH } from '../answer/answer-stream.js';
 
 /** Linux takes no argument above 128 KiB. */
 const LONGEST_ARGUMENT_BYTES = 100_000;
@@ -7,7 +7,7 @@ const LONGEST_ARGUMENT_BYTES = 100_000;
  * The request as a command for a POSIX shell that reads the key from `$API_KEY`.
  *
  * @param {string} origin
- * @param {import('./answer-stream.js').ChatRequest} request
+ * @param {import('../answer/answer-stream.js').ChatRequest} request
  */
 export function curlCommand(origin, request) {
   // JSON has no line breaks and no control characters of its own: all of them are escaped.

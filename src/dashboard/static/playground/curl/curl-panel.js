@@ -5,7 +5,7 @@ export class CurlPanel {
   /**
    * @param {HTMLDetailsElement} panel
    * @param {HTMLElement} command
-   * @param {() => import('./answer-stream.js').ChatRequest} request
+   * @param {() => import('../answer/answer-stream.js').ChatRequest} request
    */
   constructor(panel, command, request) {
     this.panel = panel;

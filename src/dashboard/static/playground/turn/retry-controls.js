@@ -1,4 +1,4 @@
-import { waitText } from './wait-text.js';
+import { waitText } from '../answer/wait-text.js';
 
 /** What went wrong, and the buttons that help. */
 export class RetryControls {
@@ -7,7 +7,7 @@ export class RetryControls {
 
   /**
    * @param {HTMLElement} parent
-   * @param {import('./failure-advice.js').Advice} advice
+   * @param {import('../answer/failure-advice.js').Advice} advice
    * @param {{ retry: () => void, edit: () => void, canRetryNow: () => void }} actions
    */
   constructor(parent, advice, actions) {
@@ -94,7 +94,7 @@ function listOf(lines) {
   return [list];
 }
 
-/** @param {import('./failure-advice.js').Advice['link']} link */
+/** @param {import('../answer/failure-advice.js').Advice['link']} link */
 function linkOf(link) {
   if (link === undefined) return [];
   const paragraph = document.createElement('p');
