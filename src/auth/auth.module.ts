@@ -1,11 +1,12 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
+import type { Strategy } from 'passport';
 import { BodyParties } from '../common/body-parties.js';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
 import { AttemptCounters } from './attempt-counters.js';
-import { AuthenticationGuard, STRATEGY_NAMES } from './authentication.guard.js';
+import { AuthenticationGuard, NAMED_STRATEGIES } from './authentication.guard.js';
 import { InProcessAttemptCounters } from './in-process-attempt-counters.js';
 import { KeyCreationLimit } from './key-creation-limit.js';
 import { PasswordChange } from './password-change.js';
@@ -45,7 +46,11 @@ export class AuthModule {
       imports: [AccountsModule, RedisModule],
       providers: [
         ...all,
-        { provide: STRATEGY_NAMES, useValue: all.map(({ strategyName }) => strategyName) },
+        {
+          provide: NAMED_STRATEGIES,
+          inject: [...all],
+          useFactory: (...strategies: Strategy[]) => byName(all, strategies),
+        },
         {
           provide: AttemptCounters,
           inject: [REDIS],
@@ -60,4 +65,14 @@ export class AuthModule {
       exports: [...services, BodyParties],
     };
   }
+}
+
+function byName(types: readonly StrategyType[], strategies: readonly Strategy[]): Map<string, Strategy> {
+  const named = new Map<string, Strategy>();
+  types.forEach(({ strategyName }, index) => {
+    const strategy = strategies[index];
+    if (named.has(strategyName)) throw new Error(`Two authentication strategies have the name "${strategyName}".`);
+    if (strategy !== undefined) named.set(strategyName, strategy);
+  });
+  return named;
 }
