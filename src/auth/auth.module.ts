@@ -1,4 +1,5 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
+import type { Strategy } from 'passport';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { BodyParties } from '../http/body/body-parties.js';
 import { REDIS } from '../redis/redis.js';
@@ -17,7 +18,7 @@ import { PasswordChange } from './sign-in/password-change.js';
 import { SignIn } from './sign-in/sign-in.js';
 import { SignInLimits } from './sign-in/sign-in-limits.js';
 import { STRATEGIES, type StrategyType } from './strategies/all-strategies.js';
-import { AuthenticationGuard, STRATEGY_NAMES } from './strategies/authentication.guard.js';
+import { AuthenticationGuard, NAMED_STRATEGIES } from './strategies/authentication.guard.js';
 
 export interface AuthOptions {
   /** Strategies of a team's own, asked after {@link STRATEGIES}. */
@@ -45,7 +46,11 @@ export class AuthModule {
       imports: [AccountsModule, RedisModule],
       providers: [
         ...all,
-        { provide: STRATEGY_NAMES, useValue: all.map(({ strategyName }) => strategyName) },
+        {
+          provide: NAMED_STRATEGIES,
+          inject: [...all],
+          useFactory: (...strategies: Strategy[]) => byName(all, strategies),
+        },
         {
           provide: AttemptCounters,
           inject: [REDIS],
@@ -60,4 +65,14 @@ export class AuthModule {
       exports: [...services, BodyParties],
     };
   }
+}
+
+function byName(types: readonly StrategyType[], strategies: readonly Strategy[]): Map<string, Strategy> {
+  const named = new Map<string, Strategy>();
+  types.forEach(({ strategyName }, index) => {
+    const strategy = strategies[index];
+    if (named.has(strategyName)) throw new Error(`Two authentication strategies have the name "${strategyName}".`);
+    if (strategy !== undefined) named.set(strategyName, strategy);
+  });
+  return named;
 }

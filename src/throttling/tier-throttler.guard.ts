@@ -90,7 +90,8 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     response: Response,
   ): Promise<void> {
     const request = context.switchToHttp().getRequest<Request>();
-    const tokens: TokenDemand = this.tokensOf(context)?.(request.body, tier) ?? { atLeast: 0, atMost: 0 };
+    const demand = limits.tokensPerDay === undefined ? undefined : this.tokensOf(context)?.(request.body, tier);
+    const tokens: TokenDemand = demand ?? { atLeast: 0, atMost: 0 };
     const admission = await this.limits.admit({ accountId, limits, tokens });
     setLimitHeaders(response, this.headerPrefix, admission.state);
     if (!admission.admitted) throw refusalError(admission, tokens.atLeast);

@@ -7,10 +7,10 @@ import { setStage, type Stage } from '../support/stage.js';
 
 const LIMIT = 1000;
 const USED_BEFORE = 700;
-/** 25 tokens, as four characters are counted for one. */
+/** Estimated at 25 tokens. */
 const MESSAGES = [
-  { role: 'user', content: 'x'.repeat(98) },
-  { role: 'assistant', content: 'yz' },
+  { role: 'user', content: 'word '.repeat(24) },
+  { role: 'assistant', content: 'word' },
 ];
 
 const askedSince: Date[] = [];
@@ -56,6 +56,16 @@ describe('the tokens of a day', () => {
     const secondsLeft = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
     expect(Math.abs(Number(headers['x-ratelimit-reset-tokens']) - secondsLeft)).toBeLessThan(5);
     expect(headers['x-ratelimit-limit']).toBeUndefined();
+  });
+
+  it('are estimated for a prompt in any script', async () => {
+    const { headers } = await ask(await keyOf('free'), {
+      messages: [{ role: 'user', content: '你好世界'.repeat(25) }],
+      max_tokens: 100,
+    });
+    const reserved = LIMIT - USED_BEFORE - Number(headers['x-ratelimit-remaining-tokens']) - 100;
+    expect(reserved).toBeGreaterThan(70);
+    expect(reserved).toBeLessThan(110);
   });
 
   it('refuse a request that may use more than is left, and say when they are renewed', async () => {

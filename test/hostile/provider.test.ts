@@ -4,11 +4,9 @@ import type { Script } from '../support/scripted-vendor.js';
 import { stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { readWire } from '../support/wire.js';
-import { Target } from './support/target.js';
+import { LONGEST_HEALTH_MS, Target } from './support/target.js';
 
 const MIB = 1024 * 1024;
-/** Far above what is measured, as the machine may do other work. */
-const LONGEST_HEALTH_MS = 3_000;
 const MOST_GROWTH_MIB = 100;
 const HOUR_SECONDS = 3_600;
 const LARGE = 'acme/large';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rawRequest } from '../support/raw-request.js';
 import { WebClient } from '../support/web-client.js';
-import { Target } from './support/target.js';
+import { LONGEST_HEALTH_MS, Target } from './support/target.js';
 
 const WRONG = 'wrong horse battery';
 const HOG = '203.0.113.200';
@@ -10,7 +10,6 @@ const OWN_ACCOUNTS = 5;
 const AT_ONCE = 10;
 /** Far above what a sign-in takes on a busy machine, far below being kept out. */
 const LONGEST_WAIT_MS = 15_000;
-const LONGEST_HEALTH_MS = 5000;
 
 /** What proxies, and clients before them, write for one and the same client, or for none. */
 const FORMS: readonly [string, (n: number) => string][] = [

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import {
@@ -36,10 +36,5 @@ describe('docs/configuration.md', () => {
       expect(cellsOf(name)?.[2], name).toBe(whenUnset);
     }
     for (const { name } of catalogVariables()) expect(cellsOf(name), name).toBeDefined();
-  });
-
-  it('links to files that are there', () => {
-    const links = [...document.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, link = '']) => link);
-    expect(links.filter((link) => !existsSync(join(dirname(FILE), link)))).toEqual([]);
   });
 });

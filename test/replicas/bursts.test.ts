@@ -8,8 +8,8 @@ import { sharedStores } from './support/stores.js';
 
 const stores = await sharedStores();
 
-/** 25 tokens, as four characters are counted for one. */
-const MESSAGES = [{ role: 'user', content: 'x'.repeat(100) }];
+/** Estimated at 25 tokens. */
+const MESSAGES = [{ role: 'user', content: 'word '.repeat(25) }];
 const COST = 100;
 
 const tiers = {

@@ -28,10 +28,7 @@ export interface NewKey {
   readonly expiresAt?: Date;
 }
 
-/**
- * The service in this process, on a database in memory and a port of its own. One at a time in a process, as passport keeps
- * strategies in a global place: the latest service would answer for the keys of all.
- */
+/** The service in this process, on a database in memory and a port of its own. */
 export interface RunningService {
   /** Scheme, host and port. */
   readonly origin: string;

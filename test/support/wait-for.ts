@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 5;
 export async function waitFor<T>(
   look: () => T | Promise<T>,
   what: string,
-  limitMs = 10_000,
+  limitMs = 30_000,
 ): Promise<Exclude<Awaited<T>, undefined | false>> {
   const deadline = performance.now() + limitMs;
   for (;;) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { networkOf, NO_NETWORK, siteOf } from '../../src/auth/network/client-network.js';
+import { leastMs } from '../support/least-ms.js';
 
 const NETWORK = /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f]{1,4}(:[0-9a-f]{1,4}){3}::\/64)$/;
 /** Far above what the longest header takes, far below what a quadratic pattern would. */
@@ -134,9 +135,8 @@ describe('the network of a client', () => {
     'is found at once in 16 KB of %j',
     (piece) => {
       const long = piece.repeat(16_384 / piece.length);
-      const begun = performance.now();
-      for (const text of [long, `203.0.113.9${long}`, `${long}203.0.113.9`, `[${long}]`, `"${long}"`]) networkOf(text);
-      expect(performance.now() - begun).toBeLessThan(AT_ONCE_MS);
+      const texts = [long, `203.0.113.9${long}`, `${long}203.0.113.9`, `[${long}]`, `"${long}"`];
+      expect(leastMs(() => texts.map(networkOf))).toBeLessThan(AT_ONCE_MS);
     },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isUtf8MediaType } from '../../src/http/body/media-type.js';
+import { leastMs } from '../support/least-ms.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -51,9 +52,7 @@ describe('the media type of a body', () => {
       fc.property(fc.array(piece, { minLength: 1, maxLength: 4 }), fc.boolean(), (pieces, isNamed) => {
         const unit = pieces.join('');
         const contentType = (isNamed ? JSON_TYPE : '') + unit.repeat(Math.ceil(16_000 / unit.length));
-        const startedAt = performance.now();
-        isUtf8MediaType(contentType, JSON_TYPE);
-        expect(performance.now() - startedAt).toBeLessThan(50);
+        expect(leastMs(() => isUtf8MediaType(contentType, JSON_TYPE))).toBeLessThan(50);
       }),
     );
   });

@@ -9,29 +9,26 @@ import { Session } from './session.entity.js';
 const AT_MOST_EVERY_MS = 60_000;
 const ROWS_PER_STATEMENT = 500;
 
-/** Removes the rows of sessions that nobody can use any more. */
+/** Removes the rows of expired sessions. */
 @Injectable()
 export class ExpiredSessions {
   private readonly logger = new Logger(ExpiredSessions.name);
   private lastRunAt = -Infinity;
-  private running = false;
+  private removal: Promise<void> = Promise.resolve();
 
   constructor(
     @InjectRepository(Session) private readonly sessions: Repository<Session>,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
-  /** Begins to remove them, unless that was done within the last minute. Whoever makes new ones says so. */
+  /** Starts a removal after the one that runs, at most once a minute. To be called when a session begins. */
   removeSoon(): void {
-    if (this.running || this.now() - this.lastRunAt < AT_MOST_EVERY_MS) return;
+    if (this.now() - this.lastRunAt < AT_MOST_EVERY_MS) return;
     this.lastRunAt = this.now();
-    this.running = true;
-    this.removeAll()
+    this.removal = this.removal
+      .then(() => this.removeAll())
       .catch((error: unknown) => {
         this.logger.warn({ msg: 'Expired sessions could not be removed.', reason: String(error) });
-      })
-      .finally(() => {
-        this.running = false;
       });
   }
 

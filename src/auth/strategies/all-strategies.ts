@@ -1,12 +1,14 @@
 import type { Type } from '@nestjs/common';
+import type { Strategy } from 'passport';
 import { BearerStrategy } from './bearer.strategy.js';
 import { SessionStrategy } from './session.strategy.js';
 
 /**
- * A way to authenticate: a provider that registers a passport strategy under `strategyName`, as `PassportStrategy` of
- * @nestjs/passport does, and whose `validate` gives a `Principal`.
+ * A way to authenticate: a provider that is a Passport strategy, such as a class made by `PassportStrategy` of @nestjs/passport,
+ * and whose `validate` returns a `Principal`.
  */
-export interface StrategyType extends Type {
+export interface StrategyType extends Type<Strategy> {
+  /** The name under which the strategy is registered with Passport, unique in the application. */
   readonly strategyName: string;
 }
 

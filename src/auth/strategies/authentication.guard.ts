@@ -1,44 +1,62 @@
 import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { AuthGuard } from '@nestjs/passport';
+import type { Request, Response } from 'express';
+import passport, { type Strategy } from 'passport';
 import { ServiceError } from '../../common/service-error.js';
 import { IS_PUBLIC } from '../../http/routing/public.decorator.js';
 import type { Principal } from '../principal/principal.js';
 import { CHALLENGE } from './challenge.js';
 
-/** Injection token of the names of all strategies, in the order in which they are asked. */
-export const STRATEGY_NAMES = Symbol('STRATEGY_NAMES');
+/** Injection token of the strategies of the application by name, in the order in which they are asked. */
+export const NAMED_STRATEGIES = Symbol('NAMED_STRATEGIES');
 
-/** Global: lets in who shows a valid credential; everybody only where a route says `@Public()`. */
+/** Global: lets in requests with a valid credential, and all requests where a route says `@Public()`. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
-  private readonly passport: CanActivate;
+  /** The default instance of Passport is shared by all applications of the process, which would replace each other's strategies. */
+  private readonly passport = new passport.Passport();
+  private readonly names: string[];
 
   constructor(
     private readonly reflector: Reflector,
-    @Inject(STRATEGY_NAMES) names: string[],
+    @Inject(NAMED_STRATEGIES) strategies: ReadonlyMap<string, Strategy>,
   ) {
-    this.passport = new (passportGuard(names))();
+    this.names = [...strategies.keys()];
+    for (const [name, strategy] of strategies) this.passport.use(name, strategy);
   }
 
-  canActivate(context: ExecutionContext) {
-    const isPublic =
-      this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, [context.getHandler(), context.getClass()]) ??
-      false;
-    return isPublic || this.passport.canActivate(context);
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    if (isPublic === true) return true;
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    request.user = await this.authenticate(request, http.getResponse<Response>());
+    return true;
+  }
+
+  private authenticate(request: Request, response: Response): Promise<Principal> {
+    return new Promise((resolve, reject) => {
+      const decide = (error: unknown, principal?: Principal | false | null, challenges?: unknown): void => {
+        if (error) reject(error instanceof Error ? error : new Error('A strategy failed.', { cause: error }));
+        else if (principal) resolve(principal);
+        else reject(refusal(challenges));
+      };
+      const ask = this.passport.authenticate(this.names, { session: false }, decide) as Middleware;
+      // A strategy that passes calls `next` without an error: it has not found a principal.
+      ask(request, response, decide);
+    });
   }
 }
 
-function passportGuard(names: string[]) {
-  return class extends AuthGuard(names) {
-    override handleRequest<T = Principal>(error: unknown, principal: T | false, challenges: unknown): T {
-      if (error) throw error instanceof Error ? error : new Error('A strategy failed.', { cause: error });
-      if (principal) return principal;
-      const challenge = [challenges].flat().find((sent) => typeof sent === 'string') ?? CHALLENGE;
-      const message = challenge.includes('invalid_token')
-        ? 'The API key is unknown, expired or revoked.'
-        : 'Send an API key as "Authorization: Bearer <API key>".';
-      throw new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': challenge } });
-    }
-  };
+type Middleware = (request: Request, response: Response, next: (error?: unknown) => void) => void;
+
+function refusal(challenges: unknown): ServiceError {
+  const challenge = [challenges].flat().find((sent) => typeof sent === 'string') ?? CHALLENGE;
+  const message = challenge.includes('invalid_token')
+    ? 'The API key is unknown, expired or revoked.'
+    : 'Send an API key as "Authorization: Bearer <API key>".';
+  return new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': challenge } });
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import passport, { Strategy } from 'passport';
+import { Strategy } from 'passport';
 import { principalOfSession, sessionOf } from '../session/request-session.js';
 
 /** Lets in whom the session middleware has found. */
@@ -8,11 +8,6 @@ import { principalOfSession, sessionOf } from '../session/request-session.js';
 export class SessionStrategy extends Strategy {
   /** Not `session`, which is a strategy of Passport's own. */
   static readonly strategyName = 'web-session';
-
-  constructor() {
-    super();
-    passport.use(SessionStrategy.strategyName, this);
-  }
 
   /** Fails without a challenge: what there is to say of a missing credential, the bearer strategy says. */
   override authenticate(request: Request): void {

@@ -1,8 +1,8 @@
 import type { TierConfig } from '../../config/config.js';
 import type { Lease, TokenDemand } from '../../throttling/limit-store.js';
+import { estimatePromptTokens } from '../../usage/record/token-estimate.js';
 import { ChatRequest } from './chat-request.dto.js';
 
-const CHARACTERS_PER_TOKEN = 4;
 /** Reserved for an answer whose length nobody has limited. */
 const USUAL_ANSWER_TOKENS = 1024;
 
@@ -10,7 +10,7 @@ const USUAL_ANSWER_TOKENS = 1024;
 export function tokenDemand(body: unknown, { maxTokens: cap }: TierConfig): TokenDemand {
   if (typeof body !== 'object' || body === null || !ChatRequest.accepts(body)) return { atLeast: 0, atMost: 0 };
   const request = body as ChatRequest;
-  const prompt = promptEstimate(request);
+  const prompt = estimatePromptTokens(request.messages);
   const asked = request.max_tokens;
   if (asked === undefined) return { atLeast: prompt + 1, atMost: prompt + (cap ?? USUAL_ANSWER_TOKENS) };
   // Above the cap, it is about to be refused as a wrong body.
@@ -26,10 +26,5 @@ export function withinGrant(
   lease: Lease | undefined,
 ): number | undefined {
   if (lease?.tokens === undefined || lease.tokens >= tokenDemand(request, tier).atMost) return maxTokens;
-  return Math.min(maxTokens ?? Infinity, lease.tokens - promptEstimate(request));
-}
-
-function promptEstimate({ messages }: ChatRequest): number {
-  const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
-  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+  return Math.min(maxTokens ?? Infinity, lease.tokens - estimatePromptTokens(request.messages));
 }

@@ -15,6 +15,14 @@ export function configurationReference(): string {
 The service reads its configuration once, at the start: from variables of the environment, and from CONFIG_FILE. It reports
 every problem at once, by name and never by value, and exits with code 1. An empty variable counts as unset.
 
+\`\`\`console
+$ PORT=99999 LOG_LEVEL=loud REDIS_URL=redis://127.0.0.1 npm start
+The configuration has 3 problems:
+  - PORT: must be between 0 and 65535
+  - LOG_LEVEL: must be one of fatal, error, warn, info, debug, trace, silent
+  - REDIS_URL: needs DATABASE_URL to be postgres://…: replicas share both
+\`\`\`
+
 ## Environment
 
 ${membersTable('variable', environmentVariables())}
@@ -36,6 +44,7 @@ ${table(
 
 YAML, or JSON. \`\${NAME}\` and \`\${NAME:-default}\` are taken from the environment in \`base_url\`, \`api_key\`, the values of
 \`headers\`, and the \`model\` of a route. An upstream with an unset variable is not configured. Unknown members are refused.
+[Vendors and models](vendors-and-models.md#a-config_file-of-your-own) has an example.
 
 ${membersTable('member', configFileMembers())}
 `;

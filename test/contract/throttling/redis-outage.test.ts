@@ -150,7 +150,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
       expect(one.outages.admissionsWithoutRedis).toBe(2);
       const away = performance.now();
       await admitMany(one, 50, limits);
-      expect(performance.now() - away).toBeLessThan(200);
+      expect(performance.now() - away).toBeLessThan(1000);
       leasesOf(during)[0]?.release();
       before[0]?.release();
 

@@ -1,0 +1,151 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ERROR_STATUS } from '../../src/common/service-error.js';
+import { SHED_REASONS } from '../../src/common/shed-load.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { accountKeys } from '../../src/throttling/redis/account-keys.js';
+import { STREAM_OUTCOMES } from '../../src/usage/record/stream-outcome.js';
+import { codeBlocks, documentAt, inCode, ROOT, tableRows } from './documents.js';
+
+const SRC = join(ROOT, 'src');
+const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' });
+
+/** The folders of a folder. Vitest keeps its cache in `test/node_modules`. */
+function foldersOf(path: string): string[] {
+  return readdirSync(join(ROOT, path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
+    .map(({ name }) => name);
+}
+
+/** The value of a constant of `src/database` that is not exported. */
+function constantOf(name: string): number {
+  const values = sources
+    .filter((path) => path.startsWith('database/') && path.endsWith('.ts'))
+    .flatMap((path) => [...readFileSync(join(SRC, path), 'utf8').matchAll(/^(?:export )?const (\w+) = (\d+);$/gm)])
+    .filter(([, constant]) => constant === name)
+    .map(([, , value]) => Number(value));
+  expect(values, name).toHaveLength(1);
+  return values[0] ?? 0;
+}
+
+describe('docs/http-api.md', () => {
+  const document = documentAt('docs/http-api.md');
+
+  it('has every error code, with its status', () => {
+    const documented = tableRows(document, '## Errors').flatMap(([status, codes = '']) =>
+      inCode(codes).map((code) => [code, Number(status)]),
+    );
+    // The client sees `unauthenticated` in place of this code, except in an error event.
+    const expected = Object.entries(ERROR_STATUS).filter(([code]) => code !== 'key_revoked');
+    expect(documented.sort()).toEqual(expected.sort());
+    expect(inCode(document.text)).toContain('key_revoked');
+  });
+
+  it('has every outcome of a stream', () => {
+    const named = inCode(document.text);
+    expect(STREAM_OUTCOMES.filter((outcome) => !named.includes(outcome))).toEqual([]);
+  });
+});
+
+describe('docs/operations.md', () => {
+  const document = documentAt('docs/operations.md');
+
+  it('has every reason to refuse work', () => {
+    const reasons = tableRows(document, '## Overload').flatMap(([reason = '']) => inCode(reason));
+    expect(new Set(reasons)).toEqual(new Set<string>(SHED_REASONS));
+  });
+
+  it('has the number of connections to PostgreSQL', () => {
+    const shared = constantOf('POOL_SIZE');
+    const forCredentials = constantOf('CREDENTIAL_POOL_SIZE');
+    const text = document.text.replaceAll(/\s+/g, ' ');
+    expect(text).toContain(
+      `${shared + forCredentials + 1} connections to PostgreSQL: ${shared} for reports, pages, accounts and usage records, ` +
+        `${forCredentials} for lookups and watches of credentials, and 1 for the probe`,
+    );
+    expect(text).toContain(`connections to PostgreSQL (${shared + forCredentials + 1} each)`);
+  });
+});
+
+describe('docs/vendors-and-models.md', () => {
+  it('shows a CONFIG_FILE that the service takes', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'chat-documents-'));
+    try {
+      const path = join(folder, 'config.yaml');
+      writeFileSync(path, codeBlocks(documentAt('docs/vendors-and-models.md'), 'yaml')[0] ?? '');
+      const { upstreams, models } = loadConfig({ CONFIG_FILE: path, ACME_API_KEY: 'a', BACKUP_API_KEY: 'b' });
+
+      expect(upstreams.get('acme')).toMatchObject({
+        baseUrl: new URL('https://api.example.com/v1'),
+        headers: { 'X-Region': 'eu' },
+        maxTokensField: 'max_completion_tokens',
+        includeUsage: false,
+      });
+      expect(models[0]?.routes.map(({ temperature }) => temperature)).toEqual([true, false]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('docs/configuration.md', () => {
+  it('names every variable of the built-in catalog', () => {
+    const catalog = readFileSync(join(SRC, 'config', 'catalog.yaml'), 'utf8').replaceAll(/^\s*#.*$/gm, '');
+    const names = [...catalog.matchAll(/\$\{([A-Z_]+)/g)].map(([, name = '']) => name);
+    const documented = inCode(documentAt('docs/configuration.md').text);
+    expect(names.length).toBeGreaterThan(15);
+    expect(names.filter((name) => !documented.includes(name))).toEqual([]);
+  });
+});
+
+describe('docs/architecture.md', () => {
+  const document = documentAt('docs/architecture.md');
+
+  it('names files of src', () => {
+    const files = new Set(sources.map((path) => path.split('/').at(-1)));
+    const named = [...document.text.matchAll(/(?<![\w.-])[\w-]+(?:\.[\w-]+)*\.tsx?\b/g)].map(([name]) => name);
+    expect(named.length).toBeGreaterThan(60);
+    expect(named.filter((name) => !files.has(name))).toEqual([]);
+  });
+
+  it('has the imports that lint allows', () => {
+    const rules = readFileSync(join(ROOT, '.eslintrc.js'), 'utf8');
+    const [, table = ''] = /const MAY_IMPORT = \{([\s\S]*?)\n\};/.exec(rules) ?? [];
+    const allowed = [...table.matchAll(/'?([\w-]+)'?: \[([^\]]*)\]/g)].map(([, folder, others = '']) => [
+      folder,
+      [...others.matchAll(/'([\w-]+)'/g)].map(([, other]) => other),
+    ]);
+    const documented = tableRows(document, '## Imports between folders').map(([folder = '', others = '']) => [
+      inCode(folder)[0],
+      inCode(others),
+    ]);
+    expect(allowed.length).toBeGreaterThan(10);
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(allowed));
+  });
+
+  it('has every table of the database', () => {
+    const migrations = sources.filter((path) => /migrations\/.*\.ts$/.test(path));
+    const created = migrations.flatMap((path) =>
+      [...readFileSync(join(SRC, path), 'utf8').matchAll(/new Table\(\{\s*name: '(\w+)'/g)].map(([, name]) => name),
+    );
+    const documented = tableRows(document, '### Database').map(([name = '']) => inCode(name)[0]);
+    expect(created.length).toBeGreaterThan(5);
+    expect(documented.sort()).toEqual(created.sort());
+  });
+
+  it('has the Redis keys of an account', () => {
+    const documented = tableRows(document, '### Redis').flatMap(([name = '']) => inCode(name));
+    expect(documented).toEqual(expect.arrayContaining(accountKeys('<account>')));
+  });
+});
+
+describe('CONTRIBUTING.md', () => {
+  it('has every folder of src and of test', () => {
+    const layout = codeBlocks(documentAt('CONTRIBUTING.md'), 'text').join('');
+    const [, src = '', test = ''] = /^src\/\n([\s\S]*)^test\/\n([\s\S]*)/m.exec(layout) ?? [];
+    expect(foldersOf('src').filter((folder) => !src.includes(` ${folder}/`))).toEqual([]);
+    expect(foldersOf('test').filter((folder) => !test.includes(` ${folder}/`))).toEqual([]);
+  });
+});
