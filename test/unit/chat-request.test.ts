@@ -4,7 +4,10 @@ import { validateSync, type ValidationError } from 'class-validator';
 import { describe, expect, it } from 'vitest';
 import { ChatRequest } from '../../src/chat/request/chat-request.dto.js';
 
-const anything = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<unknown>;
+/** Without members named `__proto__`, which class-transformer drops before the decorators can see them. */
+const anything = (fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<unknown>).filter(
+  (value) => !JSON.stringify(value).includes('"__proto__"'),
+);
 const mostly = (usual: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 6, arbitrary: usual }, { weight: 1, arbitrary: anything });
 
@@ -85,6 +88,11 @@ describe('the quick check of a chat request', () => {
       }),
       { numRuns: 3000 },
     );
+  });
+
+  it('names a member called __proto__', () => {
+    const value = JSON.parse('{"model":"a/b","messages":[{"role":"user","content":"Hi","__proto__":1}]}') as object;
+    expect([...ChatRequest.problems(value)].map(({ field }) => field)).toEqual(['messages.0.__proto__']);
   });
 
   it.each([1000, 1001])('agrees with the decorators about %i messages', (count) => {
