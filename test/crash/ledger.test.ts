@@ -2,7 +2,6 @@ import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { dataSourceOptions, openDataSource } from '../../src/database/open-data-source.js';
-import { UsageRecordEntity } from '../../src/usage/store/usage-record.entity.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { waitFor } from '../support/wait-for.js';
 import { failAt, heal } from './faults.js';
@@ -19,7 +18,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
   beforeAll(async () => {
     Logger.overrideLogger(false);
     database = await engine.create();
-    source = await openDataSource({ ...dataSourceOptions(database.config), entities: [UsageRecordEntity] });
+    source = await openDataSource(dataSourceOptions(database.config));
   });
   beforeEach(async () => {
     for (const table of ['usage_records', 'usage_days', 'usage_openings', 'usage_writers', 'usage_set_aside']) {

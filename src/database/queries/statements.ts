@@ -33,7 +33,7 @@ export function insertStatement(
   rowCount: number,
   expressions: Readonly<Record<string, string>> = {},
 ): string {
-  const key = `${engine} ${table} ${rowCount}`;
+  const key = JSON.stringify([engine, table, columns, rowCount, expressions]);
   let statement = remembered.get(key);
   if (statement === undefined) {
     const fixed = Object.values(expressions).map((expression) => `,${expression}`);

@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
 import { setImmediate as afterOtherWork } from 'node:timers/promises';
-import { Repository } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { ServiceError } from '../../common/service-error.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import { engineOf, marks } from '../../database/queries/statements.js';
 import type { UsageParty } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
-import { UsageRecordEntity } from '../store/usage-record.entity.js';
 import { pageOfDaySums, type DaySums } from './day-sums.js';
 
 /** What one key, or another kind of credential, did with one model on one day. */
@@ -56,8 +54,7 @@ export class UsageReports {
   /** Resolves when the next page may be read. Concurrent reports take turns, so that other requests are served in between. */
   private turn: Promise<void> = Promise.resolve();
 
-  /** @param records from the database that has the daily sums, too. */
-  constructor(@InjectRepository(UsageRecordEntity) private readonly records: Repository<UsageRecordEntity>) {}
+  constructor(private readonly database: DataSource) {}
 
   /**
    * An account's own, oldest day first; from `from` to before `to`.
@@ -82,7 +79,6 @@ export class UsageReports {
 
   /** The rows of {@link dailyOfAll} in pages, without a limit. */
   async *pages(from: Date, to: Date, accountId?: string): AsyncGenerator<readonly AccountUsageRow[], void> {
-    const { dataSource } = this.records.manager;
     const period = {
       from: dayOf(from.getTime()),
       before: dayOf(Math.ceil(to.getTime() / DAY_MS) * DAY_MS),
@@ -93,19 +89,18 @@ export class UsageReports {
     do {
       await (this.turn = this.turn.then(afterOtherWork));
       const rows: DaySums[] = await orUnavailable(
-        dataSource.query(...pageOfDaySums(engineOf(dataSource), { ...period, after })),
+        this.database.query(...pageOfDaySums(engineOf(this.database), { ...period, after })),
       );
-      yield rows.map(rowOf);
+      yield rows.map(usageRowOf);
       after = rows[ROWS_PER_PAGE - 1];
     } while (after !== undefined);
   }
 
   /** Tokens of an account's streams, as far as they are known, since the beginning of the day of `from` in UTC. */
   async tokensSince(accountId: string, from: Date): Promise<number> {
-    const { dataSource } = this.records.manager;
-    const engine = engineOf(dataSource);
+    const engine = engineOf(this.database);
     const [row] = await orUnavailable(
-      dataSource.query<{ tokens: number | null }[]>(
+      this.database.query<{ tokens: number | null }[]>(
         `SELECT SUM(prompt_tokens + completion_tokens) AS tokens FROM usage_days
           WHERE account_id = ${marks(engine, 1)} AND day >= ${marks(engine, 1, 1)}`,
         [ledgerText(accountId), dayOf(from.getTime())],
@@ -135,7 +130,7 @@ function tooManyRows(): ServiceError {
   });
 }
 
-function rowOf(row: DaySums): AccountUsageRow {
+function usageRowOf(row: DaySums): AccountUsageRow {
   const [requests, withoutCost] = [Number(row.requests), Number(row.without_cost)];
   return {
     accountId: row.account_id,

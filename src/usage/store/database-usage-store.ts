@@ -8,8 +8,8 @@ import { engineOf, insertStatement, marks, secondsNow, type Engine } from '../..
 import type { UsageRecord } from '../record/usage-record.js';
 import { readStreams, writeStreams } from './begun-streams.js';
 import { ledgerText } from './ledger-text.js';
+import { RECORD_COLUMNS, storedRow, type StoredValue } from './record-columns.js';
 import { UnstorableData } from './unstorable-data.js';
-import { RECORD_COLUMNS, rowOf } from './usage-row.js';
 import { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage-store.js';
 
 /** A process that was not heard of for so long lives no more. By the clock of the database: those of replicas differ. */
@@ -42,7 +42,7 @@ export class DatabaseUsageStore extends UsageStore {
     const statement = insertStatement(this.engine, 'usage_records', RECORD_COLUMNS, records.length);
     const corrections = RECORD_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ');
     // In the order of ids, so that replicas which write the same records wait for each other, and not each for the other.
-    const rows = records.map(rowOf).sort(byId);
+    const rows = records.map(storedRow).sort(byId);
     await this.write(
       `${statement} ON CONFLICT (id) DO UPDATE SET ${corrections} WHERE usage_records.outcome = 'interrupted' AND excluded.outcome <> 'interrupted'`,
       rows.flat(),
@@ -106,7 +106,7 @@ export class DatabaseUsageStore extends UsageStore {
   }
 
   /** @throws {UnstorableData} where the database refuses the values. */
-  private async write(statement: string, values: (string | number | null)[]): Promise<void> {
+  private async write(statement: string, values: StoredValue[]): Promise<void> {
     for (let races = 1; ; races++) {
       try {
         await this.database.query(statement, values);

@@ -150,7 +150,8 @@ describe.skipIf(postgres === undefined)('while the database is away, on PostgreS
     proxy.abandon();
     now += STALE_MS;
     const begun = performance.now();
-    await expect(verifier.verify(key)).resolves.toBeDefined();
+    // On a busy machine, a lookup may be refused as too slow before the connection is replaced.
+    await waitFor(async () => (await verifier.verify(key).catch(() => undefined)) !== undefined, 'a new connection');
     await expect(verifier.verify(generateApiKey())).resolves.toBeUndefined();
     expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
     expect(app.get(DatabasePresence).isAway).toBe(false);

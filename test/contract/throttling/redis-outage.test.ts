@@ -9,6 +9,8 @@ import { waitFor } from '../../support/wait-for.js';
 import { openOnRedis, type OpenedStore } from './limit-stores.js';
 
 const HOURS_MS = 3_600_000;
+/** Far above what is measured on an idle machine, far below one timeout for each request. */
+const NOT_HANGING_MS = 3_000;
 
 function holdEventLoop(forMs: number): void {
   const until = performance.now() + forMs;
@@ -140,7 +142,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
       proxy[how]();
       const begun = performance.now();
       const during = await admitMany(one, 8, limits);
-      expect(performance.now() - begun).toBeLessThan(1000);
+      expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
       await isAway(one);
       during.push(...(await admitMany(one, 8, limits)));
 
@@ -150,7 +152,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
       expect(one.outages.admissionsWithoutRedis).toBe(2);
       const away = performance.now();
       await admitMany(one, 50, limits);
-      expect(performance.now() - away).toBeLessThan(1000);
+      expect(performance.now() - away).toBeLessThan(NOT_HANGING_MS);
       leasesOf(during)[0]?.release();
       before[0]?.release();
 

@@ -9,8 +9,7 @@ import { FAILED_OUTCOMES, STREAM_OUTCOMES } from '../../../src/usage/record/stre
 import type { TokenCount, UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { UsageReports, type AccountUsageRow } from '../../../src/usage/reports/usage-reports.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
-import { UsageRecordEntity } from '../../../src/usage/store/usage-record.entity.js';
-import { RECORD_COLUMNS, rowOf } from '../../../src/usage/store/usage-row.js';
+import { RECORD_COLUMNS, storedRow } from '../../../src/usage/store/record-columns.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { interrupted, over, TODAY } from './records.js';
 
@@ -77,12 +76,12 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
   let store: DatabaseUsageStore;
   let reports: UsageReports;
 
-  const open = () => openDataSource({ ...dataSourceOptions(database.config), entities: [UsageRecordEntity] });
+  const open = () => openDataSource(dataSourceOptions(database.config));
   beforeEach(async () => {
     database = await engine.create();
     source = await open();
     store = new DatabaseUsageStore(source);
-    reports = new UsageReports(source.getRepository(UsageRecordEntity));
+    reports = new UsageReports(source);
   });
   afterEach(async () => {
     await source.destroy();
@@ -193,7 +192,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     await source.destroy();
     await database.drop();
     database = await engine.create();
-    const options = { ...dataSourceOptions(database.config), entities: [UsageRecordEntity] };
+    const options = dataSourceOptions(database.config);
     const old = MIGRATIONS.slice(
       0,
       MIGRATIONS.findIndex(({ name }) => name.startsWith('CreateUsageDays')),
@@ -202,13 +201,14 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     const add = async (to: DataSource, ...records: UsageRecord[]): Promise<void> => {
       const columns = RECORD_COLUMNS.join(', ');
       const marks = RECORD_COLUMNS.map((_, index) => mark(index + 1)).join(', ');
-      for (const one of records) await to.query(`INSERT INTO usage_records (${columns}) VALUES (${marks})`, rowOf(one));
+      for (const one of records)
+        await to.query(`INSERT INTO usage_records (${columns}) VALUES (${marks})`, storedRow(one));
     };
     const some = fc.sample(record, 60).map((one) => ({ ...one, id: randomUUID() }));
     await add(before, ...some, ...some.map((one) => interrupted({ ...one, id: randomUUID() })));
 
     source = await open();
-    reports = new UsageReports(source.getRepository(UsageRecordEntity));
+    reports = new UsageReports(source);
     await expectConsistent();
     await add(before, ...some.map((one) => ({ ...one, id: randomUUID() })));
     await expectConsistent();

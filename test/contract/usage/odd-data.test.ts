@@ -5,9 +5,8 @@ import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-r
 import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
 import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
-import { UsageRecordEntity } from '../../../src/usage/store/usage-record.entity.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { begun, over, TODAY } from './records.js';
+import { begun, over, storedRecords, TODAY } from './records.js';
 
 const [FROM, TO] = [new Date(TODAY), new Date(TODAY + 86_400_000)];
 const ODD_TEXTS = [
@@ -30,9 +29,9 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
 
   beforeEach(async () => {
     database = await engine.create();
-    source = await openDataSource({ ...dataSourceOptions(database.config), entities: [UsageRecordEntity] });
+    source = await openDataSource(dataSourceOptions(database.config));
     store = new DatabaseUsageStore(source);
-    reports = new UsageReports(source.getRepository(UsageRecordEntity));
+    reports = new UsageReports(source);
   });
   afterEach(async () => {
     await source.destroy();
@@ -66,7 +65,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
 
   it('keeps counts of 64 bits', async () => {
     await store.append([over({ promptTokens: huge, completionTokens: huge })]);
-    expect(await source.getRepository(UsageRecordEntity).find()).toMatchObject([{ promptTokens: 3_000_000_000 }]);
+    expect(await storedRecords(source)).toMatchObject([{ prompt_tokens: 3_000_000_000 }]);
     expect(await reports.tokensSince('ada', FROM)).toBe(6_000_000_000);
   });
 
@@ -89,7 +88,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
   ])('says of a record with %s that it can never be kept', async (_, parts) => {
     const records = [over(), { ...over(), ...parts } as unknown as UsageRecord];
     await expect(store.append(records)).rejects.toThrow(UnstorableData);
-    expect(await source.getRepository(UsageRecordEntity).find()).toEqual([]);
+    expect(await storedRecords(source)).toEqual([]);
   });
 
   it('says the same of a record that the database refuses, and of no outage', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
 import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
 
 export const TODAY = Date.parse('2026-11-21T00:00:00Z');
@@ -52,4 +53,20 @@ export function interrupted(record: UsageRecord): UsageRecord {
     price: undefined,
     costMicros: undefined,
   };
+}
+
+const isMoment = (column: string) => column.endsWith('_at');
+const isCount = (column: string) => column.endsWith('_tokens');
+
+/** The rows of the ledger by column. Both engines give the same types: dates for moments, numbers for counts. */
+export async function storedRecords(source: DataSource): Promise<Record<string, unknown>[]> {
+  const rows = await source.query<Record<string, string | number | null>[]>('SELECT * FROM usage_records');
+  return rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([column, value]): [string, unknown] => {
+        if (value !== null && isMoment(column)) return [column, new Date(value)];
+        return [column, value !== null && isCount(column) ? Number(value) : value];
+      }),
+    ),
+  );
 }

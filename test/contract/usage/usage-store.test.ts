@@ -5,50 +5,12 @@ import { openDataSource, dataSourceOptions } from '../../../src/database/open-da
 import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
-import { UsageRecordEntity } from '../../../src/usage/store/usage-record.entity.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
+import { begun, interrupted as interruptedRecord, over, storedRecords, TODAY } from './records.js';
 
 const DAY_MS = 86_400_000;
-const TODAY = Date.parse('2026-11-21T00:00:00Z');
-const price = { inputPerMillion: 1, outputPerMillion: 2, currency: 'USD' };
 
-const begun = (parts: Partial<BegunStream> = {}): BegunStream => ({
-  id: randomUUID(),
-  requestId: 'request',
-  accountId: 'ada',
-  credential: 'api_key',
-  keyId: 'laptop',
-  keyPrefix: 'csk_12345678',
-  model: 'acme/fast',
-  startedAt: TODAY + 1000,
-  ...parts,
-});
-
-const over = (parts: Partial<UsageRecord> = {}): UsageRecord => ({
-  ...begun(),
-  upstream: 'acme',
-  attempts: [],
-  firstTextAt: TODAY + 1100.25,
-  endedAt: TODAY + 2000.5,
-  outcome: 'completed',
-  errorCode: undefined,
-  finishReason: 'stop',
-  promptTokens: { source: 'reported', count: 10 },
-  completionTokens: { source: 'estimated', count: 20 },
-  price,
-  costMicros: 50,
-  ...parts,
-});
-
-const interrupted = (stream: BegunStream): UsageRecord =>
-  over({
-    ...stream,
-    outcome: 'interrupted',
-    promptTokens: { source: 'unknown' },
-    completionTokens: { source: 'unknown' },
-    price: undefined,
-    costMicros: undefined,
-  });
+const interrupted = (stream: BegunStream): UsageRecord => interruptedRecord(over(stream));
 
 describe.each(await testEngines())('the usage store on $name', (engine) => {
   let database: TestDatabase;
@@ -58,9 +20,9 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
 
   beforeEach(async () => {
     database = await engine.create();
-    source = await openDataSource({ ...dataSourceOptions(database.config), entities: [UsageRecordEntity] });
+    source = await openDataSource(dataSourceOptions(database.config));
     store = new DatabaseUsageStore(source);
-    reports = new UsageReports(source.getRepository(UsageRecordEntity));
+    reports = new UsageReports(source);
     await store.beat();
   });
   afterEach(async () => {
@@ -68,8 +30,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
     await database.drop();
   });
 
-  const outcomes = async () =>
-    (await source.getRepository(UsageRecordEntity).find()).map(({ id, outcome }) => ({ id, outcome }));
+  const outcomes = async () => (await storedRecords(source)).map(({ id, outcome }) => ({ id, outcome }));
 
   it('keeps a record once, however often it is written', async () => {
     const records = [over(), over(), over()];
@@ -88,21 +49,33 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
   it('gives back what is kept as it was', async () => {
     const record = over();
     await store.append([record]);
-    const [row] = await source.getRepository(UsageRecordEntity).find();
-    expect(row).toMatchObject({
-      id: record.id,
-      keyId: 'laptop',
-      startedAt: new Date(record.startedAt),
-      firstTextAt: new Date(Math.floor(record.firstTextAt ?? 0)),
-      promptTokens: 10,
-      promptTokensSource: 'reported',
-      completionTokensSource: 'estimated',
-      inputPrice: 1,
-      outputPrice: 2,
-      costMicros: 50,
-      currency: 'USD',
-      errorCode: null,
-    });
+    expect(await storedRecords(source)).toEqual([
+      {
+        id: record.id,
+        request_id: record.requestId,
+        account_id: record.accountId,
+        credential: 'api_key',
+        key_id: 'laptop',
+        key_prefix: record.keyPrefix,
+        model: record.model,
+        upstream: record.upstream,
+        attempts: record.attempts.length,
+        started_at: new Date(record.startedAt),
+        first_text_at: new Date(Math.floor(record.firstTextAt ?? 0)),
+        ended_at: new Date(Math.floor(record.endedAt ?? 0)),
+        outcome: record.outcome,
+        error_code: null,
+        finish_reason: record.finishReason,
+        prompt_tokens: 10,
+        prompt_tokens_source: 'reported',
+        completion_tokens: record.completionTokens.count,
+        completion_tokens_source: 'estimated',
+        input_price: 1,
+        output_price: 2,
+        cost_micros: 50,
+        currency: 'USD',
+      },
+    ]);
   });
 
   it('lets a process that seemed dead say how its stream really ended, and nobody else correct it', async () => {

@@ -1,0 +1,74 @@
+import type { UsageRecord } from '../record/usage-record.js';
+import { ledgerText } from './ledger-text.js';
+import { UnstorableData } from './unstorable-data.js';
+
+/** Only years of four digits sort as texts. */
+const FIRST_MOMENT = Date.parse('0000-01-01T00:00:00.000Z');
+const LAST_MOMENT = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** A value with a type and size that both engines accept. */
+export type StoredValue = string | number | null;
+
+/** The columns of the table `usage_records`, each with the value that a record has there. */
+const COLUMNS = {
+  id: ({ id }) => ledgerText(id),
+  request_id: ({ requestId }) => ledgerText(requestId),
+  account_id: ({ accountId }) => ledgerText(accountId),
+  credential: ({ credential }) => ledgerText(credential),
+  key_id: ({ keyId }) => optional(keyId, ledgerText),
+  key_prefix: ({ keyPrefix }) => optional(keyPrefix, ledgerText),
+  model: ({ model }) => ledgerText(model),
+  upstream: ({ upstream }) => optional(upstream, ledgerText),
+  attempts: ({ attempts }) => count(attempts.length),
+  started_at: ({ startedAt }) => iso(startedAt),
+  first_text_at: ({ firstTextAt }) => optional(firstTextAt, iso),
+  ended_at: ({ endedAt }) => optional(endedAt, iso),
+  outcome: ({ outcome }) => ledgerText(outcome),
+  error_code: ({ errorCode }) => optional(errorCode, ledgerText),
+  finish_reason: ({ finishReason }) => optional(finishReason, ledgerText),
+  prompt_tokens: ({ promptTokens }) => optional(promptTokens.count, count),
+  prompt_tokens_source: ({ promptTokens }) => ledgerText(promptTokens.source),
+  completion_tokens: ({ completionTokens }) => optional(completionTokens.count, count),
+  completion_tokens_source: ({ completionTokens }) => ledgerText(completionTokens.source),
+  input_price: ({ price }) => optional(price?.inputPerMillion, amount),
+  output_price: ({ price }) => optional(price?.outputPerMillion, amount),
+  cost_micros: ({ costMicros }) => optional(costMicros, amount),
+  currency: ({ price }) => optional(price?.currency, ledgerText),
+} as const satisfies Record<string, (record: UsageRecord) => StoredValue>;
+
+export const RECORD_COLUMNS: readonly string[] = Object.keys(COLUMNS);
+const VALUES = Object.values(COLUMNS);
+
+/**
+ * Returns the values of a record in the order of {@link RECORD_COLUMNS}.
+ *
+ * @throws {UnstorableData} for a record that the types do not allow, because a module of a team may be written without types.
+ */
+export function storedRow(record: UsageRecord): StoredValue[] {
+  try {
+    return VALUES.map((valueOf) => valueOf(record));
+  } catch (error) {
+    if (error instanceof UnstorableData) throw error;
+    throw new UnstorableData('A member of the record is missing.', { cause: error });
+  }
+}
+
+function optional<T, V>(value: T | null | undefined, stored: (value: T) => V): V | null {
+  return value === undefined || value === null ? null : stored(value);
+}
+
+function iso(moment: number): string {
+  if (Number.isFinite(moment) && moment >= FIRST_MOMENT && moment <= LAST_MOMENT) return new Date(moment).toISOString();
+  throw new UnstorableData('A moment of the record is not a date.');
+}
+
+function count(value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new UnstorableData('A count of the record is not a whole number from 0 to 2^53.');
+}
+
+/** NaN or infinity in one record would spoil the sum of its day for ever. */
+function amount(value: number): number {
+  if (Number.isFinite(value)) return value;
+  throw new UnstorableData('A price or cost of the record is not a finite number.');
+}
