@@ -18,9 +18,9 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 /**
  * Reads the body for `@Body()`: JSON, or a form if the route is a `@Form()`.
  *
- * This is a guard, the last of the global guards, and not a middleware. The guards before it have already let the request
- * in, or have called this guard because they needed the body. So an unknown or throttled caller cannot make the process
- * read and parse 4 MiB.
+ * This is a guard, the last of the global guards, and not a middleware. It runs when the guards before it have let the
+ * request in, or when one of them calls it because it needs the body. So an unknown or throttled caller cannot make the
+ * process read and parse 4 MiB.
  */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {

@@ -15,8 +15,8 @@ const BY_STATUS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
 };
 
 /**
- * Converts a thrown value to the error that the client gets. An error that the caller is not known to have caused becomes
- * an `internal_error`, with the original error as its cause.
+ * Converts a thrown value to the error that the client gets. An error that is not known to be the fault of the caller
+ * becomes an `internal_error`, with the original error as its cause.
  */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;

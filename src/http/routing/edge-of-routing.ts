@@ -17,7 +17,10 @@ export function refuseExpectation(request: IncomingMessage, response: ServerResp
   sendError(new ServiceError('invalid_request', 'The expectation cannot be met.'), response, 417);
 }
 
-/** The first middleware. It does several things, because every additional middleware costs time on every request. */
+/**
+ * Middleware that runs before all routes. Sets the request id and one security header, and refuses a request without
+ * `Host`. One middleware does all of this, because every additional middleware costs time on every request.
+ */
 export function begin(request: Request, response: Response, next: NextFunction): void {
   giveRequestId(request, response);
   // The only security header that an API needs. The pages set their own security headers.

@@ -4,7 +4,7 @@ import { applyDecorators, Controller } from '@nestjs/common';
  * A placeholder for the prefix of the API while Nest builds paths.
  *
  * Nest can leave out its global prefix for listed paths. But a page may have the same name as a route of the API (`/usage`
- * and `/api/v1/usage`), so a list of names is not enough. All pages start with this mark instead, and
+ * and `/api/v1/usage`), and the list cannot tell the two apart. So the paths of all pages start with this mark.
  * {@link pathOutsideApi} removes the mark when Nest creates the route.
  */
 const MARK = '/outside-api';
