@@ -85,8 +85,8 @@ export async function openPostgres(options: PostgresDataSourceOptions): Promise<
 }
 
 /**
- * Runs the migrations over a separate connection without time limits. A migration can take longer than a query, and so can
- * the wait for the migration of another replica.
+ * Runs the migrations over a separate connection without the time limits of queries. A migration can take longer than a
+ * query, and so can the wait for the migration of another replica.
  */
 async function migrate(options: PostgresDataSourceOptions): Promise<void> {
   const dataSource = await new DataSource({ ...options, poolSize: 1, extra: {} }).initialize();

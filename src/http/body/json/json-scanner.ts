@@ -193,8 +193,8 @@ export class JsonScanner {
   }
 
   /**
-   * Returns the path to the open object or array with the most members or items. This one is too large, and not the last
-   * one in it.
+   * Returns the path to the open object or array with the most members or items. This one is probably the cause of the
+   * excess, rather than the innermost one.
    */
   private pathToWidest(): JsonStep[] {
     const sizes = this.levels.slice(0, this.depth).map(({ size }) => size);
