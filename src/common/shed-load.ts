@@ -13,7 +13,7 @@ export const SHED_REASONS = [
   'streams',
   /** The event loop is overloaded. */
   'event_loop',
-  /** Too many connections of clients, or too many requests on one connection. */
+  /** Too many connections of clients, or too many waiting requests on one connection. */
   'connections',
   /** Too many connections to upstreams. */
   'upstream_connections',

@@ -6,7 +6,7 @@ const MEASURE_EVERY_MS = 60_000;
 const LONGEST_ROUND_TRIP_MS = 1000;
 
 /**
- * Returns the time of the database. The clocks of replicas may differ by hours, and one replica reads the times that
+ * Provides the time of the database. The clocks of replicas may differ by hours, and one replica reads the times that
  * another replica has written: of sessions, of expiry dates, and of the day of a stream. An embedded database uses the
  * clock of its machine.
  */

@@ -20,7 +20,9 @@ const STATEMENT_TIMEOUT_MS = 10_000;
  * The client stops waiting after this time, for example if the server or the network fails without closing the connection.
  */
 const QUERY_TIMEOUT_MS = 15_000;
-/** The same three limits for credentials. No request waits longer than a second for a credential, see `queryInTime`. */
+/**
+ * The same three limits for credentials. The time limit for an answer about a credential is one second, see `queryInTime`.
+ */
 const CREDENTIAL_CONNECT_TIMEOUT_MS = 1500;
 const CREDENTIAL_STATEMENT_TIMEOUT_MS = 1000;
 const CREDENTIAL_QUERY_TIMEOUT_MS = 1500;

@@ -7,7 +7,7 @@ import type { ShedLoad } from '../../common/shed-load.js';
 const MAX_WAITING_REQUESTS = 100;
 /** The maximum number of bytes of their bodies that are read ahead. */
 const MAX_WAITING_BYTES = 256 * 1024;
-/** How long a connection above that size stays unread before its waiting requests are dropped. */
+/** How long the connection may stay paused above that size. After this time, its waiting requests are dropped. */
 const FULL_LIMIT_MS = 2_000;
 /** How long the client may take to read the last answer before the connection is cut. */
 const FAREWELL_MS = 2_000;
@@ -58,10 +58,7 @@ export class ClientConnection {
     return this.current?.response;
   }
 
-  /**
-   * Whether the connection waits for the client: the client has not sent the whole request, or has not read the whole
-   * answer.
-   */
+  /** Whether the service waits for the client: the client has not sent a whole request, or has not read the whole answer. */
   get isWaitingForClient(): boolean {
     return this.current === undefined || !this.current.request.complete || this.current.response.writableEnded;
   }

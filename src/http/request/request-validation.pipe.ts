@@ -3,11 +3,11 @@ import type { ErrorDetail } from '../../common/service-error.js';
 import { invalidRequest, refuseAny, UNKNOWN_MEMBER } from './invalid-request.js';
 
 /**
- * A fast check that the class of a body can implement, used instead of its decorators. The check applies all rules in one
- * pass, and looks for the next problem only when the caller asks for it.
+ * A fast check that the class of a body can have as a static method, used instead of its decorators. The check applies all
+ * rules in one pass, and looks for the next problem only when the caller asks for it.
  *
  * The reason is speed: decorators cost some microseconds per value, which adds up to milliseconds for a long conversation.
- * Only the class itself has the check. Classes that extend the class do not inherit it.
+ * The check applies only to the class itself, not to classes that extend the class.
  */
 export interface QuickCheck {
   problems(body: object): Iterable<ErrorDetail>;

@@ -38,8 +38,9 @@ type Constructor = new (...args: never[]) => object;
 /**
  * Returns a constructor that creates objects like `Base`, but with `prototype`, which must inherit from `Base.prototype`.
  *
- * Returns `Base` itself if it is a class. Node implements these as functions, not classes, so they can be called on an
- * existing object. `Reflect.construct` would work with both, but it costs more than this class saves.
+ * Returns `Base` itself if it is a class. Node implements its requests and responses as functions, not classes, so the
+ * functions can be called on an existing object. `Reflect.construct` would work with both, but it costs more than this
+ * adapter saves.
  */
 function withPrototype<T extends Constructor>(Base: T, prototype: object): T {
   const isFunction = Object.getOwnPropertyDescriptor(Base, 'prototype')?.writable === true;
