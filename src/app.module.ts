@@ -24,12 +24,12 @@ import { LedgerTokensUsedModule } from './usage/reports/ledger-tokens-used.js';
 import { UsageModule, type UsageOptions } from './usage/usage.module.js';
 
 export interface AppOptions extends AuthOptions, ThrottlingOptions, UpstreamsOptions, UsageOptions {
-  /** By default what the environment says. */
+  /** The configuration. By default, it is loaded from the environment. */
   readonly config?: Config;
 }
 
 /**
- * The whole service. A team's own application imports it beside its own modules.
+ * The whole service. A custom application imports this module in addition to its own modules.
  *
  * @example
  * ```ts
@@ -65,7 +65,8 @@ export class AppModule {
       providers: [
         { provide: ServiceErrorFilter, useClass: PageErrorFilter },
         { provide: APP_FILTER, useExisting: ServiceErrorFilter },
-        // In this order: who is it, what do they want to use of their tier, and what do they say.
+        // The order matters. The guards identify the caller, check the origin of the request, check the limits of the tier,
+        // and then read the body.
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useExisting: SameOriginGuard },
         { provide: APP_GUARD, useExisting: TierThrottlerGuard },

@@ -4,9 +4,9 @@ import { converse } from './terminal-chat/conversation.js';
 import { HOW_TO_GET_A_KEY, readOptions, USAGE } from './terminal-chat/options.js';
 import { printAnswer } from './terminal-chat/terminal.js';
 
-/** A terminal client of the running service; `npm run chat -- --help` tells how to use it. */
+/** A terminal client for a running service. `npm run chat -- --help` explains how to use it. */
 async function run(): Promise<number> {
-  // eslint-disable-next-line no-restricted-properties -- A program of its own that only speaks HTTP: the service's configuration is not its own.
+  // eslint-disable-next-line no-restricted-properties -- This HTTP client does not use the service's configuration.
   const options = readOptions(process.argv.slice(2), process.env);
   if (options.help) {
     process.stdout.write(USAGE);
@@ -38,7 +38,7 @@ async function readStandardInput(): Promise<string> {
   return text.trimEnd();
 }
 
-// Whoever reads the answer through a pipe may leave early.
+// A program that reads the answer through a pipe may exit early.
 process.stdout.on('error', () => process.exit(1));
 
 process.exitCode = await run().catch((error: unknown) => {

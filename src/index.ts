@@ -1,4 +1,4 @@
-// The public face of the package: what a team's own application builds on.
+// The public API of the package, for custom applications that extend the service.
 import 'reflect-metadata';
 
 export { AppModule, type AppOptions } from './app.module.js';

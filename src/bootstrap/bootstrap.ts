@@ -11,10 +11,11 @@ import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 
 /**
- * Starts the service as a process: listens, and stops in order when told to. Whatever keeps it from starting is told in
- * a line on stderr, and ends the process with exit code 1.
+ * Starts the service as a process: listens for requests, and shuts down in order on a signal. If the service cannot start,
+ * prints the reason to stderr and ends the process with exit code 1.
  *
- * @param module one that imports `AppModule.register(…)`. A function, so that what it throws is told as well.
+ * @param module returns a module that imports `AppModule.register(…)`. It is a function, so that its errors are reported
+ *   as well.
  */
 export async function bootstrap(module: () => Type | DynamicModule): Promise<void> {
   const logger = new ServiceLogger('info');

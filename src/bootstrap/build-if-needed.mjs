@@ -1,4 +1,5 @@
-// Builds when a source file is newer than the build, so that `npm start` works on a fresh clone and is instant after that.
+// Builds the service if a source file is newer than the build. So `npm start` works on a fresh clone, and starts at once
+// after that.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@ import type { FirstRun } from '../accounts/accounts/first-run.js';
 import { curlLine } from '../common/text/curl-line.js';
 import type { Config } from '../config/config.js';
 
-/** On the first start in development: makes an account, and shows once how to use it. */
+/** Creates an account on the first start in development, and prints once how to use the account. */
 export async function welcome(firstRun: FirstRun, config: Config, url: string): Promise<void> {
   const account = await firstRun.ensureDevelopmentAccount();
   if (account === undefined) return;
@@ -27,7 +27,10 @@ export async function welcome(firstRun: FirstRun, config: Config, url: string): 
   );
 }
 
-/** Browsers keep secure cookies of a host without TLS only where it is this very machine, and all of them know it by this name. */
+/**
+ * Replaces the loopback address with `localhost`. Without TLS, browsers store secure cookies only for the local machine,
+ * and `localhost` is the name for it that all browsers accept.
+ */
 function webAddress(url: string): string {
   return url.replace(/\/\/(?:127\.0\.0\.1|\[::1\])(?=:|$)/, '//localhost');
 }

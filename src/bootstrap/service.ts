@@ -16,13 +16,17 @@ import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
 import { OUTSIDE_API_ROUTES } from '../http/routing/outside-api.decorator.js';
 import { RequestWatch } from '../observability/requests/request-watch.js';
 
-/** Longer than the 60 s after which most load balancers drop an idle connection: theirs must be the first to go. */
+/**
+ * The time after which an idle connection is closed. It is longer than the 60 s of most load balancers, because the load
+ * balancer must close an idle connection first.
+ */
 const KEEP_ALIVE_MS = 75_000;
 
 /**
- * Makes the application of a module that holds `AppModule.register(…)`, ready to listen.
+ * Creates the application from a module that imports `AppModule.register(…)`. The application is ready to listen.
  *
- * @throws {ConfigError} {DatabaseError} when it cannot be served.
+ * @throws {ConfigError} if the configuration is invalid.
+ * @throws {DatabaseError} if the database cannot be used.
  */
 export async function createService(
   module: Type | DynamicModule,
@@ -31,11 +35,11 @@ export async function createService(
   const app = await NestFactory.create<NestExpressApplication>(module, new LeanExpressAdapter(), {
     logger,
     abortOnError: false,
-    // A guard reads the body, once the caller is known: see JsonBodyGuard.
+    // A guard reads the body when the caller is known: see JsonBodyGuard.
     bodyParser: false,
   });
   const config = app.get<Config>(CONFIG);
-  // All but the controllers that are `@OutsideApi()`.
+  // The prefix applies to all controllers except those that are `@OutsideApi()`.
   app.setGlobalPrefix('api/v1', { exclude: OUTSIDE_API_ROUTES });
   app
     .disable('x-powered-by')
@@ -44,11 +48,11 @@ export async function createService(
     .set('trust proxy', config.trustedProxies);
   const sessions = app.get(SessionMiddleware, { strict: false });
   const watch = app.get(RequestWatch, { strict: false });
-  // One middleware, as each costs every request.
+  // There is only one middleware, because every middleware costs time on every request.
   app.use((request: Request, response: Response, next: NextFunction) => {
     watch.use(request, response, () => {
       begin(request, response, () => {
-        // What it says must not hang on a store, and so not on who asks either.
+        // A probe skips the session, because its answer must not depend on a store or on the caller.
         if (isProbe(request)) next();
         else sessions.use(request, response, next);
       });
@@ -59,7 +63,7 @@ export async function createService(
   const connections = app.get(ClientConnections, { strict: false });
   serveConnections(server, connections, app.getHttpAdapter().getInstance());
   await app.init();
-  // After the routes of the interface, which need not look past these then.
+  // These routes come after the routes of the API, so that requests to the API do not have to check them.
   if (config.apiDocs === 'open') {
     app.use('/api/docs', helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } }));
     serveOpenApi(app);

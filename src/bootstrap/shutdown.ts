@@ -5,13 +5,13 @@ import { DrainState } from '../common/drain-state.js';
 import type { Config } from '../config/config.js';
 import type { ServiceLogger } from '../observability/logs/service-logger.js';
 
-/** For the clients that do not read to take in the last event, once the grace is over. */
+/** The time after the grace period in which clients that do not read can still receive the last event. */
 const FAREWELL_MS = 2_000;
 const IDLE_CHECK_MS = 50;
 
 /**
- * On SIGTERM or SIGINT: no new streams, those that run finish within the grace, everything is flushed, exit code 0.
- * A second signal ends the process at once.
+ * Shuts down on SIGTERM or SIGINT: accepts no new streams, lets the running streams finish within the grace period, flushes
+ * all data, and exits with code 0. A second signal ends the process at once.
  */
 export function stopOnSignals(app: NestExpressApplication, config: Config, logger: ServiceLogger): void {
   let stopping = false;
@@ -30,12 +30,15 @@ export function stopOnSignals(app: NestExpressApplication, config: Config, logge
   process.on('SIGTERM', stop).on('SIGINT', stop);
 }
 
-/** The service goes on answering meanwhile: probes see that it is not ready, new streams are refused as `shutting_down`. */
+/**
+ * Drains the service. The service still answers requests meanwhile: probes see that it is not ready, and new streams are
+ * refused with `shutting_down`.
+ */
 async function drain(app: NestExpressApplication, { shutdownGraceMs }: Config): Promise<void> {
   app.get(DrainState, { strict: false }).begin();
   await app.get(OpenStreams, { strict: false }).drain(shutdownGraceMs, FAREWELL_MS);
   const server: Server = app.getHttpServer();
-  // Connections between two requests need not be waited for, and the last events of others may still be on their way.
+  // Closes idle connections at once. The other connections may still have to send their last events.
   const idle = setInterval(() => {
     server.closeIdleConnections();
   }, IDLE_CHECK_MS);

@@ -1,4 +1,7 @@
-/** Wall-clock milliseconds since 1970. That of the database, where it has one of its own. Injected, so that tests can move it. */
+/**
+ * Returns the wall-clock time in milliseconds since 1970. Uses the clock of the database, if the database has its own
+ * clock. Injected, so that tests can change the time.
+ */
 export type Clock = () => number;
 
 /** Injection token of the {@link Clock}. */

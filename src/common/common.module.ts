@@ -3,7 +3,7 @@ import { DrainState } from './drain-state.js';
 import { EventLoop } from './event-loop/event-loop.js';
 import { ShedLoad } from './shed-load.js';
 
-/** The state of the process that every module may need. */
+/** Provides the process-wide state that every module may need. */
 @Global()
 @Module({ providers: [DrainState, EventLoop, ShedLoad], exports: [DrainState, EventLoop, ShedLoad] })
 export class CommonModule {}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** Whether this process is stopping: it is then not ready, and takes no new streams. */
+/** Stores whether this process is stopping. A stopping process is not ready and accepts no new streams. */
 @Injectable()
 export class DrainState {
   private begun = false;

@@ -2,7 +2,10 @@ import { Logger } from '@nestjs/common';
 
 const REPEAT_MS = 60_000;
 
-/** Logs one line when a store goes away, one a minute while it stays away, and one when it is back. */
+/**
+ * Logs an outage of a store: one line when the store becomes unavailable, one line a minute while it stays unavailable, and
+ * one line when it is available again.
+ */
 export class OutageLog {
   private readonly logger: Logger;
   private awaySince: number | undefined;
@@ -10,7 +13,7 @@ export class OutageLog {
 
   /**
    * @param store the name of the store, such as `Redis`.
-   * @param consequence what the service does until the store is back.
+   * @param consequence what the service does until the store is available again.
    */
   constructor(
     private readonly store: string,

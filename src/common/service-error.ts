@@ -1,14 +1,14 @@
 import type { HttpStatus } from '@nestjs/common';
 import { cutText } from './text/cut-text.js';
 
-/** Most problems that one error names. */
+/** The maximum number of problems in one error. */
 export const MOST_DETAILS = 20;
-/** Longest path of a field, in characters. */
+/** The maximum length of a field path, in characters. */
 const FIELD_LENGTH = 200;
 const DETAIL_LENGTH = 300;
 const MESSAGE_LENGTH = 1_000;
 
-/** Every error code of the interface with the HTTP status that it answers. One table, so that no two places disagree. */
+/** All error codes of the API, each with its HTTP status. This is the only table, so no other place can disagree. */
 export const ERROR_STATUS = {
   invalid_request: 400,
   upstream_rejected: 400,
@@ -33,7 +33,7 @@ export const ERROR_STATUS = {
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** One wrong member of a request; `field` is its path, such as `messages.1.content`. */
+/** One invalid member of a request. `field` is its path, such as `messages.1.content`. */
 export interface ErrorDetail {
   readonly field: string;
   readonly message: string;
@@ -41,19 +41,21 @@ export interface ErrorDetail {
 
 export interface ServiceErrorOptions {
   readonly details?: readonly ErrorDetail[];
-  /** A more exact HTTP status than the one of the code. */
+  /** A more exact HTTP status than the status of the code. */
   readonly status?: number;
-  /** Whole seconds after which a retry makes sense; sent as `Retry-After`. */
+  /** The number of whole seconds after which a retry makes sense. Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
-  /** More response headers, such as `Allow` or `WWW-Authenticate`. */
+  /** Additional response headers, such as `Allow` or `WWW-Authenticate`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What was caught; logged, never sent. */
+  /** The original error. It is logged, but never sent to the client. */
   readonly cause?: unknown;
 }
 
 /**
- * A failure that the client is told of. `message` goes out as it is: write it for the caller, without secrets, paths or
- * a vendor's text that could hold them. What it repeats of the caller's input is cut: an error is short, whatever was sent.
+ * An error that the client receives.
+ *
+ * The client gets `message` unchanged. Write it for the caller, without secrets, paths, or text of a provider that could
+ * contain secrets. Input of the caller in the message is cut, so that an error is always short.
  *
  * @example throw new ServiceError('model_not_found', `There is no model "${id}".`);
  */
@@ -61,7 +63,7 @@ export class ServiceError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** The HTTP status that it answers. */
+  /** The HTTP status of the answer. */
   readonly status: number;
 
   constructor(

@@ -1,37 +1,37 @@
 import { Injectable } from '@nestjs/common';
 import { Tally } from './counts/tally.js';
 
-/** Why the process turned something away, or cut it off, to protect its other callers. */
+/** The reasons why the process refuses a request, or cuts a connection, to protect its other callers. */
 export const SHED_REASONS = [
-  /** The bodies in flight of one account, or of one network without an account. */
+  /** Too many bodies in flight for one account, or for one network without an account. */
   'account_bodies',
-  /** The bodies in flight of all callers together. */
+  /** Too many bodies in flight for all callers together. */
   'all_bodies',
-  /** A body that did not arrive in time. */
+  /** A body did not arrive in time. */
   'slow_body',
-  /** Streams open at once in this process. */
+  /** Too many open streams in this process. */
   'streams',
-  /** The event loop lags. */
+  /** The event loop is overloaded. */
   'event_loop',
-  /** Connections of clients. */
+  /** Too many connections of clients, or too many waiting requests on one connection. */
   'connections',
-  /** Connections to upstreams. */
+  /** Too many connections to upstreams. */
   'upstream_connections',
-  /** An answer, other than a stream, that its client does not read. */
+  /** A client does not read its answer. Streams are not counted here. */
   'unread_answer',
-  /** Lookups of credentials in the database. */
+  /** Too many lookups of credentials in the database. */
   'credential_lookups',
-  /** Unknown credentials from one network. */
+  /** Too many unknown credentials from one network. */
   'unknown_credentials',
-  /** Passwords waiting to be hashed. */
+  /** Too many passwords wait to be hashed. */
   'password_hashing',
-  /** Usage reports, and lists of an account's keys. */
+  /** Too many usage reports, or lists of an account's keys. */
   'usage_reports',
 ] as const;
 
 export type ShedReason = (typeof SHED_REASONS)[number];
 
-/** Counts what was shed, for metrics. Every kind of shedding has one reason here. */
+/** Counts refused requests and cut connections by reason, for metrics. Every kind of load shedding has one reason here. */
 @Injectable()
 export class ShedLoad {
   readonly counts = new Tally<ShedReason>(SHED_REASONS);

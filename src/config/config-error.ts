@@ -1,4 +1,4 @@
-/** The configuration cannot be used. `problems` names every one, and no value: values can be secrets. */
+/** The configuration is invalid. `problems` names every problem, but never a value, because values can be secrets. */
 export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(

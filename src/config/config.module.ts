@@ -3,14 +3,17 @@ import { CONFIG, type Config } from './config.js';
 import { heapLimitBytes, MOST_BODY_BYTES } from './limits/memory-limit.js';
 import { loadConfig } from './load-config.js';
 
-/** A parsed body can take twice the bytes that arrived, and what is made of it for a vendor as much again. */
+/**
+ * The share of the heap for request bodies, counted in the bytes that arrived. A parsed body can use twice as many bytes,
+ * and the request to the provider that is built from the body can use as many again.
+ */
 const SHARE_OF_BODIES = 0.25;
 
-/** Gives every module the one {@link Config}, and what follows from the memory of the process. */
+/** Provides every module with the {@link Config}, and with the limits that depend on the memory of the process. */
 @Global()
 @Module({})
 export class ConfigModule {
-  /** @param config what to serve with; by default what the environment says. */
+  /** @param config the configuration. By default, it is loaded from the environment. */
   static forRoot(config: Config = loadConfig()): DynamicModule {
     return {
       module: ConfigModule,

@@ -1,36 +1,36 @@
-/** The whole configuration, validated and read-only. Read from the environment and CONFIG_FILE once, at start-up. */
+/** The whole configuration, validated and read-only. It is read once at start-up, from the environment and CONFIG_FILE. */
 export interface Config {
   readonly production: boolean;
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number;
   readonly database: DatabaseConfig;
   readonly redisUrl: string | undefined;
   readonly logLevel: LogLevel;
-  /** How many proxies stand in front and may be believed about the client's address. */
+  /** The number of proxies in front of the service. Their headers about the client's address are trusted. */
   readonly trustedProxies: number;
   readonly shutdownGraceMs: number;
-  /** How long a client may read nothing of its stream before the connection is cut. */
+  /** How long a client may read nothing of its stream before the connection is cut, in milliseconds. */
   readonly stalledReaderMs: number;
-  /** How long a client may read next to nothing of an answer that is no stream. */
+  /** How long a client may read almost nothing of an answer that is not a stream, in milliseconds. */
   readonly unreadAnswerMs: number;
-  /** Streams open at once in this process. */
+  /** The maximum number of open streams in this process. */
   readonly maxStreams: number;
-  /** Connections of clients open at once in this process. */
+  /** The maximum number of open client connections in this process. */
   readonly maxConnections: number;
   readonly metricsPort: number | undefined;
-  /** `undefined`: no traces. */
+  /** `undefined` means no traces. */
   readonly tracing?: TracingConfig | undefined;
   readonly signUp: 'open' | 'closed';
   /** Whether `/api/docs` and the OpenAPI document are served. */
   readonly apiDocs: 'open' | 'closed';
-  /** By name, the configured ones only: an upstream whose variables are unset is not here. */
+  /** The configured upstreams by name. An upstream with an unset variable is left out. */
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
-  /** In the order of the file; only models with at least one configured upstream. */
+  /** The models in the order of the file. A model without a configured upstream is left out. */
   readonly models: readonly ModelConfig[];
   readonly tiers: ReadonlyMap<string, TierConfig>;
   readonly defaultTier: TierConfig;
-  /** Of all prices, ISO 4217. */
+  /** The currency of all prices, as an ISO 4217 code. */
   readonly currency: string;
 }
 
@@ -43,59 +43,59 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type DatabaseConfig =
   { readonly type: 'sqlite'; readonly path: string } | { readonly type: 'postgres'; readonly url: string };
 
-/** Where traces go. */
+/** The destination of traces. */
 export interface TracingConfig {
-  /** The base of the OTLP/HTTP collector, without a slash at its end. */
+  /** The base URL of the OTLP/HTTP collector, without a slash at its end. */
   readonly endpoint: string;
   readonly serviceName: string;
 }
 
-/** {@link UpstreamConfig.maxEventBytes} of an upstream that does not set it. Events of vendors have a few hundred bytes. */
+/** The default of {@link UpstreamConfig.maxEventBytes}. A typical event of a provider has a few hundred bytes. */
 export const DEFAULT_MAX_EVENT_BYTES = 1024 * 1024;
 
-/** A connection to a vendor. */
+/** A configured connection to a provider. */
 export interface UpstreamConfig {
   readonly name: string;
   /** The name of the adapter, such as `openai`. */
   readonly protocol: string;
-  /** `undefined` for protocols that answer in this process. */
+  /** `undefined` for protocols that answer inside this process. */
   readonly baseUrl: URL | undefined;
   readonly apiKey: string | undefined;
-  /** Sent with every request, over those of the protocol. */
+  /** Headers for every request. They override the headers of the protocol. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeouts: UpstreamTimeouts;
-  /** The member that carries the token limit where vendors differ: OpenAI's newer models refuse `max_tokens`. */
+  /** The request member for the token limit. Providers differ: newer models of OpenAI refuse `max_tokens`. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** Whether to ask for token counts in the stream; some servers refuse the option. */
+  /** Whether to ask for token counts in the stream. Some servers refuse this option. */
   readonly includeUsage: boolean;
-  /** Most bytes of one event of the stream, and of one line in it. */
+  /** The maximum size of one event of the stream, and of one line in an event, in bytes. */
   readonly maxEventBytes: number;
 }
 
 export interface UpstreamTimeouts {
   readonly connectMs: number;
-  /** From the sent request to the first sign of an answer. */
+  /** The time limit from the sent request to the first sign of an answer. */
   readonly firstTokenMs: number;
-  /** Between two signs of an answer. */
+  /** The time limit between two signs of an answer. */
   readonly idleMs: number;
 }
 
 export interface ModelConfig {
-  /** `<vendor>/<model_name>`; the name may hold more slashes. */
+  /** `<vendor>/<model_name>`. The model name may contain more slashes. */
   readonly id: string;
   readonly name: string;
   readonly provider: string;
-  /** Tokens. */
+  /** The size of the context window, in tokens. */
   readonly contextLength: number;
-  /** Tokens, where it is known. */
+  /** The maximum size of an answer, in tokens, if known. */
   readonly maxOutputTokens: number | undefined;
-  /** What its tokens cost, where it is known. */
+  /** The price of the tokens, if known. */
   readonly price: PriceConfig | undefined;
-  /** At least one, tried in order; only those whose upstream is configured. */
+  /** The routes with a configured upstream, tried in order. There is at least one. */
   readonly routes: readonly [RouteConfig, ...RouteConfig[]];
 }
 
-/** What tokens cost, per million of them. */
+/** The prices of tokens, per million tokens. */
 export interface PriceConfig {
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
@@ -105,19 +105,19 @@ export interface PriceConfig {
 
 export interface RouteConfig {
   readonly upstream: UpstreamConfig;
-  /** The vendor's own name of the model. */
+  /** The provider's own name of the model. */
   readonly model: string;
-  /** Whether the model takes a sampling temperature; some reasoning models refuse it. */
+  /** Whether the model accepts a sampling temperature. Some reasoning models refuse it. */
   readonly temperature: boolean;
 }
 
-/** What an account of the tier may do. A missing limit is no limit. */
+/** The limits for an account of the tier. An unset limit means that there is no limit. */
 export interface TierConfig {
   readonly name: string;
   readonly requestsPerMinute: number | undefined;
   readonly concurrentStreams: number | undefined;
-  /** Upper bound of a request's `max_tokens`. */
+  /** The upper bound of `max_tokens` in a request. */
   readonly maxTokens: number | undefined;
-  /** Of prompts and answers together, in a calendar day in UTC. */
+  /** The maximum number of tokens of prompts and answers together, per calendar day in UTC. */
   readonly tokensPerDay?: number | undefined;
 }

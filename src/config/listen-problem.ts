@@ -1,4 +1,8 @@
-/** Why a server cannot listen, in words for the operator. `variable` is the name of its port. */
+/**
+ * Describes to the operator why a server cannot listen.
+ *
+ * @param variable the name of the variable that sets the port.
+ */
 export function listenProblem(variable: string, code: string | undefined, host: string, port: number): string {
   switch (code) {
     case 'EADDRINUSE':

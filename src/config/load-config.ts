@@ -5,13 +5,13 @@ import { readConfigFile, type ConfigFile, type UpstreamEntry } from './sources/c
 import { readEnvironment, type Environment } from './sources/environment.js';
 import { interpolate, type Variables } from './sources/interpolation.js';
 
-/** Serves when CONFIG_FILE is unset. */
+/** The file that is used if CONFIG_FILE is unset. */
 export const BUILT_IN_CATALOG = new URL('./catalog.yaml', import.meta.url);
 
 /**
- * Reads the environment and CONFIG_FILE.
+ * Loads the configuration from the environment and CONFIG_FILE.
  *
- * @throws {ConfigError} naming every problem of both at once.
+ * @throws {ConfigError} that names every problem of both at once.
  */
 export function loadConfig(variables: Variables = process.env): Config {
   const { environment, problems } = readEnvironment(variables);
@@ -97,12 +97,12 @@ function fromFile(file: ConfigFile, upstreams: ReadonlyMap<string, UpstreamConfi
       },
     ]),
   );
-  // The file's own check has seen that the default is one of the tiers.
+  // The check of the file guarantees that the default tier exists.
   const defaultTier = tiers.get(file.default_tier) as TierConfig;
   return { upstreams, models, tiers, defaultTier, currency: file.currency };
 }
 
-/** The upstream, `undefined` when a variable of it is unset, or what is wrong with it. */
+/** Returns the upstream, `undefined` if a variable of the upstream is unset, or a text that describes its problem. */
 function configureUpstream(
   name: string,
   entry: UpstreamEntry,

@@ -6,8 +6,8 @@ import { credentialOptions } from './postgres/open-postgres.js';
 import { PostgresPresence } from './postgres/postgres-presence.js';
 
 /**
- * The way to the database for lookups of credentials and for the watches of them. On PostgreSQL these have connections of
- * their own, which reports, pages and the ledger cannot fill. An embedded database has one connection for everything.
+ * The database for looking up and watching credentials. On PostgreSQL, these queries have separate connections that
+ * reports, pages and the ledger cannot occupy. An embedded database has one connection for everything.
  */
 export class CredentialDatabase implements OnApplicationShutdown {
   private constructor(
@@ -15,7 +15,7 @@ export class CredentialDatabase implements OnApplicationShutdown {
     private readonly isOwn: boolean,
   ) {}
 
-  /** @param main the data source for everything else. */
+  /** @param main the data source for all other queries. */
   static async open(main: DataSource, presence: DatabasePresence): Promise<CredentialDatabase> {
     const { options } = main;
     if (options.type !== 'postgres') return new CredentialDatabase(main, false);

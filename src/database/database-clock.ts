@@ -2,22 +2,26 @@ import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/com
 import { DataSource } from 'typeorm';
 
 const MEASURE_EVERY_MS = 60_000;
-/** An answer that took longer says too little about when it was true. */
+/** A slower answer is ignored, because its time is too inaccurate. */
 const LONGEST_ROUND_TRIP_MS = 1000;
 
 /**
- * The time of the database. Clocks of replicas may differ by hours, and what one writes down others judge: sessions, expiry,
- * the day of a stream. An embedded database has the clock of its machine.
+ * Provides the time of the database. The clocks of replicas may differ by hours, and one replica reads the times that
+ * another replica has written: of sessions, of expiry dates, and of the day of a stream. An embedded database uses the
+ * clock of its machine.
  */
 @Injectable()
 export class DatabaseClock implements OnModuleInit, OnModuleDestroy {
-  /** The database's time at the origin of `performance.now()`, which nobody sets; `undefined` while not measured. */
+  /**
+   * The database's time at the origin of `performance.now()`, which clock changes do not affect. `undefined` until the
+   * first measurement.
+   */
   private origin: number | undefined;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. Before the first measurement, this is the time of the machine. */
   now(): number {
     return this.origin === undefined ? Date.now() : Math.round(this.origin + performance.now());
   }
@@ -42,7 +46,7 @@ export class DatabaseClock implements OnModuleInit, OnModuleDestroy {
       if (row === undefined || answeredAt - askedAt > LONGEST_ROUND_TRIP_MS) return;
       this.origin = Number(row.now) - (askedAt + answeredAt) / 2;
     } catch {
-      // What was measured last stands.
+      // The last measurement stays valid.
     }
   }
 }

@@ -15,14 +15,18 @@ export class DatabaseHealth {
     private readonly presence: DatabasePresence,
   ) {}
 
-  /** Whether the database answered within a second. Never throws. */
+  /** Whether the database answers within a second. Never throws. */
   async ping(): Promise<boolean> {
-    // Probes of a database that hangs share one connection, instead of taking one each until the pool is empty.
+    // While the database does not answer, all probes share one query. Otherwise each probe would occupy a connection of the
+    // pool.
     this.pending ??= this.ask().finally(() => (this.pending = undefined));
     return within(this.pending, PING_TIMEOUT_MS, () => new Error('no answer')).catch(() => false);
   }
 
-  /** PostgreSQL is asked over the probe's connection: a full pool must not take the replica out of rotation. */
+  /**
+   * Checks whether the database answers. For PostgreSQL, it uses the connection of the probe: a full pool must not make the
+   * replica unready.
+   */
   private async ask(): Promise<boolean> {
     if (this.dataSource.options.type === 'postgres') return (await this.presence.check()) === 'there';
     try {

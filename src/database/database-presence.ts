@@ -1,19 +1,21 @@
 export type Presence = 'there' | 'away';
 
 /**
- * Tells a database that is away from one that is slow. Away means: the connection is refused, lost, or silent while
- * nothing else uses it. Load on the database or on this process must not make the database seem away, because the service
- * then trusts what it remembers of credentials, and does not hear of revocations.
+ * Distinguishes an unavailable database ("away") from a slow one. A database is away if its connection is refused, lost, or
+ * silent while no other query uses the connection.
+ *
+ * Load on the database or on this process must not make the database count as away. While the database is away, the service
+ * trusts remembered credentials, and does not notice revocations.
  */
 export abstract class DatabasePresence {
-  /** Whether the database is known to be away. */
+  /** Whether the database is known to be unavailable. */
   abstract readonly isAway: boolean;
 
-  /** Finds out now. Callers that ask at the same time share the question. Never throws, and takes 1.5 s at most. */
+  /** Checks the database now. Callers at the same time share one check. Never throws, and takes 1.5 s at most. */
   abstract check(): Promise<Presence>;
 }
 
-/** An embedded database is in the process: it can be slow or broken, but never away. */
+/** An embedded database runs inside the process. It can be slow or damaged, but it is always reachable. */
 export class EmbeddedPresence extends DatabasePresence {
   readonly isAway = false;
 

@@ -15,8 +15,8 @@ function presenceOf({ database }: Config): DatabasePresence {
 }
 
 /**
- * Opens the configured database, brings its tables up to date and closes it at shutdown. Features add their entities with
- * `TypeOrmModule.forFeature([...])` and their migrations to the list in `migrations.ts`.
+ * Opens the configured database, runs pending migrations, and closes the database at shutdown. Features add their entities
+ * with `TypeOrmModule.forFeature([...])`, and their migrations to the list in `migrations/all-migrations.ts`.
  */
 @Module({
   imports: [
@@ -25,7 +25,7 @@ function presenceOf({ database }: Config): DatabasePresence {
       useFactory: ({ database }: Config) => ({
         ...dataSourceOptions(database),
         autoLoadEntities: true,
-        // Whoever starts the service says whether to try again.
+        // The program that starts the service decides whether to try again.
         toRetry: () => false,
       }),
       dataSourceFactory: openDataSource,

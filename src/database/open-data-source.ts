@@ -3,7 +3,7 @@ import type { DatabaseConfig } from '../config/config.js';
 import { openPostgres, postgresOptions } from './postgres/open-postgres.js';
 import { openSqlite, sqliteOptions } from './sqlite/open-sqlite.js';
 
-/** How to reach the configured database, without entities. */
+/** Returns the options to connect to the configured database, without entities. */
 export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
   switch (config.type) {
     case 'sqlite':
@@ -14,7 +14,7 @@ export function dataSourceOptions(config: DatabaseConfig): DataSourceOptions {
 }
 
 /**
- * Connects and runs pending migrations; safe when several processes start at once.
+ * Connects to the database and runs pending migrations. Several processes can safely start at the same time.
  *
  * @throws {DatabaseError} with the reason in one line.
  */

@@ -21,7 +21,7 @@ export class HealthController {
     private readonly drainState: DrainState,
   ) {}
 
-  /** For liveness probes: touches no store and no vendor, as a restart would mend neither. */
+  /** Answers liveness probes. Does not check a store or an upstream, because a restart would not fix them. */
   @Get()
   @ApiOperation({ summary: 'Tells that the process lives' })
   @ApiOkResponse({ type: HealthReport })
@@ -41,7 +41,8 @@ export class HealthController {
       draining: this.drainState.isDraining,
     };
     response.setHeader('Cache-Control', 'no-store');
-    // Without Redis requests go on, within a share of the limits: taking every replica out at once would stop them.
+    // Redis does not affect readiness. Without Redis, each replica continues with a share of the limits. If all replicas
+    // became unready at once, the whole service would stop.
     if (parts.database === 'up' && !parts.draining) return { status: 'ready', parts };
     response.status(HttpStatus.SERVICE_UNAVAILABLE);
     const error = parts.draining

@@ -3,6 +3,6 @@ import { DatabaseModule } from '../database/database.module.js';
 import { RedisModule } from '../redis/redis.module.js';
 import { HealthController } from './health.controller.js';
 
-/** What probes ask. */
+/** Serves the health checks for probes. */
 @Module({ imports: [DatabaseModule, RedisModule], controllers: [HealthController] })
 export class HealthModule {}

@@ -4,10 +4,13 @@ import { ServiceError } from '../common/service-error.js';
 import { VERSION } from '../common/version.js';
 import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
 
-/** The models that are served: those of the configuration with at least one configured upstream. */
+/** The available models: the models of the configuration that have at least one configured upstream. */
 @Injectable()
 export class ModelCatalog {
-  /** Differs from that of every other catalog, so that replicas of two releases can share a cache. */
+  /**
+   * Identifies the catalog. Different catalogs have different fingerprints, so that replicas of two releases can share a
+   * cache.
+   */
   readonly fingerprint: string;
   private readonly byId: ReadonlyMap<string, ModelConfig>;
 
@@ -19,12 +22,16 @@ export class ModelCatalog {
       .digest('base64url');
   }
 
-  /** In the order of the configuration. */
+  /** Returns all models in the order of the configuration. */
   all(): readonly ModelConfig[] {
     return [...this.byId.values()];
   }
 
-  /** @throws {ServiceError} `model_not_found` */
+  /**
+   * Returns the model with this id.
+   *
+   * @throws {ServiceError} `model_not_found` if there is no such model.
+   */
   get(id: string): ModelConfig {
     const model = this.byId.get(id);
     if (model === undefined) {

@@ -9,7 +9,7 @@ import { ModelList } from './model-list.dto.js';
 
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=600';
 
-/** The list as it is sent. */
+/** The list in the form in which it is sent. */
 interface RenderedList {
   readonly json: string;
   readonly etag: string;

@@ -7,11 +7,11 @@ import { RedisModule } from '../redis/redis.module.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelsController } from './models.controller.js';
 
-/** How long a replica may serve what it has read from Redis. It holds the one list of its own catalog. */
+/** How long a replica may serve a list that it has read from Redis. The replica stores only the list of its own catalog. */
 const KEPT_HERE_MS = 5000;
 const KEPT_IN_REDIS_MS = 600_000;
 
-/** The curated models and their public list. */
+/** Provides the configured models and their public list. */
 @Module({
   imports: [
     CacheModule.registerAsync<{ stores: Keyv[] }>({

@@ -1,7 +1,10 @@
 import KeyvRedis from '@keyv/redis';
 import type { RedisConnection } from '../redis/redis-connection.js';
 
-/** A cache on the connection that the whole process shares. While Redis is away nothing is found, and nothing waits. */
+/**
+ * A cache that uses the Redis connection of the whole process. While Redis is unavailable, the cache finds nothing and does
+ * not wait.
+ */
 export class RedisCacheStore extends KeyvRedis<unknown> {
   constructor(private readonly redis: RedisConnection) {
     super(redis.client, { namespace: 'chat:cache' });
@@ -15,7 +18,7 @@ export class RedisCacheStore extends KeyvRedis<unknown> {
     await this.redis.run(() => super.set(key, value, ttl)).catch(() => undefined);
   }
 
-  /** The connection is not the cache's to close. */
+  /** Does nothing, because the cache does not own the connection. */
   override async disconnect(): Promise<void> {
     await Promise.resolve();
   }

@@ -1,13 +1,13 @@
 /**
- * Counts values by the first bound that they do not exceed: a histogram that costs a few additions a value, so that it can
- * stand where each chunk passes.
+ * A histogram: counts each value in the bucket of the first bound that the value does not exceed. One value costs only a
+ * few additions, so the histogram can be used for each chunk of a stream.
  */
 export class Buckets {
-  /** One for each bound, and one for what exceeds them all. */
+  /** One count for each bound, and one for the values above all bounds. */
   readonly counts: number[];
   sum = 0;
 
-  /** @param bounds ascending. */
+  /** @param bounds the upper bounds of the buckets, in ascending order. */
   constructor(readonly bounds: readonly number[]) {
     this.counts = Array<number>(bounds.length + 1).fill(0);
   }

@@ -1,8 +1,8 @@
-/** Counts by name. */
+/** Counts events by name. */
 export class Tally<Name extends string = string> implements Iterable<readonly [Name, number]> {
   private readonly counts = new Map<Name, number>();
 
-  /** @param names those that are there from the beginning, with 0. */
+  /** @param names the names that start with the count 0. */
   constructor(names: Iterable<Name> = []) {
     for (const name of names) this.counts.set(name, 0);
   }

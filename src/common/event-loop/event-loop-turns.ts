@@ -1,15 +1,15 @@
-/** How long one step of long work may hold the event loop. */
+/** How long one step of a longer task may block the event loop. */
 const STEP_MS = 2;
-/** While a turn has lasted no longer, it may begin one more piece of work. */
+/** A turn that has lasted less than this time may begin one more piece of work. */
 const SHORT_TURN_MS = 1;
-/** Turns in a row that may accept a connection and do no other work. */
+/** The maximum number of successive turns that accept a connection and do no other work. */
 const MOST_ACCEPTING_TURNS = 8;
 
 type Work = () => void;
 
-/** What is due next, oldest first. Probes are apart: see {@link takeTurn}. */
+/** The waiting work, oldest first. Probes have their own queue: see {@link takeTurn}. */
 const waiting: Record<'probe' | 'work', Work[]> = { probe: [], work: [] };
-/** This turn of the event loop has its work; the next one asks {@link nextTurn}. */
+/** Whether this turn of the event loop already has its work. If so, {@link nextTurn} runs in the next turn. */
 let isTaken = false;
 let takenAt = 0;
 let wasProbe = false;
@@ -17,11 +17,12 @@ let hasAccepted = false;
 let acceptingTurns = 0;
 
 /**
- * Runs `work` at once while this turn of the event loop is short, and else in a later turn. With much to do, turns stay
- * short by this: libuv accepts one connection in each, and the chunks of all streams pass in each. The queue is one for the
- * process, as the event loop is.
+ * Runs `work` at once while the current turn of the event loop is short, and otherwise in a later turn.
  *
- * @param isProbe takes every second turn while other work waits, however much that is.
+ * This keeps turns short under load, which matters because libuv accepts one connection per turn, and the chunks of all
+ * streams are sent in each turn. There is one queue for the process, as there is one event loop.
+ *
+ * @param isProbe a probe gets every second turn while other work waits, however much work that is.
  */
 export function takeTurn(work: Work, isProbe = false): void {
   if (isTaken && !isShort()) {
@@ -38,15 +39,17 @@ function isShort(): boolean {
 }
 
 /**
- * To be called when a connection was accepted: there may be more. libuv accepts one in each turn, so the other work waits
- * for a few turns, which are short then. Connections that come in hundreds would keep a probe waiting for seconds.
+ * Must be called when a connection was accepted, because more connections may be waiting.
+ *
+ * libuv accepts one connection per turn. So the other work waits for a few turns, which are then short. Otherwise hundreds
+ * of new connections would keep a probe waiting for seconds.
  */
 export function noteAccepted(): void {
   hasAccepted = true;
   if (!isTaken) reserve();
 }
 
-/** Resolves in a later turn of the event loop that has no other piece of work. */
+/** Resolves in a later turn of the event loop that has no other queued work. */
 export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.work.push(resolve);
@@ -54,7 +57,10 @@ export function ownTurn(): Promise<void> {
   });
 }
 
-/** Node runs all callbacks of `setImmediate` that are due in one turn; hence there is never more than this one. */
+/**
+ * Schedules the next turn. At most one callback is scheduled, because Node runs all due callbacks of `setImmediate` in one
+ * turn.
+ */
 function reserve(): void {
   isTaken = true;
   takenAt = performance.now();
@@ -79,7 +85,7 @@ function nextTurn(): void {
 }
 
 /**
- * Divides long work into steps, so that the event loop serves other requests in between.
+ * Divides long work into steps, so that the event loop can serve other requests between the steps.
  *
  * @example
  * ```ts
@@ -93,7 +99,7 @@ function nextTurn(): void {
 export class Steps {
   private endsAt = performance.now() + STEP_MS;
 
-  /** The current step has taken long enough. */
+  /** Whether the current step has used its time. */
   get isOver(): boolean {
     return performance.now() >= this.endsAt;
   }

@@ -3,7 +3,7 @@ import { LagGauge } from './lag-gauge.js';
 
 const MEASURE_EVERY_MS = 20;
 
-/** Watches whether the event loop has too much to do: everything in this process then waits. */
+/** Watches whether the event loop is overloaded. In that case, everything in this process has to wait. */
 @Injectable()
 export class EventLoop implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(EventLoop.name);
@@ -11,7 +11,7 @@ export class EventLoop implements OnApplicationBootstrap, OnApplicationShutdown 
   private timer: NodeJS.Timeout | undefined;
   private firedAt = 0;
 
-  /** There has been too much to do for seconds. */
+  /** Whether the event loop has been overloaded for seconds. */
   get isOverloaded(): boolean {
     return this.gauge.isHigh;
   }

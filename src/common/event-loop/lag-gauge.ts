@@ -1,20 +1,25 @@
-/** A timer that is later than this is late. */
+/** A timer that fires later than this counts as late. */
 const HIGH_LAG_MS = 200;
 /** The lag must stay below this for {@link CALM_MS} before it counts as low again. */
 const LOW_LAG_MS = 100;
 const CALM_MS = 2_000;
-/** How long timers must have been late, less the time in which they were not. */
+/** The event loop is overloaded after this time of late timers. Time with timers that are not late is subtracted. */
 const SUSTAINED_MS = 2_000;
-/** One long pause, such as a garbage collection, counts no longer than this. */
+/** The maximum time that one long pause counts, such as a garbage collection. */
 const MAX_PAUSE_MS = 500;
 
-/** Decides from the lag of a timer whether the event loop has too much to do. Short spikes do not count. */
+/** Decides from the lag of a timer whether the event loop is overloaded. Short spikes do not count. */
 export class LagGauge {
   isHigh = false;
   private lateMs = 0;
   private calmMs = 0;
 
-  /** @param elapsedMs time since the timer fired before, @param lagMs how late it is. */
+  /**
+   * Adds one measurement.
+   *
+   * @param elapsedMs the time since the timer fired last.
+   * @param lagMs how late the timer is.
+   */
   add(elapsedMs: number, lagMs: number): void {
     if (lagMs > HIGH_LAG_MS) this.lateMs = Math.min(SUSTAINED_MS, this.lateMs + Math.min(elapsedMs, MAX_PAUSE_MS));
     else this.lateMs = Math.max(0, this.lateMs - elapsedMs);

@@ -6,7 +6,7 @@ export interface CurlLine {
   readonly message: string;
 }
 
-/** A command that asks the service, ready to be pasted into a shell. */
+/** Returns a curl command for a chat request to the service. A user can paste it into a shell. */
 export function curlLine({ origin, key, model, message }: CurlLine): string {
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: message }] });
   return [
@@ -17,7 +17,7 @@ export function curlLine({ origin, key, model, message }: CurlLine): string {
   ].join(' \\\n');
 }
 
-/** One word for a shell, whatever is in it. */
+/** Quotes a text, so that a shell reads it as one word, whatever characters it contains. */
 export function quoted(text: string): string {
   return /^[\w:/.@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

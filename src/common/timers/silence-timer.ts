@@ -1,13 +1,20 @@
 /**
- * Tells when something has been silent for too long, again and again until it is stopped. One timer serves a whole
- * stream: a sign of life only moves the deadline, and the timer looks at it when it fires.
+ * Calls `onSilent` each time something has been silent for too long, until the timer is stopped.
+ *
+ * One timer serves a whole stream. A sign of activity only moves the deadline, and the timer checks the deadline when it
+ * fires.
  */
 export class SilenceTimer {
   private deadline: number;
   private timer: NodeJS.Timeout;
   private stopped = false;
 
-  /** @param counts false while the silence is somebody else's: it starts over then. */
+  /**
+   * @param limitMs how long the silence may last.
+   * @param counts returns false while the silence has another cause, such as a slow reader. The silence then starts again
+   *   from zero.
+   * @param onSilent called after each silence that counts.
+   */
   constructor(
     private limitMs: number,
     private readonly counts: () => boolean,
@@ -17,7 +24,7 @@ export class SilenceTimer {
     this.timer = this.start(limitMs);
   }
 
-  /** A sign of life. Allows `limitMs` from now on. */
+  /** Reports a sign of activity. The next silence may last `limitMs` from now on. */
   allow(limitMs: number): void {
     const before = this.deadline;
     this.limitMs = limitMs;

@@ -1,11 +1,12 @@
-/** A wait consists of this many timers, one after the other. */
+/** One wait consists of this many timers, one after the other. */
 const PARTS = 5;
 
 /**
- * The outcome of `work`, or a rejection with `late()` when there is no outcome after `limitMs`.
+ * Returns the outcome of `work`, or rejects with `late()` if there is no outcome after `limitMs`.
  *
- * Time in which the event loop was blocked does not count: after it at most one of the timers has expired, and an answer
- * that lies in a socket is read before the next one can expire. So load on this process cannot make an answer late.
+ * Time in which the event loop was blocked does not count. After a block, at most one of the timers has expired, and an
+ * answer that waits in a socket is read before the next timer can expire. So load on this process cannot make an answer
+ * late.
  */
 export async function within<T>(work: Promise<T>, limitMs: number, late: () => Error): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -16,7 +17,7 @@ export async function within<T>(work: Promise<T>, limitMs: number, late: () => E
           wait(partsLeft - 1);
           return;
         }
-        // The sockets are read once more before this runs.
+        // Node reads the sockets once more before this callback runs.
         setImmediate(() => {
           reject(late());
         });

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Where Linux shows the limits of a process. */
+/** The file in which Linux lists the limits of a process. */
 const LIMITS = '/proc/self/limits';
 
-/** How many files and sockets this process may have open at once; `Infinity` where nothing tells. */
+/** Returns how many files and sockets this process may have open at once, or `Infinity` if the limit is unknown. */
 export function openFileLimit(limits = read()): number {
   const soft = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
   return soft === undefined ? Infinity : Number(soft);

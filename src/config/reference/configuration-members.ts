@@ -6,23 +6,25 @@ import { ConfigFile } from '../sources/config-file.js';
 import { Environment } from '../sources/environment.js';
 import { placeholdersOf, type Placeholder } from '../sources/interpolation.js';
 
-/** A variable of the environment, or a member of CONFIG_FILE, as its schema describes it. In Markdown. */
+/** A variable of the environment, or a member of CONFIG_FILE, as its schema describes it. The texts are Markdown. */
 export interface ConfigurationMember {
-  /** Of a member of CONFIG_FILE: its path, such as `models[].routes[].upstream`. */
+  /** The name of the variable, or the path of the member, such as `models[].routes[].upstream`. */
   readonly name: string;
   readonly accepts: string;
   readonly whenUnset: string;
   readonly effect: string;
 }
 
-/** A variable that the built-in catalog takes from the environment. */
+/** A variable of the environment that the built-in catalog uses. */
 export interface CatalogVariable extends Placeholder {
   readonly upstream: string;
-  /** Without the variable and its fallback, the upstream is not configured, or only the routes that name the variable are left out. */
+  /**
+   * What is left out without the variable and its fallback: the whole upstream, or only the routes that name the variable.
+   */
   readonly neededBy: 'upstream' | 'route';
 }
 
-/** The parts of JSON Schema that the schemas of the configuration use, and what they add. */
+/** The parts of JSON Schema that the configuration schemas use, and the additional members of these schemas. */
 interface MemberSchema {
   readonly type?: string;
   readonly description?: string;
@@ -34,9 +36,9 @@ interface MemberSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: MemberSchema | boolean;
   readonly items?: MemberSchema;
-  /** In place of what the type tells of the values. */
+  /** Replaces the description of the values that is derived from the type. */
   readonly accepts?: string;
-  /** In place of a default. */
+  /** Replaces the default. */
   readonly unset?: string;
 }
 
@@ -45,7 +47,7 @@ export function environmentVariables(): ConfigurationMember[] {
   return [...membersOf(schemaOf(Environment), '')];
 }
 
-/** Returns every member of CONFIG_FILE, each before the members in it. */
+/** Returns every member of CONFIG_FILE. Each member comes before the members inside it. */
 export function configFileMembers(): ConfigurationMember[] {
   return [...membersOf(schemaOf(ConfigFile), '')];
 }

@@ -6,7 +6,10 @@ import { problemsOf } from './problems.js';
 
 const count = z.int().min(1);
 const milliseconds = z.int().min(1).max(86_400_000);
-/** Less holds no ordinary event, and more holds the event loop while it is parsed. */
+/**
+ * The allowed range of an event limit. A smaller limit is too small for ordinary events. The parser of a larger event would
+ * block the event loop.
+ */
 const eventBytes = z
   .int()
   .min(4_096)
@@ -97,7 +100,9 @@ const Tier = z.strictObject({
     .meta({ description: 'Most tokens of prompts and answers together, in a day in UTC.', unset: 'no limit' }),
 });
 
-/** `docs/configuration.md` is made from it, as from the environment. */
+/**
+ * The schema of CONFIG_FILE. `docs/configuration.md` is generated from this schema and from the schema of the environment.
+ */
 export const ConfigFile = z
   .strictObject({
     upstreams: z.record(name, Upstream).describe('Connections to vendors, by name.'),
@@ -133,7 +138,11 @@ export const ConfigFile = z
 export type ConfigFile = z.infer<typeof ConfigFile>;
 export type UpstreamEntry = ConfigFile['upstreams'][string];
 
-/** The file as it stands, `${…}` not yet replaced, or every problem found in it. */
+/**
+ * Returns the content of the file, with `${…}` not yet replaced, or every problem found in the file.
+ *
+ * @param shownAs the name of the file in the problems.
+ */
 export function readConfigFile(path: string | URL, shownAs: string): { file?: ConfigFile; problems: string[] } {
   let source: string;
   try {

@@ -35,9 +35,11 @@ const collector = z
 const openOrClosed = z.enum(['open', 'closed'], 'must be open or closed');
 
 /**
- * Every variable that the service reads, except the variables that CONFIG_FILE names and those of OpenTelemetry's SDK.
- * `docs/configuration.md` is made from it: `description` is the effect, and `unset` tells what happens without the variable
- * where there is no fixed default.
+ * The schema of every variable that the service reads, except the variables that CONFIG_FILE names and the variables of
+ * OpenTelemetry's SDK.
+ *
+ * `docs/configuration.md` is generated from this schema. `description` is the effect of the variable. `unset` describes
+ * what happens without the variable, if there is no fixed default.
  */
 export const Environment = z
   .object({
@@ -124,13 +126,13 @@ export const Environment = z
   .refine(({ REDIS_URL, DATABASE_URL }) => REDIS_URL === undefined || DATABASE_URL.type === 'postgres', {
     path: ['REDIS_URL'],
     message: 'needs DATABASE_URL to be postgres://…: replicas share both',
-    // Told beside the other problems, not only once they are mended.
+    // Runs this check even if there are other problems, so that all problems are reported at once.
     when: ({ value }) => typeof value === 'object',
   });
 
 export type Environment = z.infer<typeof Environment>;
 
-/** The environment with its types, or the problems found in it. An empty variable counts as unset. */
+/** Returns the parsed environment, or the problems found in it. An empty variable counts as unset. */
 export function readEnvironment(variables: Variables): { environment?: Environment; problems: string[] } {
   const set = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
   const result = Environment.safeParse(set);

@@ -1,7 +1,7 @@
 /** The environment, or a part of it. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What a template became: its text, or the variables that it lacks. */
+/** The result of an interpolated template. */
 export interface Interpolated {
   readonly text: string;
   readonly missing: readonly string[];
@@ -9,20 +9,22 @@ export interface Interpolated {
 
 const PLACEHOLDER = /\$\{([a-z_]\w*)(?::-([^{}]*))?\}/gi;
 
-/** A variable that a template names. */
+/** A variable in a template. */
 export interface Placeholder {
   readonly name: string;
-  /** What stands there while the variable is unset; `undefined`: nothing can. */
+  /** The value while the variable is unset. `undefined` means that there is no fallback. */
   readonly fallback: string | undefined;
 }
 
-/** Returns the variables of a template, in their order. */
+/** Returns the variables of a template, in the order of the template. */
 export function placeholdersOf(template: string): Placeholder[] {
   return [...template.matchAll(PLACEHOLDER)].map(([, name = '', fallback]) => ({ name, fallback }));
 }
 
 /**
- * Replaces `${NAME}` and `${NAME:-default}` by the environment's values. An empty value counts as unset.
+ * Replaces `${NAME}` and `${NAME:-default}` with the values of the environment. An empty value counts as unset.
+ *
+ * @returns the text, and the names of the variables that have no value and no default.
  *
  * @example interpolate('${HOST:-localhost}:${PORT}', { PORT: '80' }) // { text: 'localhost:80', missing: [] }
  */

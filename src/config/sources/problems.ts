@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** One line a problem: where it is and what is wrong, never the value that was found. */
+/** Returns one line per problem, with the path and the reason. The lines never contain the invalid value. */
 export function problemsOf(error: z.ZodError, where: string[] = []): string[] {
   return error.issues.map((issue) => {
     const path = [...where, ...issue.path.map(String)].join('.');

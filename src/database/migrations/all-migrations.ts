@@ -7,8 +7,10 @@ import { CreateUsageSetAside1765200001000 } from './create-usage-set-aside.js';
 import { WidenUsageTokens1765200002000 } from './widen-usage-tokens.js';
 
 /**
- * Every migration, oldest first; the number in a class name is its moment. Each must work on SQLite and PostgreSQL: use
- * `Table`, `TableColumn` and `text`, `integer`, `boolean`, and never name an entity, as entities go on changing.
+ * All migrations, oldest first. The number in a class name is its timestamp, in milliseconds since 1970.
+ *
+ * Each migration must work on SQLite and PostgreSQL. Use `Table`, `TableColumn` and the types `text`, `integer` and
+ * `boolean`. Never use an entity in a migration, because entities change later.
  */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateAccountsAndApiKeys1760000000000,

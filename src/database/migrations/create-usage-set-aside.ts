@@ -1,6 +1,9 @@
 import { Table, type MigrationInterface, type QueryRunner } from 'typeorm';
 
-/** Creates the table for records that the database refuses for their data. An operator can recover them from their JSON. */
+/**
+ * Creates the table for records that the database refuses because of their values. An operator can restore a record from
+ * its JSON.
+ */
 export class CreateUsageSetAside1765200001000 implements MigrationInterface {
   readonly name = 'CreateUsageSetAside1765200001000';
 

@@ -1,6 +1,9 @@
 import { MigrationExecutor, type DataSource, type QueryRunner } from 'typeorm';
 
-/** Runs what is pending. The caller has begun a transaction on `queryRunner` that no other process can be in, too. */
+/**
+ * Runs the pending migrations. The caller must have started a transaction on `queryRunner` that keeps all other processes
+ * out.
+ */
 export async function runMigrations(dataSource: DataSource, queryRunner: QueryRunner): Promise<void> {
   const executor = new MigrationExecutor(dataSource, queryRunner);
   executor.transaction = 'none';

@@ -9,7 +9,7 @@ const KEYS = {
 };
 const PREFIX = `COALESCE(r.key_prefix, '')`;
 
-/** What a record `r` adds to each sum. */
+/** The amount that a record `r` adds to each sum. */
 const FIGURES = {
   requests: '1',
   completed: `CASE WHEN r.outcome = 'completed' THEN 1 ELSE 0 END`,
@@ -32,10 +32,10 @@ export const USAGE_DAY_FIGURES = Object.keys(FIGURES);
 const COLUMNS = [...USAGE_DAY_KEYS, 'key_prefix', ...USAGE_DAY_FIGURES].join(', ');
 const KEY_NUMBERS = USAGE_DAY_KEYS.map((_, index) => index + 1).join(', ');
 
-/** Adds up all records. */
+/** The statement that adds up all existing records. */
 export const FILL = insertSums('usage_records', '1');
 
-/** The triggers that keep the sums up to date, whichever version of the service writes the records. */
+/** The triggers that keep the sums up to date, for every version of the service that writes records. */
 export const CREATE_TRIGGERS = {
   sqlite: [
     `CREATE TRIGGER usage_days_of_new AFTER INSERT ON usage_records BEGIN ${addRow('NEW', 1)} END`,
@@ -72,18 +72,24 @@ export const DROP_TRIGGERS = {
 };
 
 /**
+ * Returns a statement that adds the sums of the records to the daily sums.
+ *
  * @param records a table expression.
- * @param sign how often each record counts.
+ * @param sign an SQL expression: 1 adds a record, -1 subtracts it.
  */
 function insertSums(records: string, sign: string): string {
   const sums = Object.values(FIGURES).map((figure) => `SUM(${sign} * (${figure}))`);
   const selected = [...Object.values(KEYS), `MAX(${PREFIX})`, ...sums].join(', ');
-  // All replicas lock the rows in the order of the keys, so that they cannot deadlock.
+  // All replicas lock the rows in the order of the keys, so that the replicas cannot deadlock.
   return `INSERT INTO usage_days (${COLUMNS}) SELECT ${selected} FROM ${records} AS r
     GROUP BY ${KEY_NUMBERS} ORDER BY ${KEY_NUMBERS}`;
 }
 
-/** @param row the name of the record in a trigger of SQLite. */
+/**
+ * Returns a statement that adds one record to the daily sums, or subtracts it.
+ *
+ * @param row the name of the record in a trigger of SQLite.
+ */
 function addRow(row: 'NEW' | 'OLD', sign: 1 | -1): string {
   const figures = Object.values(FIGURES).map((figure) => `${sign} * (${figure})`);
   const values = [...Object.values(KEYS), PREFIX, ...figures].join(', ').replaceAll(/\br\./g, `${row}.`);

@@ -1,14 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** How long the migration waits for the table. All other statements on the table wait behind it. */
+/** How long the migration waits for the lock on the table. All other statements on the table wait behind the migration. */
 const LOCK_TIMEOUT_MS = 10_000;
 
 /**
- * Makes the token counts of a record 64 bits wide.
+ * Changes the token counts of a record to 64 bits.
  *
- * PostgreSQL rewrites the table, once for both columns. This takes a few seconds per million records, and nothing else can
- * read or write the records meanwhile. It is the last step of its transaction, so that the lock is held for this time only.
- * Replicas of the version before keep their records in memory, and write them to the new columns afterwards.
+ * PostgreSQL rewrites the table once for both columns. This takes a few seconds per million records, and blocks all reads
+ * and writes of the records. It is the last step of its transaction, so that the lock is held only for this time. Replicas
+ * of the previous version keep their records in memory meanwhile, and write them to the new columns afterwards.
  *
  * SQLite stores up to 64 bits in every integer column.
  */

@@ -1,13 +1,13 @@
 import { ImpatientClient } from './impatient-client.js';
 
-/** The open connections of the pool for credentials. */
+/** The open connections of the pool for credential lookups. */
 export class CredentialConnections {
   private readonly clients = new Set<ImpatientClient>();
 
-  /** The class of connections that the pool has to make. */
+  /** The connection class that the pool must use. */
   readonly Client = clientOf(this.clients);
 
-  /** Ends all of them, also in the middle of a query. The pool makes new ones. */
+  /** Closes all connections, even during a query. The pool opens new connections. */
   cut(): void {
     for (const client of this.clients) client.connection.stream.destroy();
   }

@@ -3,11 +3,13 @@ import pg from 'pg';
 const READ_TIMEOUT = 'Query read timeout';
 
 /**
- * A connection that ends with the first query that gets no answer in time. Where the server or the network is gone without
- * a word, it would else go back into the pool, and every query on it wait in vain again.
+ * A connection that closes itself after the first query without an answer in time.
+ *
+ * If the server or the network fails without closing the connection, the connection would otherwise return to the pool.
+ * Every later query on the connection would wait in vain again.
  */
 export class ImpatientClient extends pg.Client {
-  // The signatures are many; all that the pool's users call return a promise.
+  // `query` has many overloads. All overloads that the users of the pool call return a promise.
   override query = ((...parameters: [string]) => {
     const answer: unknown = super.query(...parameters);
     if (answer instanceof Promise) {

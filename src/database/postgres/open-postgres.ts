@@ -5,23 +5,30 @@ import { MIGRATIONS } from '../migrations/all-migrations.js';
 import { runMigrations } from '../migrations/run-migrations.js';
 import { ImpatientClient } from './impatient-client.js';
 
-/** Connections for everything but credentials: reports, pages, accounts and the ledger. */
+/** The number of connections for everything except credentials: reports, pages, accounts and the ledger. */
 const POOL_SIZE = 6;
-/** Connections for lookups of credentials and for the watches of them. One more carries the probe: 10 a process in all. */
+/**
+ * The number of connections for looking up and watching credentials. The probe needs one more, so a process has 10 in
+ * total.
+ */
 const CREDENTIAL_POOL_SIZE = 3;
-/** To open a connection, or to get a free one out of the pool. */
+/** The time limit to open a connection, or to get a free connection from the pool. */
 const CONNECT_TIMEOUT_MS = 5000;
-/** The server gives up a statement after this time. */
+/** The server cancels a statement after this time. */
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** This side gives up after this time, when the server or the network between is gone without a word. */
+/**
+ * The client stops waiting after this time, for example if the server or the network fails without closing the connection.
+ */
 const QUERY_TIMEOUT_MS = 15_000;
-/** The same three limits for credentials, see `queryInTime`: no request waits longer than a second for a credential. */
+/**
+ * The same three limits for credentials. The time limit for an answer about a credential is one second, see `queryInTime`.
+ */
 const CREDENTIAL_CONNECT_TIMEOUT_MS = 1500;
 const CREDENTIAL_STATEMENT_TIMEOUT_MS = 1000;
 const CREDENTIAL_QUERY_TIMEOUT_MS = 1500;
-/** Connections are replaced after this time, so that a dead one is not kept and a failover is noticed. */
+/** Connections are replaced after this time, so that dead connections are removed and a failover is noticed. */
 const CONNECTION_LIFETIME_SECONDS = 300;
-/** Any number will do, as long as no other program takes the same one in this database. */
+/** The key of the advisory lock. Any number works if no other program uses the same number in this database. */
 const MIGRATION_LOCK = 2_094_771_463;
 
 export function postgresOptions(url: string): PostgresDataSourceOptions {
@@ -44,7 +51,7 @@ export function postgresOptions(url: string): PostgresDataSourceOptions {
   };
 }
 
-/** @param Client the class of its connections. */
+/** @param Client the class of the connections. */
 export function credentialOptions(
   options: PostgresDataSourceOptions,
   Client: typeof ImpatientClient,
@@ -62,7 +69,11 @@ export function credentialOptions(
   };
 }
 
-/** @throws {DatabaseError} */
+/**
+ * Runs pending migrations and opens the database.
+ *
+ * @throws {DatabaseError} if the database cannot be used.
+ */
 export async function openPostgres(options: PostgresDataSourceOptions): Promise<DataSource> {
   try {
     await migrate(options);
@@ -75,7 +86,10 @@ export async function openPostgres(options: PostgresDataSourceOptions): Promise<
   }
 }
 
-/** Over a connection of its own: a migration, and the wait for another replica's, may take longer than a query. */
+/**
+ * Runs the migrations over a separate connection without the time limits of queries. A migration can take longer than a
+ * query, and so can the wait for the migration of another replica.
+ */
 async function migrate(options: PostgresDataSourceOptions): Promise<void> {
   const dataSource = await new DataSource({ ...options, poolSize: 1, extra: {} }).initialize();
   const queryRunner = dataSource.createQueryRunner();

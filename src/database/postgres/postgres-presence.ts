@@ -5,15 +5,16 @@ import { DatabasePresence, type Presence } from '../database-presence.js';
 import { isLostConnection } from './lost-connection.js';
 import { NoAnswer, ProbeConnection } from './probe-connection.js';
 
-/** The probe's connection may be silent for this long. Then a second one is opened. */
+/** How long the connection of the probe may be silent. After this time, a second connection is opened. */
 const SILENCE_MS = 500;
 const REDIAL_EVERY_MS = 250;
 
 /**
- * Asks PostgreSQL over a connection of its own, which no request can fill, whether it is there. The question is asked
- * only when another query has failed or is slow. The database is away when that connection is lost or silent, and a new
- * one is refused, lost or silent as well. A server that answers but lets nobody in, for example because it has too many
- * connections, is there.
+ * Checks over a separate connection whether PostgreSQL is available. Requests cannot occupy this connection. The check runs
+ * only when another query has failed or is slow.
+ *
+ * The database is away if the separate connection is lost or silent, and a new connection is also refused, lost or silent.
+ * A server that answers but refuses new connections is available, for example a server that has too many connections.
  */
 export class PostgresPresence extends DatabasePresence implements OnModuleInit, OnApplicationShutdown {
   private readonly log = new OutageLog(
@@ -36,12 +37,15 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
     return this.isKnownAway;
   }
 
-  /** Opens the connection ahead, so that it is there when the database is too busy to let a new one in. */
+  /** Opens the connection in advance, because a busy database may not accept a new connection later. */
   onModuleInit(): void {
     void this.check();
   }
 
-  /** Called when connections as old as the probe's have turned out to be dead, while new ones work. */
+  /**
+   * Adds a listener that is called when the old connection of the probe is dead, but a new connection works. Other
+   * connections of the same age are then probably dead, too.
+   */
   whenSilent(listener: () => void): void {
     this.onSilence.push(listener);
   }
@@ -52,7 +56,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
     return (this.checking ??= this.ask().finally(() => (this.checking = undefined)));
   }
 
-  /** The last to go, as streams in flight may still run for a while. */
+  /** Stops the checks in the last phase of the shutdown, because streams in flight may run until then. */
   onApplicationShutdown(): void {
     this.isClosed = true;
     clearTimeout(this.redialing);
@@ -65,7 +69,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
     const answer = old?.ask();
     if (answer !== undefined && (await isFulfilled(within(answer, SILENCE_MS, () => new NoAnswer())))) return 'there';
     const dialed = this.dial();
-    // The old connection may still answer. When it is lost, the new one decides.
+    // The old connection may still answer. If the old connection is lost, the new connection decides.
     const answered = answer?.then(
       () => true,
       () => dialed,
@@ -75,7 +79,11 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
     return isThere ? 'there' : 'away';
   }
 
-  /** Opens a new connection in place of the old one. Resolves with whether the server answers. */
+  /**
+   * Opens a new connection that replaces the old one.
+   *
+   * @returns whether the server answers.
+   */
   private async dial(): Promise<boolean> {
     try {
       const probe = await ProbeConnection.dial(this.url, (lost) => {

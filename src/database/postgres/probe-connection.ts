@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { within } from '../../common/timers/within.js';
 
-/** How long the server may take to let a new connection in. */
+/** How long the server may take to accept a new connection. */
 const DIAL_MS = 1000;
 
-/** The server, or the network before it, gave no answer in time. */
+/** The server or the network did not answer in time. */
 export class NoAnswer extends Error {
   constructor() {
     super('no answer in time');
@@ -12,13 +12,16 @@ export class NoAnswer extends Error {
   }
 }
 
-/** A connection to PostgreSQL that carries nothing but the question whether the server answers. */
+/** A connection to PostgreSQL that is used only to check whether the server answers. */
 export class ProbeConnection {
   private constructor(private readonly client: pg.Client) {}
 
   /**
-   * @param onLost called once, when the connection ends without {@link close}.
-   * @throws {NoAnswer} or what the operating system or the server says.
+   * Opens a connection.
+   *
+   * @param onLost called once, if the connection ends without a call of {@link close}.
+   * @throws {NoAnswer} if the server does not answer in time. Otherwise, the error of the operating system or of the
+   *   server.
    */
   static async dial(url: string, onLost: (lost: ProbeConnection) => void): Promise<ProbeConnection> {
     const client = new pg.Client({
@@ -27,7 +30,7 @@ export class ProbeConnection {
       keepAlive: true,
     });
     const connection = new ProbeConnection(client);
-    // Every failure ends the connection as well, and `end` tells of that.
+    // Every failure also ends the connection, and `end` reports it.
     client.on('error', () => undefined);
     try {
       await within(client.connect(), DIAL_MS, () => new NoAnswer());
@@ -46,7 +49,7 @@ export class ProbeConnection {
     await this.client.query('SELECT 1');
   }
 
-  /** Ends the connection without waiting for the server, which may be gone. */
+  /** Closes the connection without waiting for the server, because the server may be unavailable. */
   close(): void {
     this.client.removeAllListeners('end');
     this.client.connection.stream.destroy();

@@ -3,40 +3,40 @@ import type { Database } from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 
-/** A statement in SQL that both engines know. It returns rows: a change ends with `RETURNING`. */
+/** An SQL statement that works on both engines. It must return rows: a statement that changes rows ends with `RETURNING`. */
 export interface Statement {
-  /** Names its parameters as `:name`. */
+  /** The SQL text, with parameters written as `:name`. */
   readonly sql: string;
   readonly parameters: Readonly<Record<string, string | null>>;
 }
 
 export type Row = Readonly<Record<string, string | null>>;
 
-/** The row that calls wait for, such as that of an account. It need not exist. */
+/** The row that serializes calls, such as the row of an account. The row does not have to exist. */
 export interface LockedRow {
   readonly table: string;
   readonly id: string;
 }
 
-/** Runs several statements as one. */
+/** Runs several statements atomically. */
 @Injectable()
 export class AtomicStatements {
-  /** The latest call for each row in this process, until it has ended. */
+  /** The latest unfinished call of this process for each row. */
   private readonly latest = new Map<string, Promise<unknown>>();
 
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs all of the statements or none. Calls for the same row run one after the other, in whichever process they are, so
-   * a statement may depend on what an earlier call has changed.
+   * Runs all statements or none. Calls for the same row run one after the other, even in different processes. So a
+   * statement may depend on the changes of an earlier call.
    *
    * @returns the rows of each statement.
-   * @throws the error of the first statement that fails; nothing is changed then.
+   * @throws the error of the first statement that fails. In this case, nothing is changed.
    */
   async run(row: LockedRow, statements: readonly Statement[]): Promise<Row[][]> {
     if (this.dataSource.options.type !== 'postgres') return this.runAtOnce(statements);
     const name = `${row.table} ${row.id}`;
-    // Calls of this process wait here, not in the database, where each would keep a connection of the pool.
+    // Calls of this process wait here. If they waited in the database, each call would occupy a connection of the pool.
     const before = this.latest.get(name);
     const call = (async () => {
       await before?.catch(() => undefined);
@@ -50,7 +50,10 @@ export class AtomicStatements {
     }
   }
 
-  /** The lock leaves the row free to be referenced, so that records of the account are written meanwhile. */
+  /**
+   * Runs the statements in a transaction that locks the row. Other rows can still reference the locked row, so that records
+   * of the account can be written meanwhile.
+   */
   private async runLocked({ table, id }: LockedRow, statements: readonly Statement[]): Promise<Row[][]> {
     const lock = { sql: `SELECT id FROM ${table} WHERE id = :id FOR NO KEY UPDATE`, parameters: { id } };
     return this.dataSource.transaction(async ({ queryRunner }) => {
@@ -65,8 +68,8 @@ export class AtomicStatements {
   }
 
   /**
-   * All statements in one turn of the event loop: TypeORM has one connection to SQLite, so another statement of this
-   * process could get into a transaction that waits between its statements.
+   * Runs all statements in one turn of the event loop. TypeORM has only one connection to SQLite. If a transaction waited
+   * between its statements, another statement of this process could become part of the transaction.
    */
   private runAtOnce(statements: readonly Statement[]): Row[][] {
     const driver = this.dataSource.driver as BetterSqlite3Driver;
@@ -77,7 +80,7 @@ export class AtomicStatements {
         return database.prepare(query).all(...values) as Row[];
       }),
     );
-    // Takes the lock for writing at once: what it reads cannot be out of date when it writes.
+    // The transaction takes the write lock at once. So the rows that it reads cannot be outdated when it writes.
     return transaction.immediate();
   }
 }

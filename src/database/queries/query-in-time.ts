@@ -4,15 +4,18 @@ import { codeOf } from '../database-error.js';
 import type { DatabasePresence } from '../database-presence.js';
 import { isLostConnection } from '../postgres/lost-connection.js';
 
-/** After this time without an answer, the probe is asked whether the database is there. */
+/** If there is no answer after this time, the probe checks whether the database is available. */
 const DOUBT_AFTER_MS = 250;
-/** An answer that took longer tells of the past: a credential may have been revoked meanwhile. */
+/** A slower answer is discarded because it may be outdated: a credential may have been revoked meanwhile. */
 const LONGEST_MS = 1000;
-/** One lost connection says little about the next one. */
+/** A query is retried after a lost connection, because the next connection may work. */
 const MAX_ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 1;
 
-/** The database is away: it refuses connections, has lost them, or is silent on one that nothing else uses. */
+/**
+ * The database is unavailable: it refuses connections, has lost them, or does not answer on a connection that no other
+ * query uses.
+ */
 export class DatabaseAway extends Error {
   constructor(cause: unknown) {
     super('The database is away.', { cause });
@@ -28,10 +31,10 @@ class TooSlow extends Error {
 }
 
 /**
- * The outcome of a query, at most a second old.
+ * Returns the outcome of a query. The outcome is at most a second old.
  *
- * @throws {DatabaseAway} when the database is away.
- * @throws {ServiceError} `unavailable` when the database is there, but slow or failing.
+ * @throws {DatabaseAway} if the database is unavailable.
+ * @throws {ServiceError} `unavailable` if the database is available, but slow or failing.
  */
 export async function queryInTime<T>(query: () => Promise<T>, presence: DatabasePresence): Promise<T> {
   let failure: unknown;
@@ -39,7 +42,7 @@ export async function queryInTime<T>(query: () => Promise<T>, presence: Database
     const askedAt = performance.now();
     try {
       const outcome = await within(unlessAway(query(), presence), LONGEST_MS, () => new TooSlow());
-      // When this process was busy, an answer that came in time may be read late. It is asked for again.
+      // If this process was busy, it may read a timely answer too late. The query is then repeated.
       if (performance.now() - askedAt <= LONGEST_MS) return outcome;
       failure = new TooSlow();
     } catch (error) {
@@ -69,7 +72,10 @@ async function unlessAway<T>(work: Promise<T>, presence: DatabasePresence): Prom
   return Promise.race([work, verdict]);
 }
 
-/** Failures without a code are of the client library, which has given up the connection. */
+/**
+ * Whether a failed query is worth a retry. A failure without a code comes from the client library, which has closed the
+ * connection.
+ */
 function isWorthRetrying(error: unknown): boolean {
   if (error instanceof TooSlow) return false;
   return codeOf(error) === undefined || isLostConnection(error);

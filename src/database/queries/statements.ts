@@ -1,20 +1,24 @@
 import type { DataSource } from 'typeorm';
 
-/** As far as statements differ between them. */
+/** The database engines, as far as their statements differ. */
 export type Engine = 'sqlite' | 'postgres';
 
 export function engineOf({ options }: DataSource): Engine {
   return options.type === 'postgres' ? 'postgres' : 'sqlite';
 }
 
-/** Placeholders of `count` parameters, from the one after `before` on. */
+/**
+ * Returns the placeholders of `count` parameters.
+ *
+ * @param before the number of parameters before them in the statement.
+ */
 export function marks(engine: Engine, count: number, before = 0): string {
   return Array.from({ length: count }, (_, index) => (engine === 'postgres' ? `$${before + index + 1}` : '?')).join(
     ',',
   );
 }
 
-/** The time of the database in seconds since 1970, as an expression. */
+/** Returns an SQL expression for the time of the database, in seconds since 1970. */
 export function secondsNow(engine: Engine): string {
   return engine === 'postgres' ? 'extract(epoch from clock_timestamp())' : `unixepoch('now', 'subsec')`;
 }
@@ -22,9 +26,10 @@ export function secondsNow(engine: Engine): string {
 const remembered = new Map<string, string>();
 
 /**
- * `INSERT INTO … VALUES …` for rows of parameters.
+ * Returns an `INSERT INTO … VALUES …` statement for rows of parameters. The statement is cached by engine, table and number
+ * of rows, so calls for the same table must use the same columns and expressions.
  *
- * @param expressions further columns, the same in every row.
+ * @param expressions additional columns with SQL expressions, which are the same in every row.
  */
 export function insertStatement(
   engine: Engine,

@@ -7,15 +7,18 @@ import { codeOf, DatabaseError } from '../database-error.js';
 import { MIGRATIONS } from '../migrations/all-migrations.js';
 import { runMigrations } from '../migrations/run-migrations.js';
 
-/** How long a statement waits for another process's write. The driver waits without yielding the event loop. */
+/** How long a statement waits for a write of another process. The driver blocks the event loop during this wait. */
 const BUSY_TIMEOUT_MS = 5000;
-/** How long a start waits for another process's migrations; yields the event loop meanwhile. */
+/** How long the start waits for the migrations of another process. This wait does not block the event loop. */
 const START_TIMEOUT_MS = 30_000;
 const RETRY_AFTER_MS = 25;
-/** Prepared statements, the oldest of which make room: those of the ledger alone are a hundred, one for each number of rows. */
+/**
+ * The maximum number of prepared statements. Above it, the oldest statements are removed. The ledger alone needs a hundred,
+ * one for each number of rows.
+ */
 const STATEMENTS_KEPT = 500;
 
-/** @param path of the file, or `:memory:`. Missing parent folders are made. */
+/** @param path the path of the file, or `:memory:`. Missing parent folders are created. */
 export function sqliteOptions(path: string): BetterSqlite3DataSourceOptions {
   return {
     type: 'better-sqlite3',
@@ -28,7 +31,11 @@ export function sqliteOptions(path: string): BetterSqlite3DataSourceOptions {
   };
 }
 
-/** @throws {DatabaseError} */
+/**
+ * Opens the database and runs pending migrations.
+ *
+ * @throws {DatabaseError} if the database cannot be opened.
+ */
 export async function openSqlite(options: BetterSqlite3DataSourceOptions): Promise<DataSource> {
   const dataSource = new DataSource(options);
   try {
@@ -44,9 +51,9 @@ export async function openSqlite(options: BetterSqlite3DataSourceOptions): Promi
 }
 
 async function prepare(database: Database): Promise<void> {
-  // Readers and the one writer do not wait for each other, and several processes may have the file open.
+  // In WAL mode, readers and the single writer do not wait for each other, and several processes can open the file.
   await onceFree(() => database.pragma('journal_mode = WAL'));
-  // With WAL a crash of the machine can lose the last transactions, never the file.
+  // With WAL, a crash of the machine can lose the last transactions, but never damages the file.
   database.pragma('synchronous = NORMAL');
 }
 
@@ -62,7 +69,11 @@ async function migrate(dataSource: DataSource): Promise<void> {
   }
 }
 
-/** SQLite's own wait would block this process, and with it a second data source of the same process that holds the lock. */
+/**
+ * Runs `statement`, and retries it while the database is locked. The retries end after {@link START_TIMEOUT_MS}.
+ *
+ * SQLite's own wait would block this process. A second data source in the same process could then never release its lock.
+ */
 async function onceFree(statement: () => unknown): Promise<void> {
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
@@ -94,7 +105,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function reasonOf(error: unknown, path: string): string {
   const code = codeOf(error) ?? '';
   if (code.startsWith('SQLITE_CANTOPEN') && isFolder(path)) return 'it is a folder';
-  // Extended codes refine the basic one: SQLITE_READONLY_DIRECTORY.
+  // Extended codes start with the basic code, such as SQLITE_READONLY_DIRECTORY.
   const basic = Object.keys(REASONS).find((known) => code === known || code.startsWith(`${known}_`)) ?? '';
   return REASONS[basic] ?? (error instanceof Error ? error.message : String(error));
 }

@@ -4,18 +4,18 @@ import { ShedLoad } from '../../common/shed-load.js';
 import { MOST_BODY_BYTES } from '../../config/limits/memory-limit.js';
 import type { BodyParty } from './body-parties.js';
 
-/** What a body that is arriving costs at least: its connection, its request and the buffers around it. */
+/** The minimum memory of an arriving body: its connection, its request and the buffers around it. */
 const BYTES_PER_ARRIVING_BODY = 64 * 1024;
-/** Bodies up to this size are refused last: large bodies cannot take the place of all others. */
+/** Bodies up to this size are refused last, so that large bodies cannot take the space of all others. */
 const SMALL_BYTES = 64 * 1024;
 const SHARE_OF_LARGE_BODIES = 0.75;
-/** Of the memory for all. */
+/** A share of the memory for all bodies. */
 const SHARE_OF_ONE_PARTY = 0.5;
 
 const PARTY_RETRY_SECONDS = 1;
 const ALL_RETRY_SECONDS = 5;
 
-/** What one party holds, or all of them together. */
+/** The use of one party, or of all parties together. */
 interface Use {
   arriving: number;
   bytes: number;
@@ -26,23 +26,24 @@ interface ExpectedBody {
   readonly isHere: boolean;
 }
 
-/** The place of one body. */
+/** The memory reservation of one body. */
 export interface BodyHold {
   /**
    * Counts bytes that have arrived.
    *
-   * @throws {ServiceError} when there is no room for them. The body must then be let go.
+   * @throws {ServiceError} if there is no room for the bytes. The caller must then release the body.
    */
   add(bytes: number): void;
-  /** The whole body is there. */
+  /** Tells that the whole body has arrived. */
   arrived(): void;
-  /** The memory of the body is free again. Harmless when called again. */
+  /** Releases the memory of the body. Further calls have no effect. */
   release(): void;
 }
 
 /**
- * Counts the bodies that this process holds, by party and in all. A body counts from its first byte until its request has been
- * answered, because what was made of it lives as long. Past the bounds, a body is refused before the rest of it is read.
+ * Counts the bodies that this process holds, per party and in total. A body counts from its first byte until its request
+ * has been answered, because the values parsed from the body stay in memory until then. Above the limits, a body is refused
+ * before the rest of it is read.
  */
 @Injectable()
 export class BodiesInFlight {
@@ -55,9 +56,11 @@ export class BodiesInFlight {
   ) {}
 
   /**
-   * @param expected.bytes the size of the body, where it is known; 0 where it is not.
-   * @param expected.isHere the whole body has arrived already: it does not wait for its client.
-   * @throws {ServiceError} `concurrency_limit_exceeded`, or `unavailable` when the process holds too much in all.
+   * Reserves a place for a body.
+   *
+   * @param expected.bytes the size of the body, or 0 if the size is unknown.
+   * @param expected.isHere whether the whole body has already arrived, so that nothing waits for the client.
+   * @throws {ServiceError} `concurrency_limit_exceeded`, or `unavailable` if the process holds too many bodies in total.
    */
   begin(party: BodyParty, { bytes, isHere }: ExpectedBody): BodyHold {
     const use = this.parties.get(party.key) ?? { arriving: 0, bytes: 0 };
@@ -108,7 +111,12 @@ export class BodiesInFlight {
     if (use.arriving === 0 && use.bytes === 0 && this.parties.get(key) === use) this.parties.delete(key);
   }
 
-  /** @param size of the body, with the `more` bytes that need room. */
+  /**
+   * Checks that there is room for `more` bytes.
+   *
+   * @param size the size of the body, including the `more` bytes.
+   * @throws {ServiceError} if there is no room.
+   */
   private check(party: BodyParty, use: Use, more: number, size: number): void {
     if (use.bytes + more > Math.min(party.mostBytes, this.mostBytes * SHARE_OF_ONE_PARTY)) throw this.partyIsFull();
     const share = size > SMALL_BYTES ? SHARE_OF_LARGE_BODIES : 1;

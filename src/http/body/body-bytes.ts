@@ -1,11 +1,17 @@
-/** Pieces below this size are copied together: each piece as Node gives it costs some 200 bytes of its own. */
+/**
+ * Pieces below this size are copied into one block, because each piece that Node delivers has an overhead of about 200
+ * bytes.
+ */
 const SMALL_PIECE_BYTES = 4 * 1024;
 const BLOCK_BYTES = 16 * 1024;
 
-/** The bytes of a body, as far as they have arrived. Uses hardly more memory than the bytes, however small their pieces are. */
+/**
+ * The bytes of a body that have arrived so far. Uses little more memory than the bytes themselves, even if the pieces are
+ * small.
+ */
 export class BodyBytes {
   private readonly blocks: Buffer[] = [];
-  /** Takes small pieces. */
+  /** The block that collects small pieces. */
   private open: Buffer | undefined;
   private openLength = 0;
 
@@ -13,7 +19,7 @@ export class BodyBytes {
 
   add(piece: Buffer): void {
     this.length += piece.length;
-    // A short body is mostly one piece.
+    // A short body usually arrives in one piece.
     if (piece.length >= SMALL_PIECE_BYTES || this.length === piece.length) {
       this.close();
       this.blocks.push(piece);
@@ -25,7 +31,7 @@ export class BodyBytes {
     this.openLength += piece.length;
   }
 
-  /** All bytes in order, in as few blocks as there are. */
+  /** Returns all bytes in order, in the existing blocks. */
   all(): readonly Buffer[] {
     this.close();
     return this.blocks;

@@ -10,15 +10,17 @@ import { isUtf8MediaType } from './media-type.js';
 import { BodyReader } from './read-body.js';
 
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
-/** Objects and arrays within each other. */
+/** The maximum number of nested objects and arrays. */
 const MOST_DEPTH = 32;
 const LONGEST_NAME_BYTES = 200;
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Reads the body for `@Body()`: JSON, or a form where the route is a `@Form()`. A guard and the last of the global ones,
- * not a middleware, so that a stranger or a throttled caller cannot make the process take in and parse 4 MiB: guards
- * before it have let the request in by then, or have called this one when they needed the body.
+ * Reads the body for `@Body()`: JSON, or a form if the route is a `@Form()`.
+ *
+ * This is a guard, the last of the global guards, and not a middleware. It runs when the guards before it have let the
+ * request in, or when one of them calls it because it needs the body. So an unknown or throttled caller cannot make the
+ * process read and parse 4 MiB.
  */
 @Injectable()
 export class JsonBodyGuard implements CanActivate {

@@ -1,11 +1,12 @@
-/** The longest `Content-Type` that is read. The types of this interface need 60 characters with their parameter. */
+/** The maximum length of a `Content-Type`. The types of this API need at most 60 characters, including their parameter. */
 const MAX_CHARACTERS = 256;
 
 /**
- * Whether a `Content-Type` names `type` in UTF-8: without parameters, or with `charset=utf-8` as the only one (RFC 9110,
- * section 8.3.1). Case, quotes around the value, white space and empty parameters (`;`) make no difference.
+ * Whether a `Content-Type` names `type` in UTF-8: without parameters, or with `charset=utf-8` as the only parameter (RFC
+ * 9110, section 8.3.1). Case, quotes around the value, white space and empty parameters (`;`) make no difference.
  *
- * Not a regular expression: the header comes from anyone, and this takes the same few steps for every one of them.
+ * The function does not use a regular expression. Anyone can send the header, and this code takes a small, fixed number of
+ * steps for every value.
  *
  * @param type in lower case, such as `application/json`.
  */

@@ -6,18 +6,25 @@ import { BodiesInFlight, type BodyHold } from './bodies-in-flight.js';
 import { BodyParties } from './body-parties.js';
 import { ReadingPace } from './reading-pace.js';
 
-/** From the beginning of the reading to the last byte. 4 MiB arrive in this time at 1.2 Mbit/s. */
+/** The time limit from the start of the reading to the last byte. At 1.2 Mbit/s, 4 MiB arrive in this time. */
 const BODY_DEADLINE_MS = 30_000;
-/** Chunks or packets. A body that is written value by value has several thousand; each costs work of its own. */
+/**
+ * The maximum number of chunks or packets. Each one costs processing time. A body that is written value by value has
+ * several thousand.
+ */
 const MOST_PIECES = 10_000;
 
-/** Takes the pieces of a body in order. */
+/** Receives the pieces of a body in order. */
 export interface BodySink {
-  /** @throws {ServiceError} to refuse the body. */
+  /**
+   * Adds the next piece.
+   *
+   * @throws {ServiceError} to refuse the body.
+   */
   add(piece: Buffer): void;
 }
 
-/** Reads the bodies of requests, within bounds for their size, their time, and the memory of all of them together. */
+/** Reads the bodies of requests. Limits the size and the time of each body, and the memory of all bodies together. */
 @Injectable()
 export class BodyReader {
   private readonly pace = new ReadingPace();
@@ -29,12 +36,13 @@ export class BodyReader {
   ) {}
 
   /**
-   * Reads a body to its end, and holds its place in memory until the response is over. The caller must answer after a
-   * rejection; the rest of the body is not read then.
+   * Reads a whole body, and holds its memory reservation until the response is closed. After a rejection the caller must
+   * answer, and the rest of the body is not read.
    *
-   * @returns what `finish` makes of the body.
-   * @throws {ServiceError} `payload_too_large` above `limitBytes`; `concurrency_limit_exceeded` or `unavailable` when too
-   * many bodies are held; `invalid_request` with status 408 when the body is too slow; whatever `sink` or `finish` throws.
+   * @returns the result of `finish`.
+   * @throws {ServiceError} `payload_too_large` above `limitBytes`; `concurrency_limit_exceeded` or `unavailable` if the
+   *   process holds too many bodies; `invalid_request` with status 408 if the body is too slow; and every error of `sink`
+   *   or `finish`.
    */
   async read<T>(
     request: Request,
@@ -43,7 +51,7 @@ export class BodyReader {
   ): Promise<T> {
     const declaredBytes = Number(request.headers['content-length'] ?? 0);
     if (declaredBytes > limitBytes) throw tooLarge(limitBytes);
-    // The client left before the reading began.
+    // The client disconnected before the reading began.
     if (request.destroyed) throw brokenOff();
     const expected = { bytes: declaredBytes, isHere: request.complete };
     const hold = this.bodies.begin(this.parties.partyOf(request), expected);

@@ -1,20 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 
-/** All requests together. Some milliseconds of reading and measuring. */
+/** The number of bytes read in one turn, for all requests together. Reading and measuring them takes some milliseconds. */
 const BYTES_PER_TURN = 4 * 1024 * 1024;
-/** Not worth counting. */
+/** Pieces below this size are not counted. */
 const SMALL_PIECE_BYTES = 4 * 1024;
 
 /**
- * Shares each turn of the event loop between the bodies that are being read and everything else: Node reads up to 2 MiB of
- * each connection in one turn, of all connections that have sent something.
+ * Divides each turn of the event loop between reading bodies and all other work. Without this limit, Node reads up to 2 MiB
+ * per connection in one turn, for all connections that have sent data.
  */
 export class ReadingPace {
   private bytesLeft = BYTES_PER_TURN;
   private waiting: IncomingMessage[] = [];
   private isCounting = false;
 
-  /** To be called for each piece. Pauses the request until the next turn where this one has read enough. */
+  /** Counts a piece. Must be called for each piece. Pauses the request until the next turn if this turn has read enough. */
   count(request: IncomingMessage, bytes: number): void {
     if (bytes < SMALL_PIECE_BYTES) return;
     this.bytesLeft -= bytes;

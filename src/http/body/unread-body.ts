@@ -1,20 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A rest up to this size is read at once, so that the connection can serve the next request. */
+/** A rest up to this size is read at full speed, so that the connection can serve the next request. */
 const SMALL_BYTES = 64 * 1024;
-/** How long a client may go on sending after the answer, so that it can finish and read the answer. */
+/** How long a client may continue to send after the answer, so that it can finish and read the answer. */
 const LONGEST_MS = 2_000;
-/** How long it may be silent meanwhile. */
+/** How long the client may be silent during this time. */
 const SILENCE_MS = 1_000;
-/** Between two pieces, of some 64 KiB, that are read and dropped. Reading all of it fast would cost as much as taking it in. */
+/**
+ * The delay between two pieces, of about 64 KiB each, that are read and discarded. Fast reading would cost as much as
+ * receiving the body.
+ */
 const PIECE_EVERY_MS = 100;
 
 /**
- * Prepares the response to a request whose body has not been read to its end. To be called before the response is sent.
+ * Prepares the response to a request whose body has not been read completely. Must be called before the response is sent.
  *
- * After a long rest the connection is closed: the client is told with `Connection: close`, and the sending side is closed with
- * the response. For two seconds the rest is still read, slowly, and dropped. Node would cut the connection at once, and a
- * client that is still sending would lose the answer.
+ * If the rest of the body is long, the connection is closed. `Connection: close` informs the client, and the sending side
+ * closes with the response. For two seconds, the rest is still read slowly and discarded. Node would close the connection
+ * at once, and a client that is still sending would lose the answer.
  */
 export function dropRestOfBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || !hasBody(request)) return;
@@ -32,7 +35,7 @@ export function dropRestOfBody(request: IncomingMessage, response: ServerRespons
   dropSlowly(request);
   response.setHeader('Connection', 'close');
   const close = socket.destroySoon.bind(socket);
-  // Node calls this when the response has been written.
+  // Node calls this method after it has written the response.
   socket.destroySoon = () => {
     if (request.complete) {
       close();

@@ -3,23 +3,26 @@ import type { Socket } from 'node:net';
 import { takeTurn } from '../../common/event-loop/event-loop-turns.js';
 import type { ShedLoad } from '../../common/shed-load.js';
 
-/** Pipelined requests that may wait on one connection for the answers before them. */
+/** The maximum number of pipelined requests that wait on one connection for earlier answers. */
 const MAX_WAITING_REQUESTS = 100;
-/** Bytes of their bodies that are read ahead. */
+/** The maximum number of bytes of their bodies that are read ahead. */
 const MAX_WAITING_BYTES = 256 * 1024;
-/** How long a connection with more than that stays unread before its waiting requests are dropped. */
+/** How long the connection may stay paused above that size. After this time, its waiting requests are dropped. */
 const FULL_LIMIT_MS = 2_000;
 /** How long the client may take to read the last answer before the connection is cut. */
 const FAREWELL_MS = 2_000;
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What it says hangs on nothing else, and so must not wait for what others ask. */
+/**
+ * The path of the health checks. Their answers do not depend on other requests, so they must not wait behind other
+ * requests.
+ */
 const HEALTH = '/api/v1/health';
 
 export const isProbe = ({ url }: IncomingMessage): boolean => url?.startsWith(HEALTH) === true;
 
-/** A request and what handles it. */
+/** A request, its response and its handler. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -27,21 +30,21 @@ interface Exchange {
 }
 
 /**
- * One connection of a client. It handles one request at a time: a pipelined request begins when the answer before it is
- * over. If the client leaves, the requests that wait never begin.
+ * One connection of a client. The connection handles one request at a time: a pipelined request starts after the previous
+ * answer has ended. If the client disconnects, the waiting requests never start.
  *
- * Node hands over pipelined requests at once, and a response that waits for its turn never emits `close` when the client
- * leaves. Whatever such a request holds would be held until the process ends.
+ * The reason: Node delivers pipelined requests at once, and a waiting response never emits `close` when the client
+ * disconnects. So the resources of such a request would be held until the process ends.
  */
 export class ClientConnection {
-  /** When the last request ended, or the connection began (`performance.now()`). */
+  /** When the last request ended, or when the connection opened if there was no request (`performance.now()`). */
   idleSince = performance.now();
   private current: Exchange | undefined;
   private waiting: Exchange[] = [];
   private droppedCount = 0;
   private fullTimer: NodeJS.Timeout | undefined;
 
-  /** @param idle holds this connection while it has no request, the longest idle first. */
+  /** @param idle contains this connection while it has no request, longest idle first. */
   constructor(
     readonly socket: Socket,
     private readonly idle: Set<ClientConnection>,
@@ -50,24 +53,24 @@ export class ClientConnection {
     idle.add(this);
   }
 
-  /** The response to the request that is being handled. */
+  /** The response to the current request. */
   get response(): ServerResponse | undefined {
     return this.current?.response;
   }
 
-  /** The service has nothing to do: the client has not sent all of its request, or has not read all of the answer. */
+  /** Whether the service waits for the client: the client has not sent a whole request, or has not read the whole answer. */
   get isWaitingForClient(): boolean {
     return this.current === undefined || !this.current.request.complete || this.current.response.writableEnded;
   }
 
-  /** An error of the parser belongs to the next answer on this connection, so that it may be told. */
+  /** Whether the service may answer a parser error: the error then belongs to the next answer on this connection. */
   get mayTellParserError(): boolean {
     const { current } = this;
     if (current === undefined) return true;
     return !current.request.complete && !current.response.headersSent;
   }
 
-  /** Handles the request now, or when its turn comes. With too many requests waiting, cuts the connection. */
+  /** Handles the request now, or later when it is its turn. Cuts the connection if too many requests wait. */
   take(request: IncomingMessage, response: ServerResponse, handle: RequestHandler): void {
     if (this.socket.destroyed) return;
     const exchange = { request, response, handle };
@@ -99,7 +102,7 @@ export class ClientConnection {
     if (next !== undefined) {
       this.stopFullTimer();
       if (this.waiting.length === 0) this.socket.off('pause', this.readAhead);
-      // The other listeners of `close` come first: they give back what the request before held.
+      // The other listeners of `close` run first: they release the resources of the previous request.
       process.nextTick(this.beginNext, next);
     } else if (this.droppedCount > 0) {
       this.endConnection();
@@ -111,20 +114,22 @@ export class ClientConnection {
 
   private readonly beginNext = (next: Exchange): void => {
     const { socket } = this;
-    // Without a socket of its own, a response was not given its turn: the one before it has ended the connection.
+    // A response without a socket did not get its turn, because the previous response has ended the connection.
     if (socket.destroyed || next.response.socket === null) {
       this.waiting = [];
       this.stopReadingAhead();
       return;
     }
-    // The answer before may have limited how long its end may remain unread.
+    // The previous answer may have set a time limit for its unread end.
     socket.setTimeout(0);
     this.begin(next);
   };
 
   /**
-   * Node stops reading a connection while the body of a request is not read. It then does not notice that the client
-   * leaves. A connection that is paused because its client does not read stays paused.
+   * Reads the bodies of waiting requests ahead.
+   *
+   * Node stops reading a connection while the body of a request is unread, and then does not notice when the client
+   * disconnects. A connection that is paused because its client does not read stays paused.
    */
   private readonly readAhead = (): void => {
     const { socket } = this;
@@ -145,8 +150,10 @@ export class ClientConnection {
   }
 
   /**
-   * The answer before them takes long. It goes on, but the requests that wait are read and forgotten, so that it is
-   * noticed when the client leaves. The connection ends with that answer: a client has to send again what was not answered.
+   * Drops the waiting requests because the current answer takes too long.
+   *
+   * The current answer continues. The waiting requests are read and discarded, so that the service notices when the client
+   * disconnects. The connection ends with the current answer, and the client must send the unanswered requests again.
    */
   private readonly dropWaiting = (): void => {
     const dropped = this.waiting;

@@ -6,20 +6,22 @@ import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { ClientConnection, type RequestHandler } from './client-connection.js';
 
-/** A connection without a request that is younger than this is closed only if there is nothing else to close. */
+/** A connection without a request that is younger than this is closed only if no other connection can be closed. */
 const GRACE_MS = 1_000;
-/** After a search that found nothing to close, the next one waits this long. */
+/** The minimum time between a search that found no connection to close and the next search. */
 const SEARCH_EVERY_MS = 100;
 
 /**
- * The connections of all clients. Above the limit, a new connection takes the place of the one that has waited longest for
- * its client, so that connections that do nothing keep no client out: a probe of `/health` gets through. A connection whose
- * request is being worked on is never closed.
+ * The connections of all clients.
+ *
+ * Above the limit, a new connection replaces the connection that has waited longest for its client. So idle connections
+ * cannot keep other clients out, and a `/health` probe still gets through. The service never closes a connection while it
+ * works on its request.
  */
 @Injectable()
 export class ClientConnections {
   private readonly open = new Map<Socket, ClientConnection>();
-  /** Without a request, the longest idle first. */
+  /** The connections without a request, longest idle first. */
   private readonly idle = new Set<ClientConnection>();
   private readonly limit: number;
   private searchedInVainAt = -SEARCH_EVERY_MS;
@@ -43,7 +45,7 @@ export class ClientConnections {
     return this.open.get(socket);
   }
 
-  /** Counts the connections of `server`, which must not listen yet. */
+  /** Counts the connections of `server`. The server must not listen yet. */
   watch(server: Server): void {
     server.on('connection', (socket) => {
       noteAccepted();
@@ -56,7 +58,7 @@ export class ClientConnections {
     });
   }
 
-  /** Has `handle` handle the request when its turn comes. */
+  /** Passes the request to `handle` when it is the turn of the request. */
   take(request: IncomingMessage, response: ServerResponse, handle: RequestHandler): void {
     this.open.get(request.socket)?.take(request, response, handle);
   }
@@ -66,12 +68,12 @@ export class ClientConnections {
     const isOld = performance.now() - longestIdle.idleSince > GRACE_MS;
     const closed = isOld ? longestIdle : (this.stuck() ?? longestIdle);
     this.shedLoad.note('connections');
-    // Not only at its `close`, which comes later than further connections may.
+    // Forgets the connection now, because more connections may arrive before its `close` event.
     this.forget(closed);
     closed.socket.destroy();
   }
 
-  /** The oldest connection whose client does not send the rest of its request, or does not read its answer. */
+  /** Finds the oldest connection whose client does not send the rest of its request, or does not read its answer. */
   private stuck(): ClientConnection | undefined {
     const now = performance.now();
     if (now - this.searchedInVainAt < SEARCH_EVERY_MS) return undefined;

@@ -11,14 +11,17 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** How long the client may take to read the answer, in milliseconds. To close at once could lose the answer. */
+/**
+ * How long the client may take to read the answer, in milliseconds. The answer could be lost if the connection closed at
+ * once.
+ */
 const FAREWELL_MS = 2_000;
 
 /**
- * Answers requests that Node's HTTP parser refuses with the error body of the interface, and closes the connection.
+ * Answers requests that Node's HTTP parser refuses, with the error body of the API, and closes the connection.
  *
- * @param mayAnswer false while another request of the connection is being answered: the client would take the error for
- *   that answer.
+ * @param mayAnswer returns false while another request of the connection is being answered. The client would take the
+ *   error for the answer to that request.
  */
 export function answerClientErrors(server: Server, mayAnswer: (socket: Socket) => boolean): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {

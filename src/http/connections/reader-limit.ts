@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 
 const limited = new WeakSet<ServerResponse>();
 
-/** Says that the sender of this response itself limits how long its client may not read. Streams have a longer limit. */
+/**
+ * Marks a response whose sender limits how long the client may stop reading. Streams have a longer limit than other
+ * answers.
+ */
 export function limitsItsReader(response: ServerResponse): void {
   limited.add(response);
 }

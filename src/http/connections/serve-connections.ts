@@ -4,7 +4,10 @@ import type { RequestHandler } from './client-connection.js';
 import type { ClientConnections } from './client-connections.js';
 import { answerClientErrors } from './client-error.js';
 
-/** Hands the requests of `server`, which must not listen yet, to `handle`: those of a connection one after the other. */
+/**
+ * Passes the requests of `server` to `handle`. Requests of the same connection are handled one after the other. The server
+ * must not listen yet.
+ */
 export function serveConnections(server: Server, connections: ClientConnections, handle: RequestHandler): void {
   connections.watch(server);
   server.on('request', (request, response) => {

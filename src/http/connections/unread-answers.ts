@@ -6,23 +6,23 @@ import { ClientConnections } from './client-connections.js';
 import { isReaderLimited } from './reader-limit.js';
 
 const LOOK_EVERY_MS = 1_000;
-/** A client that takes this many bytes within the limit of time reads slowly, but reads. */
+/** A client that reads at least this many bytes within the time limit counts as slow, but reading. */
 const LEAST_TAKEN_BYTES = 64 * 1024;
-/** All unread answers together. Above it, those that have waited longest are cut before their time is over. */
+/** The maximum size of all unread answers together. Above it, the oldest unread answers are cut before their time limit. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
-/** An answer of which a part still waits in this process for its client to read. */
+/** An answer that the client has not read completely. The unread part is in the memory of this process. */
 interface UnreadAnswer {
   readonly connection: ClientConnection;
   readonly since: number;
-  /** Bytes that had left the process at that time. */
+  /** The number of bytes that had left the process at `since`. */
   readonly takenBytes: number;
   readonly unreadBytes: number;
 }
 
 /**
- * Cuts connections whose client does not read its answer, so that they hold no memory. Streams have a limit of their own
- * (STALLED_READER_SECONDS). Looks once a second, which costs requests nothing.
+ * Cuts connections whose client does not read its answer, so that the answer does not occupy memory. Streams have their own
+ * limit (STALLED_READER_SECONDS). The check runs once a second and adds no cost to requests.
  */
 @Injectable()
 export class UnreadAnswers implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -66,7 +66,7 @@ export class UnreadAnswers implements OnApplicationBootstrap, OnApplicationShutd
     if (unreadBytes > MAX_UNREAD_BYTES) this.cutOldest(unreadBytes - MAX_UNREAD_BYTES);
   }
 
-  /** What is known of the answer now. Its time begins anew whenever its client has taken enough. */
+  /** Returns the current state of the answer. Its time starts again each time the client has read enough bytes. */
   private note(connection: ClientConnection, before: UnreadAnswer | undefined): UnreadAnswer {
     const { socket } = connection;
     const unreadBytes = socket.writableLength;
@@ -85,7 +85,7 @@ export class UnreadAnswers implements OnApplicationBootstrap, OnApplicationShutd
     }
   }
 
-  /** By a reset, as the operating system would otherwise keep what it has not sent. */
+  /** Resets the connection. Without a reset, the operating system would keep the data that it has not sent. */
   private cut({ connection: { socket } }: UnreadAnswer): void {
     this.shedLoad.note('unread_answer');
     socket.resetAndDestroy();

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../common/service-error.js';
 
 const codes = new WeakMap<ServerResponse, ErrorCode>();
 
-/** Keeps with which error a request was answered, for whoever tells of it when it is over. */
+/** Stores the error code of the answer. The request log reads the code when the request is over. */
 export function noteAnsweredError(response: ServerResponse, code: ErrorCode): void {
   codes.set(response, code);
 }

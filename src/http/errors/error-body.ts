@@ -10,10 +10,13 @@ export interface ErrorBody {
   };
 }
 
-/** Below 16 KB, as JSON in UTF-8. */
+/** The maximum size of the body, as JSON in UTF-8. It is below 16 KB. */
 const MOST_BYTES = 15_000;
 
-/** Leaves out details from the end where all of them would make the body too large: a character can take 6 bytes. */
+/**
+ * Creates the error body. Leaves out details from the end if all details would make the body too large: a character can
+ * take 6 bytes.
+ */
 export function errorBody({ code, message, details }: ServiceError, requestId: string): ErrorBody {
   const brief = { code, message, request_id: requestId };
   if (details === undefined) return { error: brief };

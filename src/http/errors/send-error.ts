@@ -4,7 +4,11 @@ import { requestIdOf } from '../request/request-id.js';
 import { noteAnsweredError } from './answered-error.js';
 import { errorBody } from './error-body.js';
 
-/** Answers with the error. `status` where HTTP has a more exact one than the error's code. */
+/**
+ * Sends the error as the answer.
+ *
+ * @param status overrides the status of the error, if HTTP has a more exact one.
+ */
 export function sendError(error: ServiceError, response: ServerResponse, status: number = error.status): void {
   noteAnsweredError(response, error.code);
   const body = Buffer.from(JSON.stringify(errorBody(error, requestIdOf(response))));

@@ -7,7 +7,7 @@ import { allowedMethods } from '../routing/allowed-methods.js';
 import { sendError } from './send-error.js';
 import { toServiceError } from './to-service-error.js';
 
-/** Answers whatever was thrown with the one error body of the interface, and logs what is our fault. */
+/** Answers every thrown error with the error body of the API, and logs the errors that are faults of the service. */
 @Catch()
 export class ServiceErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ServiceErrorFilter.name);
@@ -17,15 +17,15 @@ export class ServiceErrorFilter implements ExceptionFilter {
     this.answer(thrown, http.getRequest<Request>(), http.getResponse<Response>());
   }
 
-  /** For what fails outside of Nest's routes. */
+  /** Answers an error from outside the routes of Nest. */
   answer(thrown: unknown, request: Request, response: Response): void {
     const error = orMethodNotAllowed(toServiceError(thrown), request);
     const requestId = requestIdOf(response);
-    // What went wrong at a vendor is logged where it was asked.
+    // Errors of an upstream are logged where the upstream was called.
     if (error.status >= 500 && !error.code.startsWith('upstream_')) this.log(error, requestId);
 
     if (response.headersSent) {
-      // Too late to tell: cut the connection, so that nothing half-sent looks whole.
+      // It is too late to send the error. Cutting the connection shows the client that the answer is incomplete.
       response.destroy();
       return;
     }
@@ -33,7 +33,7 @@ export class ServiceErrorFilter implements ExceptionFilter {
     this.send(error, request, response);
   }
 
-  /** How the error is told. */
+  /** Sends the error. Subclasses can override this method. */
   protected send(error: ServiceError, _: Request, response: Response): void {
     sendError(error, response);
   }
@@ -47,7 +47,7 @@ export class ServiceErrorFilter implements ExceptionFilter {
   }
 }
 
-/** The router says "not found" of a known path with another method, too. */
+/** Returns `method_not_allowed` if the path exists with another method. The router reports "not found" in that case, too. */
 function orMethodNotAllowed(error: ServiceError, request: Request): ServiceError {
   if (error.code !== 'not_found') return error;
   const methods = allowedMethods(request);

@@ -1,7 +1,7 @@
 import { HttpException, HttpStatus } from '@nestjs/common';
 import { ServiceError, type ErrorCode } from '../../common/service-error.js';
 
-/** What the framework or its parsers mean by a status, where they raise one of their own. */
+/** The error codes and messages for HTTP errors that the framework or its parsers throw, by status. */
 const BY_STATUS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   [HttpStatus.BAD_REQUEST]: ['invalid_request', 'The request is malformed.'],
   [HttpStatus.UNAUTHORIZED]: ['unauthenticated', 'A valid credential is needed.'],
@@ -15,8 +15,8 @@ const BY_STATUS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
 };
 
 /**
- * Whatever was thrown as the error to tell the client. What is not known to be the caller's doing is an
- * `internal_error`, with the original as its cause.
+ * Converts a thrown value to the error that the client gets. An error that is not known to be the fault of the caller
+ * becomes an `internal_error`, with the original error as its cause.
  */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
@@ -29,7 +29,10 @@ export function toServiceError(thrown: unknown): ServiceError {
   return new ServiceError('internal_error', 'Something went wrong on our side.', { cause: thrown });
 }
 
-/** Connect-style middleware marks the errors that the client may see with `expose` and their status. */
+/**
+ * Returns the status of an error from Connect-style middleware. Such middleware marks an error that the client may see with
+ * `expose` and a status.
+ */
 function statusOfMiddlewareError(thrown: unknown): number | undefined {
   if (typeof thrown !== 'object' || thrown === null) return undefined;
   const { status, expose } = thrown as { status?: unknown; expose?: unknown };

@@ -10,7 +10,7 @@ import {
 import type { ApiResponseOptions } from '@nestjs/swagger';
 import { ERROR_STATUS, type ErrorCode } from '../../common/service-error.js';
 
-/** A stream can end for this, a request cannot: it is `unauthenticated` then. */
+/** Only a stream can end with this code. A request gets `unauthenticated` instead. */
 const STREAM_ONLY: ErrorCode = 'key_revoked';
 
 const CODES = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => code !== STREAM_ONLY);
@@ -52,7 +52,7 @@ const HEADERS: Readonly<Record<number, ApiResponseOptions['headers']>> = {
   503: RETRY_AFTER,
 };
 
-/** Documents the error body under each status, with the codes that it may carry. */
+/** Documents the error body for each status, with the error codes of that status. */
 export const ApiErrors = (...statuses: number[]): MethodDecorator =>
   applyDecorators(
     ApiExtraModels(ErrorBodyDto, ErrorDto, ErrorDetailDto),

@@ -3,7 +3,7 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import type { Request, Response } from 'express';
 import { VERSION } from '../../common/version.js';
 
-/** Serves the description of the interface: `/api/docs` for people, `/api/openapi.json` for programs. */
+/** Serves the description of the API: `/api/docs` for people, `/api/openapi.json` for programs. */
 export function serveOpenApi(app: INestApplication): void {
   const base = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -16,7 +16,8 @@ export function serveOpenApi(app: INestApplication): void {
   let json: Buffer | undefined;
   const documentOnce = (): OpenAPIObject => (document ??= SwaggerModule.createDocument(app, base));
   app.getHttpAdapter().get('/api/openapi.json', (_: Request, response: Response) => {
-    // Anyone may ask for this. The library would write the JSON anew for each request, and its YAML at a higher cost.
+    // Anyone can request this document. The library would generate the JSON again for each request, and its YAML at a
+    // higher cost.
     json ??= Buffer.from(JSON.stringify(documentOnce()));
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     response.setHeader('Content-Length', json.length);

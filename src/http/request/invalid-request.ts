@@ -1,12 +1,13 @@
 import { MOST_DETAILS, ServiceError, type ErrorDetail } from '../../common/service-error.js';
 
-/** Of a member of the body that the interface does not have. */
+/** The message about a member of the body that the API does not define. */
 export const UNKNOWN_MEMBER = 'is not a known member';
 
 const MOST_NAMED_IN_MESSAGE = 3;
 
 /**
- * Checks that there is no problem. Asks for no more problems than an answer can name, so a generator stops early.
+ * Throws an error if there is at least one problem. Reads only as many problems as an error can name, so that a generator
+ * stops early.
  *
  * @throws {ServiceError} `invalid_request` with the problems.
  */
@@ -15,12 +16,12 @@ export function refuseAny(problems: Iterable<ErrorDetail>): void {
   if (found.length > 0) throw errorOf(found);
 }
 
-/** The error for these problems, of which there is at least one. */
+/** Creates the error for these problems. There must be at least one problem. */
 export function invalidRequest(problems: Iterable<ErrorDetail>): ServiceError {
   return errorOf(firstOf(problems));
 }
 
-/** One more than an answer can name, where there are so many. */
+/** Returns at most one problem more than an error can name. The extra problem shows that there are more. */
 function firstOf(problems: Iterable<ErrorDetail>): ErrorDetail[] {
   const found: ErrorDetail[] = [];
   for (const problem of problems) {

@@ -5,13 +5,13 @@ export const REQUEST_ID_HEADER = 'X-Request-Id';
 
 const WELL_FORMED = /^[\w.:-]{1,128}$/;
 
-/** Gives the response an `X-Request-Id`, the caller's own where it sent a well-formed one. */
+/** Sets the `X-Request-Id` of the response. Uses the id from the request if the id is well-formed, otherwise a new UUID. */
 export function giveRequestId(request: IncomingMessage, response: ServerResponse): void {
   const sent = request.headers['x-request-id'];
   response.setHeader(REQUEST_ID_HEADER, typeof sent === 'string' && WELL_FORMED.test(sent) ? sent : randomUUID());
 }
 
-/** The id that {@link giveRequestId} gave. */
+/** Returns the request id that {@link giveRequestId} set. */
 export function requestIdOf(response: ServerResponse): string {
   return String(response.getHeader(REQUEST_ID_HEADER));
 }

@@ -3,15 +3,17 @@ import type { ErrorDetail } from '../../common/service-error.js';
 import { invalidRequest, refuseAny, UNKNOWN_MEMBER } from './invalid-request.js';
 
 /**
- * What the class of a body may offer in addition to its decorators: all of their rules in one pass, which looks for the
- * next problem only when it is asked for. Decorators cost some microseconds a value, milliseconds for a long conversation.
- * Counts for the class itself, not for classes that extend it.
+ * A fast check that the class of a body can have as a static method, used instead of its decorators. The check applies all
+ * rules in one pass, and looks for the next problem only when the caller asks for it.
+ *
+ * The reason is speed: decorators cost some microseconds per value, which adds up to milliseconds for a long conversation.
+ * The check applies only to the class itself, not to classes that extend the class.
  */
 export interface QuickCheck {
   problems(body: object): Iterable<ErrorDetail>;
 }
 
-/** Checks bodies against their class: no conversion of types, no unknown members, the wrong fields named. */
+/** Validates bodies against their class. Does not convert types, refuses unknown members, and names the invalid fields. */
 @Injectable()
 export class RequestValidationPipe extends ValidationPipe {
   constructor() {
@@ -43,7 +45,7 @@ function hasQuickCheck(metatype: object | undefined): metatype is QuickCheck {
   return metatype !== undefined && Object.hasOwn(metatype, 'problems');
 }
 
-/** The library drops members with these names silently, before it looks for unknown ones. */
+/** Finds members that the library drops without an error, before it looks for unknown members. */
 function* droppedMembers(value: object, parent = ''): Generator<ErrorDetail> {
   for (const [member, inner] of Object.entries(value) as [string, unknown][]) {
     const field = `${parent}${member}`;
@@ -52,7 +54,7 @@ function* droppedMembers(value: object, parent = ''): Generator<ErrorDetail> {
   }
 }
 
-/** The problems one by one: there may be thousands, of which an answer names a few. */
+/** Yields the problems one by one, because there may be thousands and an error names only a few. */
 function* detailsOf(errors: readonly ValidationError[], parent = ''): Generator<ErrorDetail> {
   for (const { property, constraints = {}, children = [] } of errors) {
     const field = `${parent}${property}`;

@@ -1,12 +1,12 @@
 import type { Request } from 'express';
 
-/** As much as Express shows of a layer of its router. */
+/** The parts of a router layer of Express that this file uses. */
 interface RouterLayer {
   readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
   match(path: string): boolean;
 }
 
-/** The methods, in capitals, for which Express has a route at the path of the request; [] when there is none. */
+/** Returns the methods, in capitals, that have a route in Express at the path of the request. Returns [] if there is none. */
 export function allowedMethods(request: Request): string[] {
   const layers = (request.app.router as unknown as { readonly stack: readonly RouterLayer[] }).stack;
   const path = request.originalUrl.split('?', 1)[0] ?? '/';

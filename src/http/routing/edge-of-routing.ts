@@ -7,24 +7,29 @@ import type { ServiceErrorFilter } from '../errors/service-error.filter.js';
 import { giveRequestId } from '../request/request-id.js';
 
 /**
- * Answers in place of Node, which would without a body, a request that expects what nobody knows. (One without a host gets
- * as far as {@link begin}, if the server was told so.)
+ * Answers a request that has an `Expect` header with an unsupported value. Without this handler, Node answers without a
+ * body.
+ *
+ * A request without a `Host` header is handled by {@link begin}, if the server has `requireHostHeader: false`.
  */
 export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
   giveRequestId(request, response);
   sendError(new ServiceError('invalid_request', 'The expectation cannot be met.'), response, 417);
 }
 
-/** Middleware, the first. One for all, as each costs every request. */
+/**
+ * Middleware that runs before all routes. Sets the request id and one security header, and refuses a request without
+ * `Host`. One middleware does all of this, because every additional middleware costs time on every request.
+ */
 export function begin(request: Request, response: Response, next: NextFunction): void {
   giveRequestId(request, response);
-  // All that an API needs of the headers that protect pages, which bring their own.
+  // The only security header that an API needs. The pages set their own security headers.
   response.setHeader('X-Content-Type-Options', 'nosniff');
   if (request.headers.host !== undefined || request.httpVersion === '1.0') next();
   else sendError(new ServiceError('invalid_request', 'The header Host is missing.'), response);
 }
 
-/** Middleware, the last: nobody has answered. */
+/** Creates the last middleware, which answers requests that no route has answered. */
 export function notFound(filter: ServiceErrorFilter): (request: Request, response: Response) => void {
   return (request, response) => {
     filter.answer(new NotFoundException(), request, response);

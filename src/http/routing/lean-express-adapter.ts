@@ -3,30 +3,31 @@ import type { Express } from 'express';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { pathOutsideApi } from './outside-api.decorator.js';
 
-/** A client that takes longer to send the headers of a request is disconnected. */
+/** The time limit for the headers of a request. The server disconnects a slower client. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const TIMEOUT_CHECK_MS = 2_000;
 
 /**
- * Express gives every request and response its own prototype when it gets them, which makes both slow objects for the
- * rest of their lives: three quarters of what Express costs. Here the server makes them with that prototype from the
- * beginning, so that nothing is left to change.
+ * Creates requests and responses with the prototypes of Express from the beginning.
+ *
+ * Express normally changes the prototype of every request and response when it receives them. V8 then treats them as slow
+ * objects for the rest of their lifetime, which is three quarters of the cost of Express.
  */
 export class LeanExpressAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const app = this.getInstance<Express>();
-    // It gets no listener here: `serveConnections` hands the requests to Express.
+    // The server has no listener yet: `serveConnections` passes the requests to Express.
     this.httpServer = createServer({
       IncomingMessage: withPrototype(IncomingMessage, app.request),
       ServerResponse: withPrototype<typeof ServerResponse<IncomingMessage>>(ServerResponse, app.response),
-      // See `begin`, which says what is wrong.
+      // `begin` checks the header instead, and says in its answer that the header is missing.
       requireHostHeader: false,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     });
   }
 
-  /** Asked for each path, last before its route is made. */
+  /** Nest calls this method for each path, as the last step before it creates the route. */
   override normalizePath(path: string): string {
     return super.normalizePath(pathOutsideApi(path));
   }
@@ -35,9 +36,11 @@ export class LeanExpressAdapter extends ExpressAdapter {
 type Constructor = new (...args: never[]) => object;
 
 /**
- * The constructor of what `Base` makes, with `prototype`, which inherits from that of `Base`. `Base` itself where it is a
- * class: those of Node are functions, which alone can be called on an object that is there. `Reflect.construct`, which
- * takes both, would cost more than is saved.
+ * Returns a constructor that creates objects like `Base`, but with `prototype`, which must inherit from `Base.prototype`.
+ *
+ * Returns `Base` itself if it is a class. Node implements its requests and responses as functions, not classes, so the
+ * functions can be called on an existing object. `Reflect.construct` would work with both, but it costs more than this
+ * adapter saves.
  */
 function withPrototype<T extends Constructor>(Base: T, prototype: object): T {
   const isFunction = Object.getOwnPropertyDescriptor(Base, 'prototype')?.writable === true;

@@ -1,17 +1,19 @@
 import { applyDecorators, Controller } from '@nestjs/common';
 
 /**
- * Stands in the place of the API's prefix while Nest puts paths together. Nest leaves its global prefix away for paths
- * that it is told, but a page may have the name of a route of the API (`/usage`, `/api/v1/usage`), so that all pages
- * get this first, which {@link pathOutsideApi} takes away again when the route is made.
+ * A placeholder for the prefix of the API while Nest builds paths.
+ *
+ * Nest can leave out its global prefix for listed paths. But a page may have the same name as a route of the API (`/usage`
+ * and `/api/v1/usage`), and the list cannot tell the two apart. So the paths of all pages start with this mark.
+ * {@link pathOutsideApi} removes the mark when Nest creates the route.
  */
 const MARK = '/outside-api';
 
-/** For `setGlobalPrefix`: leaves its prefix away for controllers that are {@link OutsideApi}. */
+/** The `exclude` option for `setGlobalPrefix`: excludes controllers that are {@link OutsideApi}. */
 export const OUTSIDE_API_ROUTES: string[] = [MARK, `${MARK}/*path`];
 
 /**
- * A controller whose paths begin at the root of the host, not at `/api/v1`: pages and their files.
+ * Declares a controller for pages and their files. Its paths begin at the root of the host, not at `/api/v1`.
  *
  * @example
  * ```ts
@@ -23,7 +25,7 @@ export const OUTSIDE_API_ROUTES: string[] = [MARK, `${MARK}/*path`];
  */
 export const OutsideApi = (path = ''): ClassDecorator => applyDecorators(Controller(`${MARK}/${path}`));
 
-/** The path under which a route is served. */
+/** Returns the path at which a route is served: removes the mark of {@link OutsideApi}, if there is one. */
 export function pathOutsideApi(path: string): string {
   if (path !== MARK && !path.startsWith(`${MARK}/`)) return path;
   return path.slice(MARK.length) || '/';

@@ -7,14 +7,18 @@ import type { BodyReader } from '../read-body.js';
 const FORM_LIMIT_BYTES = 64 * 1024;
 const MOST_FIELDS = 100;
 
-/** Reads a form. @throws {ServiceError} when it is not one, or holds a field twice. */
+/**
+ * Reads a form.
+ *
+ * @throws {ServiceError} if the body is not a form, or contains a field twice.
+ */
 export async function readForm(
   request: Request,
   response: Response,
   reader: BodyReader,
 ): Promise<Readonly<Record<string, string>>> {
   const { headers } = request;
-  // Browsers write forms in the encoding of the page, which is UTF-8 here, and do not say so.
+  // Browsers encode forms in the encoding of the page, which is UTF-8 here. They do not name the encoding in the header.
   if (!isUtf8MediaType(headers['content-type'], 'application/x-www-form-urlencoded')) {
     throw new ServiceError('unsupported_media_type', 'The body must be application/x-www-form-urlencoded in UTF-8.');
   }
@@ -41,7 +45,10 @@ function parseForm(bytes: Buffer): Readonly<Record<string, string>> {
   return Object.fromEntries(fields);
 }
 
-/** The text, if all of it is UTF-8: URLSearchParams would put a replacement character for what is not. */
+/**
+ * Decodes the text and checks that all of it is UTF-8. URLSearchParams would replace invalid bytes with a replacement
+ * character.
+ */
 function decodable(bytes: Buffer): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -4,12 +4,12 @@ import type { Reflector } from '@nestjs/core';
 const IS_FORM = Symbol('IS_FORM');
 
 /**
- * The route takes the form of a page (`application/x-www-form-urlencoded`) in place of JSON, and only from pages of this
- * service. `@Body()` is then an object of strings.
+ * Marks a route that accepts an HTML form (`application/x-www-form-urlencoded`) instead of JSON, and only from pages of
+ * this service. `@Body()` is then an object of strings.
  */
 export const Form = (): CustomDecorator<symbol> => SetMetadata(IS_FORM, true);
 
-/** Whether the route, or all of its controller, is a {@link Form}. */
+/** Whether the route or its controller is a {@link Form}. */
 export function isForm(reflector: Reflector, context: ExecutionContext): boolean {
   return reflector.getAllAndOverride<boolean | undefined>(IS_FORM, [context.getHandler(), context.getClass()]) ?? false;
 }

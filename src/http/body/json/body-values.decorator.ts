@@ -3,11 +3,12 @@ import type { Reflector } from '@nestjs/core';
 
 const BODY_VALUES = Symbol('BODY_VALUES');
 
-/** Checking so many against the decorators of a class takes up to 25 ms. */
+/** The default limit. The check of this many values against the decorators of a class takes up to 25 ms. */
 const USUAL_VALUES = 2_000;
 
 /**
- * How many members and items a JSON body of the route, or of all of a controller, may have in all; by default 2000.
+ * Sets the maximum number of members and items of a JSON body, for a route or for all routes of a controller. The default
+ * is 2000.
  *
  * @example
  * ```ts

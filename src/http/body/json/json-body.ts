@@ -4,12 +4,12 @@ import { invalidRequest } from '../../request/invalid-request.js';
 import { BodyBytes } from '../body-bytes.js';
 import { JsonScanner, type JsonExcess, type JsonLimits, type JsonStep } from './json-scanner.js';
 
-/** A longer text is decoded and parsed in turns of its own of the event loop. */
+/** A text above this size is decoded and parsed in separate turns of the event loop. */
 const LONG_BYTES = 128 * 1024;
 
 /**
- * A JSON body while it arrives. Measures each piece before anything is made of it, and refuses the body at the first excess.
- * No step of the work, parsing included, holds the event loop for long.
+ * A JSON body while it arrives. Measures each piece before it is parsed, and refuses the body when it first exceeds a
+ * limit. No step blocks the event loop for long, including the parsing.
  */
 export class JsonBody {
   private readonly bytes = new BodyBytes();
@@ -19,7 +19,11 @@ export class JsonBody {
     this.scanner = new JsonScanner(limits);
   }
 
-  /** @throws {ServiceError} `invalid_request` when the body exceeds a limit; it is not to be used after that. */
+  /**
+   * Adds the next piece of the body.
+   *
+   * @throws {ServiceError} `invalid_request` if the body exceeds a limit. The object must not be used after this error.
+   */
   add(piece: Buffer): void {
     this.bytes.add(piece);
     const excess = this.scanner.scan(piece);
@@ -27,16 +31,16 @@ export class JsonBody {
   }
 
   /**
-   * The parsed body.
+   * Returns the parsed body.
    *
-   * @throws {ServiceError} `invalid_request` when it is not JSON in UTF-8.
+   * @throws {ServiceError} `invalid_request` if the body is not JSON in UTF-8.
    */
   async value(): Promise<unknown> {
     try {
       const isLong = this.bytes.length > LONG_BYTES;
       const text = isLong ? await this.decodeInSteps() : this.decode();
       const value: unknown = JSON.parse(text);
-      // What the route does with a long body does not add to the time of the parser.
+      // The route handles a long body in a later turn, so that its time does not add to the time of the parser.
       if (isLong) await ownTurn();
       return value;
     } catch {

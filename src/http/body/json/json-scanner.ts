@@ -1,28 +1,28 @@
 export interface JsonLimits {
-  /** Members and items of the whole text, at all levels together. */
+  /** The maximum number of members and items in the whole text, at all levels together. */
   readonly values: number;
-  /** Objects and arrays within each other. */
+  /** The maximum number of nested objects and arrays. */
   readonly depth: number;
-  /** The length of a member's name, as it is written. */
+  /** The maximum length of a member name, in bytes as written in the text. */
   readonly nameBytes: number;
 }
 
-/** One step on the way to a value: an index of an array, or where in the text the name of a member stands, without quotes. */
+/** One step of the path to a value: an index of an array, or the position of a member name in the text, without quotes. */
 export type JsonStep = number | { readonly start: number; readonly end: number };
 
-/** A limit that is exceeded, and where. */
+/** The limit that the text exceeds, and the place. */
 export interface JsonExcess {
   readonly limit: keyof JsonLimits;
-  /** The way to the value that is too large; [] for the whole text. */
+  /** The path to the value that is too large. The path is [] for the whole text. */
   readonly path: readonly JsonStep[];
 }
 
-/** An object or array that is open. */
+/** An object or array that has begun and not ended yet. */
 interface Level {
   isArray: boolean;
-  /** Items or members so far. */
+  /** The number of items or members so far. */
   size: number;
-  /** The next string is the name of a member. */
+  /** Whether the next string is the name of a member. */
   expectsName: boolean;
   nameStart: number;
   nameEnd: number;
@@ -36,37 +36,47 @@ const BACKSLASH = 0x5c;
 const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
-/** The highest byte of white space. What else is not above it, a parser refuses. */
+/** The highest byte of white space. A parser refuses the other bytes up to this value. */
 const SPACE = 0x20;
-/** So many bytes of a string without a backslash are looked at one by one, before the next byte of interest is searched for. */
+/**
+ * The number of bytes of a string without a backslash that are read one by one. After them, the scanner searches for the
+ * next quote or backslash.
+ */
 const RUN_BYTES = 64;
 
 /**
- * Measures JSON piece by piece, before a parser sees it, in one pass that stops at the first excess. It does not check that
- * the text is JSON: a parser stops at the first error, and what lies before the error is measured as the parser reads it.
+ * Measures JSON piece by piece, before a parser reads the JSON. The scanner needs one pass and stops at the first exceeded
+ * limit.
+ *
+ * The scanner does not check that the text is valid JSON. A parser stops at the first error, and the scanner measures the
+ * text before that error in the same way as the parser reads it.
  */
 export class JsonScanner {
-  /** Those below `depth` are open, the others are kept for reuse. */
+  /** The levels below `depth` are open. The others are kept for reuse. */
   private readonly levels: Level[] = [];
   private depth = 0;
   private values = 0;
-  /** Where the current piece begins in the text. */
+  /** The position of the current piece in the text. */
   private offset = 0;
   private inString = false;
-  /** The current string is the name of a member. */
+  /** Whether the current string is the name of a member. */
   private isName = false;
   private isNameTooLong = false;
-  /** The last byte was a backslash that is not escaped itself. */
+  /** Whether the last byte was a backslash that is not escaped itself. */
   private isEscaped = false;
-  /** Where the last search in this piece found a quote and a backslash. */
+  /** The positions in this piece where the last search found a quote and a backslash. */
   private quoteAt = -1;
   private backslashAt = -1;
-  /** In a number, `true`, `false` or `null`. */
+  /** Whether the scanner is inside a number, `true`, `false` or `null`. */
   private inWord = false;
 
   constructor(private readonly limits: JsonLimits) {}
 
-  /** @returns the first excess in this piece. Not to be called again after an excess. */
+  /**
+   * Scans the next piece. Must not be called again after it has returned an excess.
+   *
+   * @returns the first excess in this piece.
+   */
   scan(piece: Uint8Array): JsonExcess | undefined {
     this.quoteAt = this.backslashAt = -1;
     let at = this.inString ? this.skipString(piece, 0) : 0;
@@ -99,7 +109,11 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** @returns where to read on behind the string, or the end of the piece. */
+  /**
+   * Skips the bytes of a string.
+   *
+   * @returns the position after the string, or the end of the piece.
+   */
   private skipString(piece: Uint8Array, from: number): number {
     let at = from;
     while (this.inString && at < piece.length) at = this.skipRun(piece, at);
@@ -110,7 +124,7 @@ export class JsonScanner {
     return at;
   }
 
-  /** Reads some bytes of a string one by one, and jumps to the next byte of interest where there was no backslash in them. */
+  /** Reads some bytes of a string one by one. If they contain no backslash, jumps to the next quote or backslash. */
   private skipRun(piece: Uint8Array, from: number): number {
     const end = Math.min(from + RUN_BYTES, piece.length);
     let { isEscaped } = this;
@@ -126,13 +140,13 @@ export class JsonScanner {
     }
     this.isEscaped = isEscaped;
     if (hasBackslash) return end;
-    // Searched for again only behind the last find, so that no part of the piece is searched twice.
+    // The search starts again only after the last match, so that no part of the piece is searched twice.
     if (this.quoteAt < end) this.quoteAt = indexOf(piece, QUOTE, end);
     if (this.backslashAt < end) this.backslashAt = indexOf(piece, BACKSLASH, end);
     return Math.min(this.quoteAt, this.backslashAt);
   }
 
-  /** A byte outside of a string that is no white space. */
+  /** Handles a byte outside a string that is not white space. */
   private structure(byte: number): JsonExcess | undefined {
     const wasInWord = this.inWord;
     this.inWord = false;
@@ -178,7 +192,10 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** The open object or array with the most members or items: the one that is too large, rather than the last one in it. */
+  /**
+   * Returns the path to the open object or array with the most members or items. This one is probably the cause of the
+   * excess, rather than the innermost one.
+   */
   private pathToWidest(): JsonStep[] {
     const sizes = this.levels.slice(0, this.depth).map(({ size }) => size);
     return this.path(Math.max(0, sizes.indexOf(Math.max(...sizes))));
