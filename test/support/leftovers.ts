@@ -20,7 +20,7 @@ import { runningTimers } from './timer-watch.js';
 import { waitFor } from './wait-for.js';
 
 /** Whatever ends by itself does so within this time: the end of an answer's body is waited for, for example. */
-const SETTLED_WITHIN_MS = 5_000;
+const SETTLED_WITHIN_MS = 20_000;
 
 /**
  * Timers that belong to the service and not to a request, by the place that starts them, with how many may run at once: from

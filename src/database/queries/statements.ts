@@ -26,8 +26,7 @@ export function secondsNow(engine: Engine): string {
 const remembered = new Map<string, string>();
 
 /**
- * Returns an `INSERT INTO … VALUES …` statement for rows of parameters. The statement is cached by engine, table and number
- * of rows, so calls for the same table must use the same columns and expressions.
+ * Returns an `INSERT INTO … VALUES …` statement for rows of parameters.
  *
  * @param expressions additional columns with SQL expressions, which are the same in every row.
  */

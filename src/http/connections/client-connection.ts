@@ -18,9 +18,9 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
  * The path of the health checks. Their answers do not depend on other requests, so they must not wait behind other
  * requests.
  */
-const HEALTH = '/api/v1/health';
+const HEALTH = /^\/api\/v1\/health(?:[/?]|$)/;
 
-export const isProbe = ({ url }: IncomingMessage): boolean => url?.startsWith(HEALTH) === true;
+export const isProbe = ({ url }: IncomingMessage): boolean => HEALTH.test(url ?? '');
 
 /** A request, its response and its handler. */
 interface Exchange {
