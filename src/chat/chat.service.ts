@@ -46,7 +46,7 @@ export class ChatService {
    *
    * @returns the text as it arrives. The iteration ends only after the provider has marked the answer as complete.
    * Otherwise the iteration rejects.
-   * @throws {ServiceError} for any failure before the answer can begin.
+   * @throws {ServiceError} when the answer cannot begin.
    */
   async open(
     request: ChatRequest,
@@ -88,7 +88,7 @@ export class ChatService {
   }
 }
 
-/** Converts a revoked key to `unauthenticated`, because a response without headers can still have a status. */
+/** Converts the error of a revoked key to `unauthenticated`, for the time before the headers are sent. */
 function refusedKey({ message }: ServiceError): ServiceError {
   return new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': INVALID_TOKEN_CHALLENGE } });
 }
