@@ -26,7 +26,7 @@ export interface BegunStream extends UsageParty {
   readonly id: string;
   readonly requestId: string;
   readonly model: string;
-  /** The start of the stream, in milliseconds since 1970. All members with a name in `At` have this unit. */
+  /** The start of the stream, in milliseconds since 1970. `firstTextAt` and `endedAt` have the same unit. */
   readonly startedAt: number;
 }
 
