@@ -132,7 +132,8 @@ export const CLIENT_GONE = new Error('The client has left.');
 const TAKEN = { text: undefined };
 
 /**
- * A request that one provider rejects as invalid would probably fail at the next provider too, or get a different meaning.
+ * Whether the next route may succeed after this failure. A request that one provider rejects as invalid would also be
+ * rejected by the next provider, or would be answered in an unintended way.
  */
 function mayGoBetterElsewhere(error: unknown): boolean {
   return error instanceof ServiceError && error.code.startsWith('upstream_') && error.code !== 'upstream_rejected';

@@ -17,8 +17,8 @@ export interface UpstreamRequest {
 }
 
 /**
- * Implements the HTTP protocol of one provider. Register it in {@link PROTOCOLS}, or with `AppModule.register({ protocols:
- * [...] })` from your own package. Implementations hold no state: one instance serves all streams.
+ * Implements a provider's wire protocol over HTTP. Register an instance in {@link PROTOCOLS}, or from your own package with
+ * `AppModule.register({ protocols: [...] })`. Implementations hold no state: one instance serves all streams.
  */
 export interface HttpProtocol {
   readonly transport: 'http';

@@ -70,8 +70,8 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * Returns the bytes since the last call. Returns `undefined` when there are none, and at the end of the body (see {@link
-   * isOver}).
+   * Returns the bytes since the last call. Returns `undefined` when there are none, and at the end of the body (see
+   * {@link isOver}).
    *
    * @throws the failure of a body that ended too early, after all its bytes are taken.
    */

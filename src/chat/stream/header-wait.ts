@@ -1,6 +1,6 @@
 /**
  * Waits until the response headers can be sent: until the first text, or until `limitMs` have passed and a provider has
- * accepted the request. The limit prevents that a long wait for the first text looks like a dead server.
+ * accepted the request. With the limit, a long wait for the first text does not look like a dead server.
  *
  * @throws the failure to get a first text.
  */

@@ -11,8 +11,8 @@ import type { FinishedRequest, RequestObserver } from './finished-request.js';
 import type { RequestScope, ScopedRequest } from './request-scope.js';
 
 /**
- * Watches each request and notifies the observers when the request and its stream are over. Without observers it costs
- * nothing.
+ * Watches each request and notifies the observers when the request and its stream are over. This costs nothing
+ * while there are no observers.
  */
 @Injectable()
 export class RequestWatch {

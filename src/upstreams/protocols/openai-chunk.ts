@@ -105,8 +105,8 @@ function endingOf(chunk: JsonObject, choice: JsonObject | undefined): readonly S
 }
 
 /**
- * Returns the error of a chunk, or a falsy value. Vendors put the error into a chunk or send it instead of a chunk. vLLM
- * and Mistral send the error object itself.
+ * Returns the error of a chunk, or a falsy value. Providers put the error into a chunk or send it instead of a chunk.
+ * vLLM and Mistral send the error object itself.
  */
 function errorOf(chunk: JsonObject, choice: JsonObject | undefined): unknown {
   if (chunk.object === 'error') return chunk.error || chunk;

@@ -23,7 +23,8 @@ const ATTEMPTS_AT_SHUTDOWN = 3;
 const MAX_REASON_LENGTH = 200;
 
 /**
- * Stores exactly one record for each admitted stream, however the stream ends. Writing never delays the text of an answer.
+ * Stores exactly one record for each admitted stream, however the stream ends. Writing records does not delay the text of
+ * an answer.
  */
 @Injectable()
 export class UsageLedger implements BeforeApplicationShutdown {

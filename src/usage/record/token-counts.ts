@@ -22,7 +22,7 @@ export function promptTokensOf(
 }
 
 /**
- * Returns the tokens of the answer. A count before the finish reason is not final: the tokens of an interrupted answer are
+ * Returns the tokens of the answer. A count before the finish reason is not final: the tokens of an unfinished answer are
  * estimated from its text, and are at least the reported count.
  *
  * @param most see {@link promptTokensOf}.

@@ -36,6 +36,7 @@ export interface UsageRecord extends BegunStream {
   readonly upstream: string | undefined;
   /** The attempts in order. The last attempt belongs to `upstream`. */
   readonly attempts: readonly AttemptTrace[];
+  /** The time of the first text. `undefined`: there was no text, or the process was killed. */
   readonly firstTextAt: number | undefined;
   /** The end of the stream. `undefined`: the end is unknown, because the process was killed. */
   readonly endedAt: number | undefined;

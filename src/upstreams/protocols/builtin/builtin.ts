@@ -16,9 +16,9 @@ const NATURAL_WORD_DELAY_MS = 25;
 const WORDS_OF_A_TURN = 100;
 
 /**
- * Answers without a provider, so that the service works at its first start without an API key. A {@link
- * ConversationPartner} produces the reply, and the reply is streamed word by word. A token is a word with the white space
- * after it.
+ * Answers without a provider, so that the service works at its first start without an API key of a provider.
+ * A {@link ConversationPartner} produces the reply, and the reply is streamed word by word. A token is a word with the white
+ * space after it.
  */
 export class BuiltinProtocol implements InProcessProtocol {
   readonly transport = 'in-process';
