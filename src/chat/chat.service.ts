@@ -94,7 +94,8 @@ function refusedKey({ message }: ServiceError): ServiceError {
 }
 
 /**
- * Returns the token limit for the provider: the requested limit, or otherwise the limit of the tier.
+ * Returns the token limit for the provider: the requested limit, or otherwise the limit of the tier within the limits of the
+ * model. `undefined`: the request and the tier have no limit.
  *
  * @throws {ServiceError} `invalid_request` when the requested limit is too high for the model or the tier.
  */
