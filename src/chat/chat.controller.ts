@@ -31,7 +31,10 @@ import { chunkEvents } from './stream/chunk-events.js';
 import { ChunkGaps } from './stream/chunk-gaps.js';
 import { StreamSink } from './stream/stream-sink.js';
 
-/** Three values a message. Far more than there may be messages, so that too many of them are told as such. */
+/**
+ * The maximum number of values in the JSON body. A message has three values. The number allows far more messages than the
+ * limit, so that a body with too many messages gets the error message about the number of messages.
+ */
 const MOST_BODY_VALUES = 20_000;
 
 @ApiTags('Chat')
@@ -45,7 +48,7 @@ export class ChatController {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  // No interceptor may stand on this route, nor globally: Nest would send a 200 before the answer is known to begin.
+  // Do not add an interceptor to this route, or a global one: Nest would send status 200 before the answer can begin.
   @Sse('stream', { method: RequestMethod.POST })
   @HttpCode(200)
   @OpensStream()

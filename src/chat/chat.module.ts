@@ -6,7 +6,7 @@ import { ChatService } from './chat.service.js';
 import { ChunkGaps } from './stream/chunk-gaps.js';
 import { OpenStreams } from './stream/open-streams.js';
 
-/** Streamed chat completions. */
+/** Provides streamed chat completions. */
 @Module({
   imports: [AccountsModule, ModelsModule],
   controllers: [ChatController],

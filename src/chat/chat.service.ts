@@ -16,22 +16,22 @@ import { withinGrant } from './request/token-demand.js';
 import { headersDue } from './stream/header-wait.js';
 import { OpenStreams } from './stream/open-streams.js';
 
-/** How long the client's headers wait for the first text of a vendor that has taken the request. */
+/** The time until the headers are sent without a first text, if the provider has accepted the request. */
 const HEADERS_WAIT_MS = 10_000;
 
-/** Who asks for an answer. */
+/** The caller of {@link ChatService.open}. */
 export interface ChatCaller {
   readonly principal: Principal;
-  /** Aborts when the client has gone, which stops the vendor's work. */
+  /** Aborts when the client has left. This stops the work of the provider. */
   readonly left: AbortSignal;
   readonly requestId: string;
-  /** What the request holds of its account's limits, where there are any. */
+  /** The reservation from the limits of the account, if the account has limits. */
   readonly lease?: HeldLease | undefined;
   /** Called when the stream is admitted. */
   readonly onAdmitted?: (entry: LedgerEntry) => void;
 }
 
-/** Gets answers to conversations. */
+/** Answers conversations with streamed completions. */
 @Injectable()
 export class ChatService {
   constructor(
@@ -42,9 +42,11 @@ export class ChatService {
   ) {}
 
   /**
-   * Resolves once the answer can begin; what goes wrong until then rejects with a `ServiceError`.
+   * Starts a completion. Resolves when the answer can begin.
    *
-   * @returns the text as it arrives. Ends only after the vendor has said that the answer is whole; rejects otherwise.
+   * @returns the text as it arrives. The iteration ends only after the provider has marked the answer as complete.
+   * Otherwise the iteration rejects.
+   * @throws {ServiceError} when the answer cannot begin.
    */
   async open(
     request: ChatRequest,
@@ -86,12 +88,17 @@ export class ChatService {
   }
 }
 
-/** Before any headers, a key that is revoked is one that is refused. */
+/** Converts the error of a revoked key to `unauthenticated`, for the time before the headers are sent. */
 function refusedKey({ message }: ServiceError): ServiceError {
   return new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': INVALID_TOKEN_CHALLENGE } });
 }
 
-/** The limit to send to the vendor: what was asked for, if that is allowed, or else the tier's cap. */
+/**
+ * Returns the token limit for the provider: the requested limit, or otherwise the limit of the tier within the limits of the
+ * model. `undefined`: the request and the tier have no limit.
+ *
+ * @throws {ServiceError} `invalid_request` when the requested limit is too high for the model or the tier.
+ */
 function maxTokensOf(request: ChatRequest, model: ModelConfig, tier: TierConfig): number | undefined {
   const limits: [number | undefined, string][] = [
     [model.contextLength, 'the context length of the model'],

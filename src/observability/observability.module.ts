@@ -12,7 +12,7 @@ import { Tracing } from './tracing/tracing.js';
 
 const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];
 
-/** What operators see of the service: a log line for each request, metrics, traces. */
+/** Provides the tools for operators: a log line for each request, metrics, and traces. */
 @Module({
   imports: [ChatModule, DatabaseModule, HttpModule, RedisModule],
   providers: [

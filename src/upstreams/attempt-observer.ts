@@ -2,14 +2,14 @@ import type { RouteConfig } from '../config/config.js';
 import type { AttemptTrace, CallTrace } from './call-trace.js';
 import type { ChatCall } from './chat-call.js';
 
-/** Is told of every attempt while it runs, as tracing needs it; see `ModelRouter.observe`. */
+/** Is notified of each attempt when the attempt begins and when it ends. Tracing uses this; see `ModelRouter.observe`. */
 export interface AttemptObserver {
   begin(attempt: AttemptTrace, route: RouteConfig, call: ChatCall): ObservedAttempt;
 }
 
 export interface ObservedAttempt {
-  /** Go along with the request to the vendor. */
+  /** Headers that the attempt adds to the request to the provider. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Called once, when the attempt is over. What it counted and how it finished stands in `trace`. */
+  /** Called once, when the attempt is over. `trace` holds the token counts and the finish reason of the attempt. */
   end(trace: CallTrace): void;
 }

@@ -1,14 +1,16 @@
-/** One try to get a completion from one upstream. */
+/** One attempt to get a completion from one upstream. */
 export interface Attempt {
-  /** Resolves when the vendor has taken the request; rejects with why it did not. */
+  /**
+   * Resolves when the provider accepts the request. Rejects with the reason when the provider does not accept the request.
+   */
   accepted(): Promise<void>;
   /**
-   * The text that came since the last call, waiting for the first of it; `undefined` once the vendor has said that the
-   * answer is whole. Rejects when it can never be.
+   * Returns the text that arrived since the last call, and waits until there is some. Returns `undefined` when the provider
+   * has marked the answer as complete. Rejects when the answer cannot be completed.
    */
   next(): Promise<string | undefined>;
-  /** The text that {@link next} gave is all of it: nothing but the end can follow. */
+  /** True when {@link next} has returned the complete text, so that only the end can follow. */
   readonly isWhole: boolean;
-  /** Stops the vendor's work and wakes whoever waits with `reason`. Harmless when nothing runs any more. */
+  /** Stops the work of the provider and rejects a waiting {@link next} with `reason`. Has no effect after the end. */
   close(reason: Error): void;
 }

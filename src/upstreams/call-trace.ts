@@ -1,34 +1,34 @@
 import type { ErrorCode } from '../common/service-error.js';
 import type { FinishReason, TokenUsage } from './stream-part.js';
 
-/** How far a sample of the answer goes, in UTF-16 units: enough to tell tokens by, too little to matter in memory. */
+/** The maximum length of the sample, in UTF-16 units. This is enough to estimate tokens and uses little memory. */
 const SAMPLE_LENGTH = 4_096;
 
-/** One try at one upstream. Times in milliseconds. */
+/** One attempt at one upstream. Times are in milliseconds. */
 export interface AttemptTrace {
   readonly upstream: string;
-  /** Since the completion began. */
+  /** From the start of the completion to the start of this attempt. */
   readonly startedMs: number;
-  /** From its start to its first text, where it gave any. */
+  /** From the start of the attempt to its first text. `undefined`: the attempt returned no text. */
   firstTextMs: number | undefined;
-  /** From its start to its end. */
+  /** From the start of the attempt to its end. `undefined` while the attempt runs. */
   durationMs: number | undefined;
-  /** The vendor has taken the request. */
+  /** True when the provider has accepted the request. */
   accepted: boolean;
-  /** Why it failed, if it did. */
+  /** The error code when the attempt failed. */
   code: ErrorCode | undefined;
 }
 
-/** What is known of one completion while it runs, for whoever asked: logs, the usage ledger. */
+/** Collects the facts about one completion while the completion runs. Logs and the usage ledger read them. */
 export class CallTrace {
   private readonly startedAt = performance.now();
   readonly attempts: AttemptTrace[] = [];
   usage: TokenUsage = {};
-  /** `raw` is a word of the vendor that we know, or our own: see `finishWord`. */
+  /** `raw` is a finish reason of the provider that the service knows, or the service's own word; see `finishWord`. */
   finish: { readonly reason: FinishReason; readonly raw: string } | undefined;
-  /** UTF-16 units of the answer so far. */
+  /** The length of the answer so far, in UTF-16 units. */
   textLength = 0;
-  /** The beginning of the answer. */
+  /** The beginning of the answer, at most 4,096 UTF-16 units. */
   sample = '';
 
   constructor(readonly requestId: string) {}
@@ -38,12 +38,12 @@ export class CallTrace {
     return performance.now() - this.startedAt;
   }
 
-  /** The attempt whose answer this is, or that failed last. */
+  /** The attempt that produces the answer, or the attempt that failed last. */
   get lastAttempt(): AttemptTrace | undefined {
     return this.attempts.at(-1);
   }
 
-  /** What an earlier attempt counted is not part of this one's answer. */
+  /** Starts a new attempt. Clears the token counts and the finish reason of the previous attempt. */
   beginAttempt(upstream: string): AttemptTrace {
     this.usage = {};
     this.finish = undefined;

@@ -5,15 +5,18 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** One completion to ask of one vendor: the validated request with the names that the vendor knows. */
+/** One completion request to one provider: the validated request with the names that the provider uses. */
 export interface ChatCall {
-  /** The vendor's own name of the model. */
+  /** The provider's name of the model. */
   readonly model: string;
   readonly messages: readonly ChatMessage[];
-  /** 0…2. `undefined`: the model takes none. */
+  /** From 0 to 2. `undefined`: the model does not accept a temperature. */
   readonly temperature: number | undefined;
-  /** Tokens, at least 1. `undefined`: no limit but the model's own. */
+  /** The maximum number of tokens of the answer, at least 1. `undefined`: only the limit of the model applies. */
   readonly maxTokens: number | undefined;
-  /** Most tokens that the model can write in one answer, where the catalog knows it. */
+  /**
+   * The maximum number of tokens that the model can write in one answer. `undefined`: the catalog does not contain the
+   * number.
+   */
   readonly modelMaxOutputTokens: number | undefined;
 }

@@ -1,24 +1,25 @@
 import type { Clock } from '../common/clock.js';
 
-/** Failures in a row after which an upstream counts as dead. */
+/** The number of failures in a row after which an upstream counts as dead. */
 const FAILURES_TO_OPEN = 5;
-/** How long a dead upstream is left alone before one request tries it again. */
+/** The time until one request tries a dead upstream again. */
 const OPEN_MS = 10_000;
 
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
-/** How an attempt at an upstream went. `slow`: it failed, and only after its caller had waited for it. */
+/** The result of an attempt. `slow`: the attempt failed, and the caller had to wait for the failure. */
 export type AttemptOutcome = 'succeeded' | 'failed' | 'slow' | 'abandoned';
 
 /**
- * Remembers whether an upstream answers. After a few failures in a row it is open: the upstream is passed over. After a
- * while one request at a time may probe it (half open); the first that succeeds closes it.
+ * Records whether an upstream answers. After 5 failures in a row the breaker is open, and requests skip the upstream. After
+ * 10 seconds the breaker is half open: one request at a time may probe the upstream. The first successful attempt closes
+ * the breaker.
  */
 export class CircuitBreaker {
   private failures = 0;
   private reopensAt = 0;
   private probing = false;
-  /** The last failure was one that its caller had to wait for. */
+  /** True when the caller had to wait for the last failure. */
   private wasSlow = false;
 
   constructor(private readonly now: Clock) {}
@@ -34,12 +35,17 @@ export class CircuitBreaker {
     return state === 'closed' || (state === 'half_open' && !this.probing);
   }
 
-  /** It is not usable, and trying it all the same would make the caller wait in vain. */
+  /** True when the upstream is not usable, and an attempt would only make the caller wait. */
   get isDead(): boolean {
     return !this.isUsable && this.wasSlow;
   }
 
-  /** @returns to be called with how the attempt went: when it gave its first text, and if it failed later. */
+  /**
+   * Starts an attempt.
+   *
+   * @returns a function that takes the result of the attempt. Call it at the first text, or at a failure. Call it again
+   * when the attempt fails after its first text.
+   */
   begin(): (outcome: AttemptOutcome) => void {
     let isProbe = this.state === 'half_open' && !this.probing;
     if (isProbe) this.probing = true;

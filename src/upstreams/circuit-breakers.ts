@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { UpstreamConfig } from '../config/config.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 
-/** The breaker of each upstream, in this process. */
+/** Holds one circuit breaker for each upstream. The state belongs to this process. */
 @Injectable()
 export class CircuitBreakers {
   private readonly byName = new Map<string, CircuitBreaker>();

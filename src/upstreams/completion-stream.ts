@@ -3,25 +3,25 @@ import type { RouteConfig } from '../config/config.js';
 import type { Attempt } from './attempt.js';
 import type { AttemptOutcome } from './circuit-breaker.js';
 
-/** An attempt with whom to tell how it went. */
+/** An attempt and the callbacks that report its progress. */
 export interface TrackedAttempt {
   readonly attempt: Attempt;
-  /** The vendor has taken the request. */
+  /** Call this when the provider has accepted the request. */
   readonly accept: () => void;
-  /** `error` where the vendor failed. */
+  /** Call this with the result of the attempt. Pass `error` when the provider failed. */
   readonly settle: (outcome: AttemptOutcome, error?: unknown) => void;
 }
 
 /**
- * One completion: the text as it arrives, from the first route that gives any. Until then a failed attempt is followed
- * by one at the next route; afterwards a failure is thrown, as nothing may be said twice.
+ * Streams the text of one completion from the first route that returns text. When an attempt fails before its first text,
+ * the stream tries the next route. A later failure is thrown, because text that was already sent must not be sent twice.
  *
- * Iterating ends only after the vendor has said that the answer is whole.
+ * The iteration ends only after the provider has marked the answer as complete.
  */
 export class CompletionStream implements AsyncIterableIterator<string, undefined> {
-  /** Resolves once a vendor has taken the request. Never rejects: what fails is told by {@link begun} and {@link next}. */
+  /** Resolves when a provider has accepted the request. Never rejects: {@link begun} and {@link next} report failures. */
   readonly accepted: Promise<void>;
-  /** Resolves when the first text is there, or the answer is whole without any; rejects when no route gives one. */
+  /** Resolves at the first text, or when the answer is complete without text. Rejects when all routes fail. */
   readonly begun: Promise<void>;
   private accept!: () => void;
   private current: TrackedAttempt | undefined;
@@ -29,7 +29,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   private stopped: Error | undefined;
   private over = false;
 
-  /** @param onOver called once, however the completion ends: with `undefined` when it is whole, or else with why it is not. */
+  /** @param onOver called once at the end of the completion, with `undefined` on success, or with the failure otherwise. */
   constructor(
     private readonly routes: Iterable<RouteConfig>,
     private readonly begin: (route: RouteConfig) => TrackedAttempt,
@@ -42,11 +42,11 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
       this.end(error);
       throw error;
     });
-    // Whoever reads is told; until then a failure must not count as one that nobody handles.
+    // The failure also reaches the caller of next(). This handler prevents an unhandled rejection until then.
     this.begun.catch(() => undefined);
   }
 
-  /** The text that {@link next} gave is all of it: nothing but the end can follow. */
+  /** True when {@link next} has returned the complete text, so that only the end can follow. */
   get isWhole(): boolean {
     return this.current?.attempt.isWhole ?? false;
   }
@@ -64,7 +64,7 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     return { done: true, value: undefined };
   }
 
-  /** Ends the vendor's work; whoever waits gets `reason`. Harmless when the completion is over. */
+  /** Stops the work of the provider. A waiting {@link next} rejects with `reason`. Has no effect after the end. */
   stop(reason: Error): void {
     if (this.over) return;
     this.stopped ??= reason;
@@ -126,17 +126,20 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
   }
 }
 
-/** The reason to stop when nobody is there any more to read the completion. */
+/** The reason for stopping a completion when its reader has left. */
 export const CLIENT_GONE = new Error('The client has left.');
-/** In place of the first text, once it has been read. */
+/** Replaces the first text after it has been read. */
 const TAKEN = { text: undefined };
 
-/** What one vendor refuses as wrong would be refused, or answered otherwise than it was meant, by the next. */
+/**
+ * Whether the next route may succeed after this failure. A request that one provider rejects as invalid would also be
+ * rejected by the next provider, or would be answered in an unintended way.
+ */
 function mayGoBetterElsewhere(error: unknown): boolean {
   return error instanceof ServiceError && error.code.startsWith('upstream_') && error.code !== 'upstream_rejected';
 }
 
-/** A vendor that limits us, or refuses a request, is alive. */
+/** Returns the result for the circuit breaker. A provider that limits or rejects requests is available. */
 function outcomeOf(error: unknown): AttemptOutcome {
   const code = error instanceof ServiceError ? error.code : undefined;
   if (code === 'upstream_timeout') return 'slow';

@@ -1,28 +1,28 @@
 import { Client, type Dispatcher } from 'undici';
 
-/** How long an idle connection to a vendor is kept, unless the vendor says otherwise. */
+/** The time to keep an idle connection to a provider. The provider can announce another time. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** Most bytes of the headers of an answer, and of its trailers. */
+/** The maximum size of the headers of an answer, and of its trailers. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /** A connection that serves one exchange at a time. */
 export interface Connection {
   readonly client: Dispatcher;
-  /** It has served an exchange before, so the vendor may have closed it in the meantime. */
+  /** True when the connection has served an exchange before. The provider may have closed the connection since then. */
   readonly reused: boolean;
-  /** To be called when the rest of the exchange is not needed: the connection may be closed if it is in the way. */
+  /** Call this when the rest of the exchange is not needed. The pool may then close the connection to make room. */
   spare(): void;
-  /** To be called when the exchange is over. */
+  /** Call this when the exchange is over. */
   release(): void;
 }
 
 /**
- * The connections to one origin. Each stream takes a connection for as long as it lasts; `UpstreamConnections` limits how
- * many there are. undici's own pool does not tell whether a connection is new.
+ * Manages the connections to one origin. Each stream uses one connection until the stream ends. `UpstreamConnections`
+ * limits the number of connections. The pool of undici is not used, because it does not show whether a connection is new.
  */
 export class ConnectionPool {
-  /** The most recently used last: it is the least likely to be closed by the vendor. */
+  /** The last entry is the most recently used connection. The provider is least likely to have closed this connection. */
   private readonly idle: Client[] = [];
   private readonly spare = new Set<Client>();
   private readonly all = new Set<Client>();
@@ -32,12 +32,12 @@ export class ConnectionPool {
     private readonly connectTimeoutMs: number,
   ) {}
 
-  /** Connections that are open or being opened. */
+  /** The number of connections that are open or being opened. */
   get size(): number {
     return this.all.size;
   }
 
-  /** A connection that has served before, if there is one. */
+  /** Returns a connection that has served an exchange before, if there is one. */
   reuse(): Connection | undefined {
     const client = this.takeIdle();
     return client && this.connection(client, true);
@@ -49,7 +49,7 @@ export class ConnectionPool {
       connect: { timeout: this.connectTimeoutMs },
       keepAliveTimeout: KEEP_ALIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // An attempt has its own timers, which know what is a sign of life and what is not.
+      // An attempt has its own timers, because only the attempt can tell a sign of life from other data.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -61,7 +61,10 @@ export class ConnectionPool {
     return this.connection(client, false);
   }
 
-  /** Closes a connection that no answer needs, the longest idle first. False when there is none. */
+  /**
+   * Closes a connection that no answer needs, first the connection with the longest idle time. Returns false if there is
+   * none.
+   */
   closeUnneeded(): boolean {
     const [client = this.spare.values().next().value] = this.idle;
     if (client === undefined) return false;
@@ -82,13 +85,16 @@ export class ConnectionPool {
       },
       release: () => {
         this.spare.delete(client);
-        // One that has lost its socket in the meantime is not kept.
+        // Do not keep a connection that has lost its socket in the meantime.
         if (this.all.has(client)) this.idle.push(client);
       },
     };
   }
 
-  /** One that is connected still: between the end of a socket and the news of it, a client looks idle. */
+  /**
+   * Returns an idle client that is still connected. A client looks idle from the end of its socket until the pool is
+   * notified.
+   */
   private takeIdle(): Client | undefined {
     let client = this.idle.pop();
     while (client !== undefined && !client.stats.connected) client = this.idle.pop();

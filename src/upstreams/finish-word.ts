@@ -1,6 +1,6 @@
 import type { FinishReason } from './stream-part.js';
 
-/** The words with which vendors say why an answer ended. */
+/** The words that providers use as finish reasons. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...['stop', 'length', 'content_filter', 'tool_calls', 'function_call', 'eos', 'model_length', 'end_turn', 'refusal'],
   ...['stop_sequence', 'max_tokens', 'model_context_window_exceeded', 'tool_use', 'pause_turn', 'compaction'],
@@ -10,8 +10,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The vendor's word for the end of an answer where it is a known one, and our own word otherwise: a word that nobody knows
- * can be a piece of the answer, and the ledger keeps none.
+ * Returns the provider's finish reason if it is known, and the service's own word otherwise. An unknown word can be a piece
+ * of the answer, and the ledger must not contain pieces of answers.
  */
 export function finishWord(raw: string, reason: FinishReason): string {
   return KNOWN.has(raw) ? raw : reason;

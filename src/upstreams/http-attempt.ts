@@ -12,12 +12,12 @@ import type { UpstreamConnections } from './upstream-connections.js';
 import type { ResponseHead, UpstreamExchange } from './upstream-exchange.js';
 import { failureOfConnection } from './upstream-failure.js';
 
-/** How long to wait for what may follow the end of the answer (token counts, the end of the body). */
+/** The time to wait for data after the end of the answer, such as token counts and the end of the body. */
 const AFTER_COMPLETE_MS = 2_000;
-/** Largest events that a vendor may send one after another without a sign of work on the answer, such as comments. */
+/** The maximum data without a sign of work on the answer (for example comments), as a number of events of maximum size. */
 const MAX_IDLE_EVENTS = 8;
 
-/** An attempt over HTTP: sends the request of a protocol and reads the event stream that answers it. */
+/** An attempt over HTTP. Sends the request of a protocol and reads the event stream of the answer. */
 export class HttpAttempt implements Attempt {
   private readonly request: UpstreamRequest;
   private exchange: UpstreamExchange;
@@ -27,9 +27,9 @@ export class HttpAttempt implements Attempt {
   private accept: Promise<void> | undefined;
   private isAccepted = false;
   private reading = true;
-  /** The vendor has said that the answer is whole, and has little time left to end the body. */
+  /** True when the provider has marked the answer as complete. The provider then has little time to end the body. */
   private isEnding = false;
-  /** Bytes since the last sign of work on the answer. */
+  /** The number of bytes since the last sign of work on the answer. */
   private idleBytes = 0;
 
   constructor(
@@ -101,7 +101,7 @@ export class HttpAttempt implements Attempt {
     this.exchange.finish(AFTER_COMPLETE_MS);
   }
 
-  /** Takes in what has come; false when nothing has. */
+  /** Processes the data that has arrived. Returns false when no data has arrived. */
   private read(): boolean {
     const { collector, exchange } = this;
     try {
@@ -110,7 +110,7 @@ export class HttpAttempt implements Attempt {
       else if (exchange.isOver) this.endOfBody();
       else return false;
     } catch (error) {
-      // What breaks off after the answer was whole takes nothing from it.
+      // A failure after the answer is complete does not change the answer.
       if (!collector.complete) throw error;
       collector.over = true;
     }
@@ -130,21 +130,21 @@ export class HttpAttempt implements Attempt {
     collector.signOfLife = false;
   }
 
-  /** Sets one deadline for all that follows the answer: more bytes do not move it. */
+  /** Sets one deadline for all data after the answer. Further bytes do not extend the deadline. */
   private awaitEnd(): void {
     if (this.isEnding) return;
     this.isEnding = true;
     this.silence.allow(AFTER_COMPLETE_MS);
   }
 
-  /** The timers bound how long a vendor may send nothing of use. This bounds how much, as each byte takes time to read. */
+  /** Limits the amount of data without progress, because each byte takes time to read. The timers only limit the time. */
   private countIdleBytes(length: number): void {
     this.idleBytes = this.collector.signOfLife ? 0 : this.idleBytes + length;
     if (this.idleBytes <= MAX_IDLE_EVENTS * this.upstream.maxEventBytes) return;
     throw new ServiceError('upstream_error', 'The vendor sent too much that is no part of an answer.');
   }
 
-  /** An event that the vendor left open counts, but not its being cut short: the end mark decides. */
+  /** Ends the stream. An unfinished event still counts, but its failure does not: the end marker decides. */
   private endOfBody(): void {
     const { collector } = this;
     const wasComplete = collector.complete;
@@ -154,7 +154,10 @@ export class HttpAttempt implements Attempt {
     else collector.fail(new ServiceError('upstream_error', 'The vendor broke off before the answer was complete.'));
   }
 
-  /** Asks once more where the vendor had closed a kept connection by the time the request reached it. */
+  /**
+   * Returns the head of the answer. Sends the request again if the provider closed a kept connection before the request
+   * arrived.
+   */
   private async head(): Promise<ResponseHead> {
     try {
       return await this.exchange.response();

@@ -7,7 +7,7 @@ import { PartCollector } from './part-collector.js';
 import type { InProcessProtocol } from './protocol.js';
 import type { StreamPart } from './stream-part.js';
 
-/** An attempt that a protocol answers in this process. */
+/** An attempt with a protocol that produces the answer in this process. */
 export class InProcessAttempt implements Attempt {
   private readonly aborter = new AbortController();
   private readonly parts: AsyncIterator<StreamPart>;

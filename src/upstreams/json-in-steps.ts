@@ -1,12 +1,12 @@
 import { Steps } from '../common/event-loop/event-loop-turns.js';
 
-/** As much of a text as is written at once, in UTF-16 units. */
+/** The maximum length of a text that is written at once, in UTF-16 units. */
 const SLICE_LENGTH = 32 * 1024;
 
 /**
- * The same bytes as `JSON.stringify(value)` in UTF-8, made in steps that do not hold the event loop for long.
+ * Creates the same bytes as `JSON.stringify(value)` in UTF-8, in steps that do not block the event loop for long.
  *
- * @param value objects, arrays, strings, numbers, booleans and null; members that are `undefined` are left out.
+ * @param value objects, arrays, strings, numbers, booleans and null. Members that are `undefined` are left out.
  */
 export async function jsonInSteps(value: object): Promise<Buffer> {
   const steps = new Steps();
@@ -55,19 +55,19 @@ function* objectPieces(members: object): Pieces {
   yield before === '{' ? '{}' : '}';
 }
 
-/** As bytes, which are cheaper to put together than text is. */
+/** Yields bytes, because joining bytes is cheaper than joining strings. */
 function* longTextPieces(text: string): Pieces {
   yield '"';
   for (let start = 0; start < text.length;) {
     const end = endOfSlice(text, start);
-    // Without the quotes around the slice.
+    // Leave out the quotes around the slice.
     yield Buffer.from(JSON.stringify(text.slice(start, end))).subarray(1, -1);
     start = end;
   }
   yield '"';
 }
 
-/** Not between the two halves of a surrogate pair, which are escaped when they stand alone. */
+/** Returns an end that does not split a surrogate pair. `JSON.stringify` would escape the two halves separately. */
 function endOfSlice(text: string, start: number): number {
   const end = start + SLICE_LENGTH;
   const last = text.charCodeAt(end - 1);

@@ -16,7 +16,7 @@ import { UpstreamConnections } from './upstream-connections.js';
 /** A validated request, before a route is chosen. */
 export type CompletionRequest = Pick<ChatCall, 'messages' | 'maxTokens'> & { readonly temperature: number };
 
-/** Asks the vendors of a model, in the order of its routes. */
+/** Sends a completion request to the providers of a model, in the order of the model's routes. */
 @Injectable()
 export class ModelRouter {
   private readonly logger = new Logger(ModelRouter.name);
@@ -28,14 +28,16 @@ export class ModelRouter {
     private readonly breakers: CircuitBreakers,
   ) {}
 
-  /** Tells `observer`, the only one, of every attempt from now on. */
+  /** Sets the observer that is notified of each attempt. There is at most one. */
   observe(observer: AttemptObserver): void {
     this.observer = observer;
   }
 
   /**
+   * Starts a completion.
+   *
    * @param trace is filled while the completion runs.
-   * @param onOver called once, however it ends: with why it is not whole, where it is not.
+   * @param onOver called once at the end, with `undefined` on success, or with the failure otherwise.
    */
   stream(
     model: ModelConfig,

@@ -3,21 +3,21 @@ import type { CallTrace } from './call-trace.js';
 import { finishWord } from './finish-word.js';
 import type { StreamPart } from './stream-part.js';
 
-/** Sums up the parts of one answer: the text to pass on, and how far the answer is. */
+/** Collects the parts of one answer: the text for the client and the state of the answer. */
 export class PartCollector {
   private text = '';
-  /** The vendor has said that the answer is whole. */
+  /** True when the provider has marked the answer as complete. */
   complete = false;
-  /** Nothing that follows counts. */
+  /** True when all further parts are ignored. */
   over = false;
-  /** What the vendor reported as its failure. */
+  /** The failure of the answer: reported by the provider, or passed to {@link fail}. */
   error: ServiceError | undefined;
-  /** A part came that shows the vendor at work on the answer. The reader of the sign takes it down. */
+  /** True when a part shows that the provider works on the answer. The reader of this flag resets it. */
   signOfLife = false;
 
   constructor(private readonly trace: CallTrace) {}
 
-  /** Nothing is missing, and nothing but the text that was not taken yet can follow. */
+  /** True when the answer is complete. Only text that is not taken yet can follow. */
   get isWhole(): boolean {
     return this.over && this.error === undefined;
   }
@@ -49,13 +49,15 @@ export class PartCollector {
     }
   }
 
-  /** Ends the answer with a failure. Text that came before it can still be taken. */
+  /** Ends the answer with a failure. The text before the failure can still be taken. */
   fail(error: ServiceError): void {
     this.error ??= error;
     this.over = true;
   }
 
-  /** The text since the last call. Half a character at its end waits for the other half, which may be in the next event. */
+  /**
+   * Returns the text since the last call. Keeps half a character at the end until the other half arrives in a later event.
+   */
   takeText(): string {
     const { text } = this;
     if (text === '') return text;
@@ -76,7 +78,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** A half that stays alone is no character: the client could not decode it. */
+/** Replaces halves of characters that have no other half, because the client cannot decode them. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.toWellFormed();
 }

@@ -3,10 +3,14 @@ import { CONFIG, type Config, type UpstreamConfig } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Protocol } from './protocol.js';
 
-/** Injection token of all protocols, ours and those that a team registers. */
+/** Injection token of all protocols: the built-in protocols and the protocols that a team registers. */
 export const REGISTERED_PROTOCOLS = Symbol('REGISTERED_PROTOCOLS');
 
-/** Finds the protocol of an upstream; sees at start-up that every configured one exists. */
+/**
+ * Finds the protocol of an upstream. Checks at start-up that each configured protocol exists.
+ *
+ * @throws {ConfigError} in the constructor, for an unknown protocol, and for an HTTP upstream without a base URL.
+ */
 @Injectable()
 export class ProtocolRegistry {
   private readonly byName: ReadonlyMap<string, Protocol>;

@@ -2,41 +2,47 @@ import type { UpstreamConfig } from '../config/config.js';
 import type { ChatCall } from './chat-call.js';
 import type { StreamPart } from './stream-part.js';
 
-/** One decoded server-sent event. `event` is `message` where the vendor named none. */
+/** One decoded server-sent event. `event` is `message` if the provider sent no event name. */
 export interface ServerSentEvent {
   readonly event: string;
   readonly data: string;
 }
 
-/** The request to send: always a POST whose answer is an event stream. */
+/** The request to send. It is always a POST request, and the answer is an event stream. */
 export interface UpstreamRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** A long body may be made in steps, so that other requests are served meanwhile. */
+  /** A promise if the body is long: the body is then created in steps, so that the process can serve other requests. */
   readonly body: string | Promise<Uint8Array>;
 }
 
 /**
- * Reads one vendor's wire protocol over HTTP. Registered in {@link PROTOCOLS}, or by a team's own package with
+ * Implements a provider's wire protocol over HTTP. Register an instance in {@link PROTOCOLS}, or from your own package with
  * `AppModule.register({ protocols: [...] })`. Implementations hold no state: one instance serves all streams.
  */
 export interface HttpProtocol {
   readonly transport: 'http';
-  /** The `protocol` of an upstream in CONFIG_FILE. */
+  /** The value of `protocol` of an upstream in CONFIG_FILE. */
   readonly name: string;
-  /** What to send; throws `invalid_request` when the vendor could never accept it. */
+  /**
+   * Creates the request to send.
+   *
+   * @throws {ServiceError} `invalid_request` when the provider could never accept the request.
+   */
   request(call: ChatCall, upstream: UpstreamConfig): UpstreamRequest;
   /**
-   * One decoded event to the parts it holds, in order; [] for what is neither content nor progress, so also for events
-   * and members that the vendor adds one day. An event that is not what the protocol says at all (not JSON) is an
-   * `error` part with code `upstream_error`. Never throws.
+   * Converts one decoded event to its parts, in order. Never throws.
+   *
+   * Returns [] for an event that holds neither content nor progress. This includes events and members that the provider may
+   * add later. Returns an `error` part with code `upstream_error` for an event that violates the protocol (for example, it
+   * is not JSON).
    */
   parts(event: ServerSentEvent): readonly StreamPart[];
 }
 
 /**
- * Answers in this process, without a vendor. The iterable ends after a `complete` part, stops soon after `signal` aborts,
- * and may throw a `ServiceError`.
+ * Produces answers in this process, without a provider. The iterable ends after a `complete` part and stops soon after
+ * `signal` aborts. The iterable may throw a `ServiceError`.
  */
 export interface InProcessProtocol {
   readonly transport: 'in-process';

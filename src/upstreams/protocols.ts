@@ -3,5 +3,5 @@ import { AnthropicProtocol } from './protocols/anthropic.js';
 import { BuiltinProtocol } from './protocols/builtin/builtin.js';
 import { OpenAiProtocol } from './protocols/openai.js';
 
-/** The wire protocols that the service speaks. One more is one file and one entry here. */
+/** The protocols of the service. To add a protocol, add one file, and one entry to this list. */
 export const PROTOCOLS: readonly Protocol[] = [new OpenAiProtocol(), new AnthropicProtocol(), new BuiltinProtocol()];

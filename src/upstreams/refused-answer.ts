@@ -3,17 +3,17 @@ import type { HttpProtocol } from './protocol.js';
 import { headerOf, type ResponseHead, type UpstreamExchange } from './upstream-exchange.js';
 import { failureOfStatus } from './upstream-failure.js';
 
-/** As much of a vendor's error as is read, in bytes. */
+/** The maximum number of bytes to read of a provider's error. */
 const MAX_ERROR_BYTES = 4_096;
 
-/** Whether the head promises a stream of events that can be read. */
+/** Whether the head announces a stream of events that the service can read. */
 export function isStream(head: ResponseHead): boolean {
   return head.status === 200 && !isCompressed(head) && !isJson(head);
 }
 
 /**
- * Why a vendor answers with something else than a stream. Reads the beginning of the answer, as far as it comes before the
- * exchange is closed: the caller bounds the time.
+ * Returns the failure for an answer that is not a stream. Reads the beginning of the answer until the exchange is closed.
+ * The caller must limit the time.
  */
 export async function failureOfAnswer(
   head: ResponseHead,
@@ -49,7 +49,7 @@ async function beginningOf(exchange: UpstreamExchange): Promise<string> {
       else text += bytes.toString('latin1', 0, MAX_ERROR_BYTES - text.length);
     }
   } catch {
-    // The status tells enough.
+    // The status is enough to classify the failure.
   }
   return text;
 }

@@ -3,10 +3,10 @@ import type { RouteConfig } from '../config/config.js';
 import type { CircuitBreakers } from './circuit-breakers.js';
 
 /**
- * The routes to try, in order: those whose upstream answers. Where none does, all are tried after all, but for those that
- * would only make the caller wait.
+ * Yields the routes to try, in order: first the routes with a usable upstream. If there is none, yields all routes except
+ * routes that would only make the caller wait.
  *
- * @throws {ServiceError} `upstream_timeout` when nothing is left to try.
+ * @throws {ServiceError} `upstream_timeout` when there is no route to try.
  */
 export function* routesToTry(routes: readonly RouteConfig[], breakers: CircuitBreakers): Generator<RouteConfig> {
   let tried = false;

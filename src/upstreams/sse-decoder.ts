@@ -4,7 +4,7 @@ import { DEFAULT_MAX_EVENT_BYTES } from '../config/config.js';
 import type { ServerSentEvent } from './protocol.js';
 
 export interface SseDecoderOptions {
-  /** Most bytes of one line, and of the data lines of one event. */
+  /** The maximum number of bytes of one line, and of the data lines of one event. */
   readonly maxEventLength?: number;
 }
 
@@ -12,30 +12,31 @@ const LF = 0x0a;
 const SPACE = 0x20;
 
 /**
- * Decodes one stream of server-sent events as the WHATWG standard says, whatever the bytes are split into, and hands on
- * each event as soon as the byte that ends it is there. Beyond the standard:
+ * Decodes one stream of server-sent events as the WHATWG standard says. The bytes may be split at any place. Passes on each
+ * event as soon as its last byte arrives. There are two additions to the standard:
  *
- * - {@link end} also hands on what no blank line ended: vendors leave the last one out.
- * - A field named `error` makes an event of that name, with its value as data: llama.cpp tells of failures so.
+ * - {@link end} also passes on an event without a final blank line, because providers leave out the last blank line.
+ * - A field named `error` creates an event named `error`, with the value as its data. llama.cpp reports failures in this
+ *   way.
  *
- * Framing is ASCII, and no byte of a longer UTF-8 sequence looks like ASCII. So lines are found in the bytes as they are
- * (Latin-1, one character a byte), and only what holds more than ASCII is decoded, a whole line at a time: a sequence
- * that is split between two reads needs no care. With a streaming `TextDecoder` before it, an event of ASCII costs four
- * times as much, and one of CJK text the same.
+ * The decoder searches for line ends in the bytes as they are (Latin-1, one character for each byte). This works because
+ * framing is ASCII, and no byte of a longer UTF-8 sequence looks like ASCII. Only lines with other characters than ASCII
+ * are decoded, one whole line at a time. So a sequence that is split between two reads needs no special treatment. With a
+ * streaming `TextDecoder` before the decoder, an ASCII event costs four times as much, and a CJK event costs the same.
  */
 export class SseDecoder {
   private readonly maxEventLength: number;
 
-  /** The line that the reads so far did not end, byte by character. Joined once, when its end is there. */
+  /** The unfinished line, in Latin-1 pieces. The pieces are joined once, when the end of the line arrives. */
   private partialLine: string[] = [];
   private partialLength = 0;
   private partialIsAscii = true;
   private isFirstLine = true;
-  /** The last read ended in a CR, which ended a line: an LF that follows belongs to it. */
+  /** True when the last read ended with a CR that ended a line. An LF that follows belongs to that line end. */
   private skipsLineFeed = false;
 
   private eventName = '';
-  /** `undefined`: the event has no data yet, so it is none. */
+  /** `undefined`: the event has no data yet. An event without data is ignored. */
   private data: string | undefined;
   private eventLength = 0;
 
@@ -46,12 +47,17 @@ export class SseDecoder {
     this.maxEventLength = options.maxEventLength ?? DEFAULT_MAX_EVENT_BYTES;
   }
 
-  /** Throws `upstream_error` for an event that is too large, and what `onEvent` throws; the stream is lost then. */
+  /**
+   * Decodes the next bytes.
+   *
+   * @throws {ServiceError} `upstream_error` for an event that is too large. Also throws the errors of `onEvent`. The
+   * decoder cannot continue after an error.
+   */
   write(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const raw = buffer.toString('latin1');
-    // `undefined`: nothing to decode, the characters of `raw` are those of the text.
+    // `undefined`: there is nothing to decode, because the characters of `raw` are the characters of the text.
     const encoded = isAscii(buffer) ? undefined : buffer;
     let start = 0;
     if (this.skipsLineFeed) {
@@ -64,13 +70,13 @@ export class SseDecoder {
     if (rest < raw.length) this.keep(raw.slice(rest), encoded);
   }
 
-  /** The stream is over: hands on the event that it left open. */
+  /** Ends the stream, and passes on the unfinished event. */
   end(): void {
     if (this.partialLength > 0) this.endPartialLine('', undefined);
     this.endEvent();
   }
 
-  /** Lines that end in LF, which is what vendors send. Gives where the unfinished line starts. */
+  /** Reads lines that end in LF, the usual line end of providers. Returns the start of the unfinished line. */
   private readLines(raw: string, encoded: Buffer | undefined, from: number): number {
     let start = from;
     for (let end = raw.indexOf('\n', start); end !== -1; end = raw.indexOf('\n', start)) {
@@ -88,12 +94,12 @@ export class SseDecoder {
     return start;
   }
 
-  /** Whether the line at `start` holds all the data of its event, if a blank line follows. */
+  /** Whether the line at `start` holds all data of its event, if a blank line follows the line. */
   private isOnlyData(raw: string, start: number): boolean {
     return raw.startsWith('data:', start) && this.data === undefined && this.partialLength === 0 && !this.isFirstLine;
   }
 
-  /** Lines that end in LF, CR or CRLF. */
+  /** Reads lines that end in LF, CR or CRLF. Returns the start of the unfinished line. */
   private readAnyLines(raw: string, encoded: Buffer | undefined, from: number): number {
     let start = from;
     let nextCr = raw.indexOf('\r', start);
@@ -159,7 +165,7 @@ export class SseDecoder {
     }
   }
 
-  /** A line without a colon is a field without a value. All else is a comment or a field that says nothing to us. */
+  /** Reads a line without a colon, which is a field without a value. Ignores comments and unknown fields. */
   private readBareField(line: string): void {
     if (line === 'event') this.eventName = '';
     else if (line === 'error') this.eventName = 'error';
@@ -192,7 +198,7 @@ export class SseDecoder {
   }
 }
 
-/** Where a value starts: one space after the colon is not part of it. */
+/** Returns the start of a value. One space after the colon does not belong to the value. */
 function afterColon(raw: string, index: number): number {
   return raw.charCodeAt(index) === SPACE ? index + 1 : index;
 }

@@ -6,10 +6,10 @@ import { ConnectionPool, type Connection } from './connection-pool.js';
 import type { UpstreamRequest } from './protocol.js';
 import { UpstreamExchange } from './upstream-exchange.js';
 
-/** When a client may try again, in seconds. */
+/** The `Retry-After` value for the client, in seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Sends requests to vendors, over connections that are kept for the next one. There are as many as streams at most. */
+/** Sends requests to providers and keeps connections for later requests. `maxStreams` limits the number of connections. */
 @Injectable()
 export class UpstreamConnections implements OnApplicationShutdown {
   private readonly pools = new Map<string, ConnectionPool>();
@@ -23,8 +23,10 @@ export class UpstreamConnections implements OnApplicationShutdown {
   }
 
   /**
-   * @param fresh over a new connection.
-   * @throws {ServiceError} `unavailable` when there are too many connections, and all of them are in use.
+   * Sends a request.
+   *
+   * @param fresh use a new connection.
+   * @throws {ServiceError} `unavailable` when the number of connections is at the limit and all connections are in use.
    */
   send(upstream: UpstreamConfig, request: UpstreamRequest, fresh = false): UpstreamExchange {
     const pool = this.pool(upstream, request.url.origin);

@@ -3,32 +3,33 @@ import { ServiceError } from '../common/service-error.js';
 import type { Connection } from './connection-pool.js';
 import type { UpstreamRequest } from './protocol.js';
 
-/** Bytes of an answer that may wait here for a slow reader; past it the vendor is held back through TCP. */
+/** The number of bytes that may wait for a slow reader. Above this number, TCP flow control slows the provider down. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
-/** Pieces of an answer that may wait: a vendor can send a byte in each. */
+/** The maximum number of pieces of an answer that may wait. A provider can send each byte as one piece. */
 const MAX_WAITING_PIECES = 1_024;
-/** Interim answers (1xx) before the answer itself. */
+/** The maximum number of interim answers (1xx) before the answer. */
 const MAX_INTERIM_ANSWERS = 16;
 
-/** What undici and Node call a connection that the other side has closed. */
+/** The error codes of undici and Node for a connection that the other side has closed. */
 const LOST_CONNECTION = new Set(['UND_ERR_SOCKET', 'UND_ERR_DESTROYED', 'ECONNRESET', 'EPIPE']);
 
 export interface ResponseHead {
   readonly status: number;
-  /** By their names in lower case. A vendor can send any of them more than once. */
+  /** The names are in lower case. A provider can send each header more than once. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** A header of an answer; the first where the vendor sent several. */
+/** Returns a header of an answer. Returns the first value when the provider sent several. */
 export function headerOf({ headers }: ResponseHead, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
 /**
- * One request to a vendor and its answer, on undici's callbacks: no stream object lies between the socket and the reader.
- * All that came since the last read is handed over at once, so the work per byte falls as the load rises.
+ * One request to a provider and its answer. It uses the callbacks of undici, without a stream object between the socket and
+ * the reader. {@link take} returns all data since the last read at once. So the work for each byte decreases when the load
+ * increases.
  */
 export class UpstreamExchange implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
@@ -36,12 +37,12 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   private waiting: Buffer[] = [];
   private waitingBytes = 0;
   private ended = false;
-  /** Nobody reads any more, see {@link finish}. */
+  /** True when the rest of the body is discarded; see {@link finish}. */
   private discarding = false;
   private discardedBytes = 0;
   private interimAnswers = 0;
   private failure: { readonly error: unknown } | undefined;
-  /** Wakes whoever waits for the head or for bytes. */
+  /** Wakes the caller that waits for the head or for bytes. */
   private wake: (() => void) | undefined;
 
   constructor(
@@ -53,13 +54,13 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     else void this.dispatchLater(request, body);
   }
 
-  /** The connection broke before any answer, and may have been closed by the vendor before the request was sent. */
+  /** True when the connection failed before any answer, and the provider may have closed it before the request was sent. */
   get wasSentTooLate(): boolean {
     const code = (this.failure?.error as { readonly code?: string } | undefined)?.code ?? '';
     return this.connection.reused && this.head === undefined && LOST_CONNECTION.has(code);
   }
 
-  /** Waits for status and headers. Rejects when the connection fails, or with what {@link close} was given. */
+  /** Waits for status and headers. Rejects when the connection fails, or with the reason passed to {@link close}. */
   async response(): Promise<ResponseHead> {
     while (this.head === undefined) {
       if (this.failure !== undefined) throw this.failure.error;
@@ -69,8 +70,10 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   }
 
   /**
-   * What has come since the last call; `undefined` where nothing has, or at the end of the body (see {@link isOver}).
-   * Throws once there is nothing left to take of a body that broke off.
+   * Returns the bytes since the last call. Returns `undefined` when there are none, and at the end of the body (see
+   * {@link isOver}).
+   *
+   * @throws the failure of a body that ended too early, after all its bytes are taken.
    */
   take(): Buffer | undefined {
     const [first] = this.waiting;
@@ -85,31 +88,33 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     return bytes;
   }
 
-  /** The body has ended, and all of it has been taken. */
+  /** True when the body has ended and all bytes are taken. */
   get isOver(): boolean {
     return this.ended && this.waiting.length === 0;
   }
 
-  /** Resolves when there is something new: bytes, the end or a failure. For one caller at a time. */
+  /** Resolves when there are new bytes, the end or a failure. Only one caller may wait at a time. */
   change(): Promise<void> {
     return new Promise((resolve) => {
       this.wake = resolve;
     });
   }
 
-  /** Ends the exchange: the connection is cut if the answer is not whole, and whoever waits is told `reason`. */
+  /**
+   * Ends the exchange. Closes the connection if the answer is not complete. A waiting caller gets `reason` as the failure.
+   */
   close(reason: Error): void {
     if (this.ended || this.failure !== undefined) return;
     this.failure = { error: reason };
     this.waiting = [];
-    // A request that was not sent yet cannot be aborted: its connection is still being opened.
+    // A request that is not sent yet cannot be aborted: its connection is still being opened.
     this.connection.spare();
     this.controller?.abort(reason);
     this.changed();
   }
 
   /**
-   * Reads no further, as the answer is whole, but gives the vendor `graceMs`, and a bounded number of bytes, to end the
+   * Stops reading, because the answer is complete. The provider has `graceMs` and a limited number of bytes to end the
    * body, so that the connection can serve the next request.
    */
   finish(graceMs: number): void {
@@ -170,7 +175,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.connection.client.dispatch({ origin: url.origin, path, method: 'POST', headers, body }, this);
   }
 
-  /** Sends nothing if the exchange is closed while the body is made. */
+  /** Sends nothing if the exchange is closed while the body is created. */
   private async dispatchLater(request: UpstreamRequest, body: Promise<Uint8Array>): Promise<void> {
     try {
       const bytes = await body;

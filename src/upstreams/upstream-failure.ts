@@ -3,7 +3,7 @@ import { parseJsonObject } from './protocols/json-object.js';
 import { codeOfStatus, labelsOf, shownLabels, vendorFailure } from './protocols/vendor-failure.js';
 import { retryAfterSeconds } from './retry-after.js';
 
-/** What a vendor's refusal means for the caller. */
+/** Converts an HTTP error status of a provider to the error for the caller. */
 export function failureOfStatus(status: number, retryAfter: string | undefined, body: string): ServiceError {
   const report = parseJsonObject(body);
   const labels = shownLabels(labelsOf(report?.error ?? report, report));
@@ -13,7 +13,7 @@ export function failureOfStatus(status: number, retryAfter: string | undefined, 
   return vendorFailure(code, `HTTP ${status} ${labels}`.trimEnd(), options);
 }
 
-/** What a broken or impossible connection means for the caller. */
+/** Converts a connection failure to the error for the caller. */
 export function failureOfConnection(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   const code = (error as { readonly code?: string }).code;

@@ -7,11 +7,11 @@ import { PROTOCOLS } from './protocols.js';
 import { UpstreamConnections } from './upstream-connections.js';
 
 export interface UpstreamsOptions {
-  /** Protocols of a team's own, beside {@link PROTOCOLS}; one of the same name takes the place of ours. */
+  /** Additional protocols of a team. A protocol with the same name as one of {@link PROTOCOLS} replaces it. */
   readonly protocols?: readonly Protocol[];
 }
 
-/** The connections to vendors and the way a completion takes through them. */
+/** Provides the connections to providers and the routing of completions. */
 @Global()
 @Module({})
 export class UpstreamsModule {

@@ -11,13 +11,13 @@ import { DatabaseUsageStore } from './store/database-usage-store.js';
 import { UsageStore } from './store/usage-store.js';
 
 export interface UsageOptions {
-  /** Who is told of every finished stream, beside the ledger. */
+  /** Sinks that receive each finished stream, in addition to the ledger. */
   readonly usageSinks?: readonly UsageSink[];
-  /** Where the ledger is kept; by default in the service's database, which is the one that the reports read. */
+  /** The store of the ledger. Default: the database of the service. Reports always read the database of the service. */
   readonly usageStore?: UsageStore;
 }
 
-/** The ledger: exactly one record for every admitted stream, and what it sums up to. */
+/** Provides the ledger, with exactly one record for each admitted stream, and the reports from it. */
 @Global()
 @Module({})
 export class UsageModule {

@@ -31,7 +31,7 @@ import {
 
 export const DEFAULT_TEMPERATURE = 0.7;
 
-/** The member may be left out. `null` is a value, and a wrong one. */
+/** Marks an optional member. The member may be left out, but `null` is an invalid value. */
 const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
 export class ChatRequestMessage implements ChatMessage {
@@ -84,7 +84,7 @@ export class ChatRequest {
   @Optional()
   readonly max_tokens?: number;
 
-  /** The rules above in one pass, see `QuickCheck`. A test holds the two together. */
+  /** Applies the rules of the decorators in one pass, see `QuickCheck`. A test checks that both give the same result. */
   static problems(body: object): Iterable<ErrorDetail> {
     return chatRequestProblems(body);
   }

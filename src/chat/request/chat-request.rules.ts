@@ -11,7 +11,7 @@ export const HIGHEST_TEMPERATURE = 2;
 const MEMBERS = new Set(['model', 'messages', 'temperature', 'max_tokens']);
 const MEMBERS_OF_MESSAGE = new Set(['role', 'content']);
 
-/** What an answer says of a value that breaks a rule. */
+/** The error messages for values that violate a rule. */
 export const MUST = {
   beString: 'must be a string',
   notBeEmpty: 'must not be empty',
@@ -32,7 +32,7 @@ export const MUST = {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The rules of the decorators of `ChatRequest` in one pass: each wrong member once, the outer ones first. */
+/** Applies the rules of the decorators of `ChatRequest` in one pass. Yields each invalid member once, outer members first. */
 export function* chatRequestProblems(body: object): Generator<ErrorDetail> {
   const { model, messages, temperature, max_tokens: maxTokens } = body as Members;
   yield* unknownMembers(body, MEMBERS);
@@ -53,7 +53,7 @@ function* messageProblems(message: Members, index: number): Generator<ErrorDetai
   yield* problem(`${parent}content`, contentProblem(message['content']));
 }
 
-/** The common case, at the least cost. */
+/** Checks for the usual form of a message, at the lowest cost. */
 function isUsualMessage(message: Members): boolean {
   return (
     ROLES.includes(message['role'] as Role) &&

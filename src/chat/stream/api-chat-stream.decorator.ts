@@ -3,7 +3,7 @@ import { ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nes
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
 import { Chunk } from './chunk.dto.js';
 
-/** What the OpenAPI document says of `POST /chat/stream`. */
+/** Describes `POST /chat/stream` in the OpenAPI document. */
 export const ApiChatStream = (): MethodDecorator =>
   applyDecorators(
     ApiExtraModels(Chunk),

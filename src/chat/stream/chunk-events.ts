@@ -13,8 +13,8 @@ const LAST_CHUNK: Chunk = { content: '', done: true };
 const logger = new Logger('ChatStream');
 
 /**
- * The texts of an answer as the events of the stream. The next text is asked for only when the last one has gone to a
- * socket that takes more, so what the client does not read, the vendor does not send.
+ * Converts the texts of an answer to the events of the stream. The next text is read only when the socket of the client can
+ * take more data. So a slow client slows the provider down.
  */
 export function chunkEvents(texts: CompletionStream, sink: StreamSink, gaps?: GapClock): Observable<MessageEvent> {
   return new Observable((subscriber) => {

@@ -2,21 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { Buckets } from '../../common/counts/buckets.js';
 import { GapClock } from './gap-clock.js';
 
-/** Milliseconds. */
+/** The bounds of the buckets, in milliseconds. */
 const BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];
 
-/** How long answers keep their clients waiting between two texts, by model; counted once somebody asks for it. */
+/** Counts the time that clients wait between two texts, by model. Counting starts at the call of {@link ChunkGaps.count}. */
 @Injectable()
 export class ChunkGaps {
   readonly byModel = new Map<string, Buckets>();
   private isCounted = false;
 
-  /** From now on. */
+  /** Starts the counting for new streams. */
   count(): void {
     this.isCounted = true;
   }
 
-  /** For one stream. `model` is one that is served. */
+  /** Returns a clock for one stream. `model` must be a model of the catalog. */
   clock(model: string): GapClock | undefined {
     if (!this.isCounted) return undefined;
     let gaps = this.byModel.get(model);

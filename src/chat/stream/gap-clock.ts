@@ -1,20 +1,20 @@
 import type { Buckets } from '../../common/counts/buckets.js';
 
-/** Measures the gaps between the texts of one stream, but for what its client itself holds up. */
+/** Measures the gaps between the texts of one stream, without the time that the client itself needs. */
 export class GapClock {
   private since: number | undefined;
 
-  /** @param gaps takes them, in milliseconds. */
+  /** @param gaps receives the gaps, in milliseconds. */
   constructor(private readonly gaps: Buckets) {}
 
-  /** A text is there. */
+  /** Call this when a text arrives. */
   text(): void {
     const now = performance.now();
     if (this.since !== undefined) this.gaps.add(now - this.since);
     this.since = now;
   }
 
-  /** The client takes more only now. */
+  /** Call this when the client can take more data after a delay. */
   ready(): void {
     this.since = performance.now();
   }

@@ -1,6 +1,8 @@
 /**
- * Waits until it is known how to answer: the first text, or the failure to get any (which is thrown), or that a vendor
- * has taken the request and `limitMs` have passed, so that a long wait for the first text does not look like a dead server.
+ * Waits until the response headers can be sent: until the first text, or until `limitMs` have passed and a provider has
+ * accepted the request. With the limit, a long wait for the first text does not look like a dead server.
+ *
+ * @throws the failure to get a first text.
  */
 export async function headersDue(first: Promise<unknown>, accepted: Promise<void>, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -7,10 +7,10 @@ import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config } from '../../config/config.js';
 
-/** Ends a stream with what its client is to be told. */
+/** Ends a stream. The client receives `reason` as the error. */
 export type EndStream = (reason: ServiceError) => void;
 
-/** All streams of this process. Ends them with their key or session, and lets them finish when the process stops. */
+/** Holds all streams of this process. Ends a stream when its API key or session ends. Lets the streams finish at shutdown. */
 @Injectable()
 export class OpenStreams {
   private readonly running = new Set<EndStream>();
@@ -29,9 +29,12 @@ export class OpenStreams {
   }
 
   /**
-   * @param end is called at most once, and not after the stream is over.
-   * @returns to be called when the stream is over, however it ended.
-   * @throws {ServiceError} `shutting_down`; `unavailable` above MAX_STREAMS, for routes that are not `@OpensStream()`.
+   * Adds a stream.
+   *
+   * @param end is called at most once, and never after the end of the stream.
+   * @returns a function to call at the end of the stream, with or without a failure.
+   * @throws {ServiceError} `shutting_down`, or `unavailable` above MAX_STREAMS. Routes with `@OpensStream()` check
+   * MAX_STREAMS earlier.
    */
   add({ credential }: Principal, end: EndStream): () => void {
     if (this.drainState.isDraining) throw shuttingDown();
@@ -50,8 +53,8 @@ export class OpenStreams {
   }
 
   /**
-   * Resolves when every stream has ended. Those that run after `graceMs` are told to end and get `farewellMs` for it: a
-   * client that does not read cannot be told.
+   * Resolves when all streams have ended. After `graceMs` the remaining streams receive the reason and have `farewellMs` to
+   * end. The second limit is necessary because a client that does not read cannot receive the reason.
    */
   async drain(graceMs: number, farewellMs: number): Promise<void> {
     if (await this.idleWithin(graceMs)) return;
@@ -59,7 +62,7 @@ export class OpenStreams {
     await this.idleWithin(farewellMs);
   }
 
-  /** @returns ends the watch. */
+  /** @returns a function that ends the watch. */
   private watch(credential: Credential, onEnded: (message: string) => void): () => void {
     switch (credential.kind) {
       case 'api_key':

@@ -3,17 +3,17 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { limitsItsReader } from '../../http/connections/reader-limit.js';
 
 /**
- * The response of one stream, as its events see it: tells when the next one may be sent, and takes off what Nest adds to
- * an event stream and the interface does not have. Nest has no option against either, and never pauses an Observable.
+ * The response of one stream. Tells when the next event may be sent, and removes the additions of Nest to an event stream,
+ * because they are not part of the interface. Nest has no option for either, and never pauses an Observable.
  */
 export class StreamSink {
-  /** Events on their way through Nest to the response. */
+  /** The number of events that Nest has not written to the response yet. */
   private pending = 0;
-  /** The socket holds back what is written until the turn is over. */
+  /** True while the socket holds back data until the end of this turn of the event loop. */
   private corked = false;
   private onProgress: (() => void) | undefined;
 
-  /** @param stallMs how long the client may read nothing at all before the connection is cut. */
+  /** @param stallMs the time after which the connection of a client that reads nothing is closed. */
   constructor(
     private readonly response: Response,
     private readonly stallMs: number,
@@ -33,14 +33,14 @@ export class StreamSink {
         if (!this.writeChunk(event)) write(event);
         this.onProgress?.();
       }
-      // Nest need not wait: the next event is sent when `ready`.
+      // Nest does not need to wait: the next event is sent when `ready` resolves.
       return true;
     };
   }
 
   /**
-   * What is written in this turn goes out in one system call: the headers with the first text, the last text with the end.
-   * Nest flushes the headers by themselves, and lets a tick pass between two events.
+   * Sends all data of this turn of the event loop in one system call: the headers with the first text, and the last text
+   * with the end. Without this, Nest flushes the headers separately, and waits for one tick between two events.
    */
   cork(): void {
     const { socket } = this.response;
@@ -53,23 +53,23 @@ export class StreamSink {
     });
   }
 
-  /** To be called for each event before it is emitted. */
+  /** Call this for each event before the event is emitted. */
   sending(): void {
     this.pending++;
   }
 
-  /** Nothing more will be sent. What the client has not read yet waits for it no longer than anything else. */
+  /** Call this after the last event. The same limit, `stallMs`, then applies to data that the client has not read yet. */
   ending(): void {
     this.response.socket?.setTimeout(this.stallMs);
   }
 
-  /** Every event has reached the socket, and the socket takes more. */
+  /** True when all events have reached the socket and the socket can take more data. */
   get isReady(): boolean {
     const { response } = this;
     return this.pending === 0 && !response.writableNeedDrain && response.socket?.writableNeedDrain !== true;
   }
 
-  /** Resolves when {@link isReady}, or when the connection is gone. */
+  /** Resolves when {@link isReady} is true, or when the connection is closed. */
   ready(): Promise<void> {
     const { response } = this;
     const { socket } = response;
@@ -91,8 +91,9 @@ export class StreamSink {
   }
 
   /**
-   * Writes an event as a chunk of the body, framed here: one string, where Node would write four buffers, which costs a
-   * sixth more for each event. False where the body is not chunked (HTTP/1.0), or the connection is gone.
+   * Writes an event as one chunk of the body. This method creates the chunk as one string. Node would write four buffers,
+   * and each event would cost a sixth more. Returns false when the body is not chunked (HTTP/1.0), or the connection is
+   * closed.
    */
   private writeChunk(event: string): boolean {
     const { socket, chunkedEncoding } = this.response;
@@ -102,7 +103,10 @@ export class StreamSink {
   }
 }
 
-/** Nest says that it keeps the connection of every event stream. A client that asked for its end would wait for it in vain. */
+/**
+ * Sends `Connection: close` if the client asked for it. Nest always announces that it keeps the connection of an event
+ * stream, so such a client would wait in vain for the end of the connection.
+ */
 function closeWhereAsked(response: Response): void {
   if (response.shouldKeepAlive) return;
   const writeHead = response.writeHead.bind(response) as (status: number, headers: OutgoingHttpHeaders) => Response;
@@ -112,8 +116,8 @@ function closeWhereAsked(response: Response): void {
 }
 
 /**
- * One write of Nest without its additions: an empty line before the first event, an `id:` line in every event, and the
- * empty comment by which it finds out whether a client is still there (our own keep-alives do that).
+ * Removes the additions of Nest from one write: an empty line before the first event, an `id:` line in each event, and the
+ * empty comment that checks whether the client is still connected. The keep-alive comments of this service do that check.
  */
 function withoutFraming(chunk: string): string {
   if (chunk.startsWith('id: ')) return chunk.slice(chunk.indexOf('\n') + 1);

@@ -5,10 +5,10 @@ import type { FinishedRequest, RequestObserver } from '../requests/finished-requ
 
 const LEAST_CERTAIN_FIRST: readonly TokenCount['source'][] = ['unknown', 'implausible', 'estimated'];
 
-/** Asked every few seconds, by machines. */
+/** Routes that machines request every few seconds. */
 const PROBES = /\/health(?:\/ready)?$/;
 
-/** Writes one line for each request. What a client wrote is never in it. */
+/** Writes one log line for each request. The line never contains text that a client wrote. */
 export class RequestLog implements RequestObserver {
   private readonly logger = new Logger('Request');
 
@@ -19,7 +19,7 @@ export class RequestLog implements RequestObserver {
   }
 }
 
-/** One object, made at once: put together of several it would cost more than all else of the line. */
+/** Creates the entry as one object: merging several objects would cost more than all other work for the line. */
 function entryOf(request: FinishedRequest): object {
   const { method, route, status, principal, record } = request;
   const firstTextAt = record?.firstTextAt;
@@ -51,7 +51,7 @@ function keyPrefixOf(principal: Principal | undefined): string | undefined {
   return principal?.credential.kind === 'api_key' ? principal.credential.prefix : undefined;
 }
 
-/** The less certain of both. */
+/** Returns the less certain of the two sources. */
 function sourceOf({ promptTokens, completionTokens }: UsageRecord): TokenCount['source'] {
   const sources = [promptTokens.source, completionTokens.source];
   return LEAST_CERTAIN_FIRST.find((source) => sources.includes(source)) ?? 'reported';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { LogLevel } from '../../config/config.js';
 import { shownError } from './shown-error.js';
 
-/** What Nest says about its own start; of interest when something is wrong with the modules only. */
+/** The contexts of Nest's messages about its own start. They only help when the modules have a problem. */
 const FRAMEWORK_CONTEXTS = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -12,10 +12,10 @@ const FRAMEWORK_CONTEXTS = new Set([
   'RouterExplorer',
   'NestApplication',
 ]);
-/** Says again, at length, what is thrown at whoever starts the application, who tells it in a line. */
+/** The context of a startup failure in Nest. It is skipped, because the starting code logs the same failure in one line. */
 const STARTUP_FAILURES = 'ExceptionHandler';
 
-/** Nest's logger on pino: a JSON line for each entry, or readable ones on a terminal. */
+/** Nest's logger, implemented with pino. Each entry is a line of JSON, or readable text on a terminal. */
 export class ServiceLogger implements LoggerService {
   private readonly pino: Logger;
   private readonly byContext = new Map<string, Logger>();
@@ -28,7 +28,7 @@ export class ServiceLogger implements LoggerService {
       serializers: { err: shownError },
     };
     const readable = process.stdout.isTTY ? prettyStream() : undefined;
-    // Lines that come while others are being written go out together with the next ones; the end of the process waits for them.
+    // Lines that arrive during a write are written together by the next write. The process writes all lines before it ends.
     this.pino = pino(options, readable ?? pino.destination({ dest: 1, sync: false }));
   }
 
@@ -70,7 +70,7 @@ export class ServiceLogger implements LoggerService {
     const logger = context === undefined ? this.pino : this.named(context);
     const trace = stack === undefined ? undefined : { stack };
     if (message instanceof Error) logger[level]({ ...trace, err: message }, message.message);
-    // As it is: a copy would cost a line more than writing it.
+    // Pass the message itself: a copy would cost more than writing the line.
     else if (typeof message === 'object' && message !== null) logger[level](trace ? { ...trace, ...message } : message);
     else if (trace === undefined) logger[level](String(message));
     else logger[level](trace, String(message));
@@ -83,7 +83,7 @@ export class ServiceLogger implements LoggerService {
   }
 }
 
-/** For people who develop: an installation for production has no such package, and goes on with JSON. */
+/** Creates readable output for developers. A production installation does not have this package and keeps JSON. */
 function prettyStream(): DestinationStream | undefined {
   try {
     const pretty = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
@@ -93,7 +93,7 @@ function prettyStream(): DestinationStream | undefined {
   }
 }
 
-/** Nest passes the name of the logger last. */
+/** Returns the name of the logger. Nest passes it as the last argument. */
 function contextOf(context: readonly unknown[]): string | undefined {
   const last = context.at(-1);
   return typeof last === 'string' ? last : undefined;

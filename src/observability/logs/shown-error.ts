@@ -1,4 +1,4 @@
-/** How deep causes are told: who wraps errors seldom does it more often. */
+/** The maximum number of nested causes in a log entry. Code rarely wraps an error more often. */
 const MOST_CAUSES = 3;
 
 export interface ShownError {
@@ -10,8 +10,8 @@ export interface ShownError {
 }
 
 /**
- * As much of an error as is logged. Not its other members: those of a database hold what was to be written, those of a parser
- * what it could not read.
+ * Returns the members of an error for the log. Leaves out all other members, because they can contain private data:
+ * database errors contain the data to be written, and parser errors contain the unreadable input.
  */
 export function shownError(error: Error, depth = 0): ShownError {
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };

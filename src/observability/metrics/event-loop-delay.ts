@@ -4,7 +4,7 @@ const RESOLUTION_MS = 10;
 const NS_PER_SECOND = 1e9;
 const QUANTILES = [0.5, 0.99] as const;
 
-/** By how much timers come late, which is how long everything else waits. */
+/** Measures the delay of timers. All other work of the process has the same delay. */
 export class EventLoopDelay {
   private readonly histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 
@@ -12,7 +12,7 @@ export class EventLoopDelay {
     this.histogram.enable();
   }
 
-  /** Seconds since the last call, by quantile; 1 is the longest. */
+  /** Returns the delays since the last call in seconds, by quantile. Quantile 1 is the maximum. */
   take(): readonly (readonly [quantile: number, seconds: number])[] {
     const { histogram } = this;
     const delays = [
@@ -28,7 +28,7 @@ export class EventLoopDelay {
   }
 }
 
-/** What is measured is the time between two timers that are {@link RESOLUTION_MS} apart. */
+/** Subtracts {@link RESOLUTION_MS}, because the histogram measures the whole time between two timers of this distance. */
 function delayOf(nanoseconds: number): number {
   return Math.max(0, nanoseconds / NS_PER_SECOND - RESOLUTION_MS / 1000);
 }

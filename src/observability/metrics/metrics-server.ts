@@ -15,8 +15,8 @@ import { MetricsSources } from './metrics-sources.js';
 const FAREWELL_MS = 1_000;
 
 /**
- * `/metrics` on a port of its own, where METRICS_PORT is set. Answers until everything else has ended, so that what a stopping
- * process does is still seen.
+ * Serves `/metrics` on a separate port, if METRICS_PORT is set. The server stops last, so that the shutdown of the process
+ * is still visible.
  */
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -29,16 +29,16 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     private readonly watch: RequestWatch,
   ) {}
 
-  /** Where it listens; `undefined` where it does not. */
+  /** The address of the server. `undefined`: the server does not listen. */
   get address(): AddressInfo | undefined {
     return (this.server?.address() as AddressInfo | null) ?? undefined;
   }
 
-  /** @throws {ConfigError} when it cannot listen. */
+  /** @throws {ConfigError} when the server cannot listen. */
   async onApplicationBootstrap(): Promise<void> {
     const { config, ledger, gaps } = this.sources;
     if (config.metricsPort === undefined) return;
-    // Whoever does not ask for metrics need not load the library.
+    // Import the library only when metrics are enabled.
     const { Metrics } = await import('./metrics.js');
     const metrics = (this.metrics = new Metrics(this.sources));
     this.watch.observe(metrics.requests);

@@ -13,7 +13,7 @@ import { LimitOutages } from '../../throttling/limit-outages.js';
 import { CircuitBreakers } from '../../upstreams/circuit-breakers.js';
 import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
 
-/** Whoever has something to show at a scrape. */
+/** The objects that provide the values of a scrape. */
 @Injectable()
 export class MetricsSources {
   constructor(

@@ -10,8 +10,8 @@ import { RequestFigures } from './request-figures.js';
 import { StreamFigures } from './stream-figures.js';
 
 /**
- * All that `/metrics` shows. What is told at each request or stream only counts, in figures of our own; the families of the
- * registry read them at a scrape. No label holds what a client wrote, or who it is.
+ * Provides all values of `/metrics`. Requests and streams only increase simple counters of this service. The families of
+ * the registry read these counters at a scrape. No label contains text of a client or identifies a client.
  */
 export class Metrics {
   readonly requests = new RequestFigures();
@@ -31,7 +31,7 @@ export class Metrics {
     registerProcess(this.registry, sources, this.delay);
   }
 
-  /** In the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

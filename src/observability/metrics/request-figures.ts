@@ -6,19 +6,19 @@ export const NO_ROUTE = 'none';
 export const NO_ANSWER = 'none';
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Which limit an answer speaks of. Those of the tier, and of signing in, which has none. */
+/** The names of the tier limits by error code. The sign-in limit is not in this table, because it belongs to no tier. */
 const LIMITS: Partial<Record<ErrorCode, string>> = {
   rate_limit_exceeded: 'requests_per_minute',
   concurrency_limit_exceeded: 'concurrent_streams',
   quota_exceeded: 'tokens_per_day',
 };
 
-/** Sums over finished requests. */
+/** Counts finished requests. */
 export class RequestFigures implements RequestObserver {
-  /** By `<method> <status> <route>`. */
+  /** The keys are `<method> <status> <route>`. */
   readonly requests = new Tally();
   readonly errors = new Tally<ErrorCode>(Object.keys(ERROR_STATUS) as ErrorCode[]);
-  /** By `<limit> <tier>`. */
+  /** The keys are `<limit> <tier>`. */
   readonly limits = new Tally();
   bytes = 0;
 

@@ -6,18 +6,18 @@ import { STREAM_OUTCOMES, type StreamOutcome } from '../../usage/record/stream-o
 import type { TokenCount, UsageRecord } from '../../usage/record/usage-record.js';
 import type { UsageSink } from '../../usage/record/usage-sink.js';
 
-/** Milliseconds. */
+/** The bounds of the buckets, in milliseconds. */
 const FIRST_TOKEN_BOUNDS = [50, 100, 200, 400, 700, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000, 20_000, 60_000, 120_000];
 const DURATION_BOUNDS = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000, 600_000];
 
-/** A process that was killed tells of nothing: what others find of it stands in the ledger. */
+/** All outcomes except `interrupted`. A killed process cannot count its streams: other replicas record them in the ledger. */
 const SEEN_OUTCOMES = STREAM_OUTCOMES.filter((outcome) => outcome !== 'interrupted');
 
 class ModelFigures {
   readonly outcomes = new Tally<StreamOutcome>(SEEN_OUTCOMES);
   readonly firstToken = new Buckets(FIRST_TOKEN_BOUNDS);
   readonly duration = new Buckets(DURATION_BOUNDS);
-  /** By `<kind> <source>`. */
+  /** The keys are `<kind> <source>`. */
   readonly tokens = new Tally();
 }
 
@@ -29,7 +29,7 @@ class UpstreamFigures {
   readonly duration = new Buckets(DURATION_BOUNDS);
 }
 
-/** Sums over finished streams and the attempts in them. Models and upstreams are those of the configuration. */
+/** Counts finished streams and their attempts. Models and upstreams come from the configuration. */
 export class StreamFigures implements UsageSink {
   readonly models = new Map<string, ModelFigures>();
   readonly upstreams: Map<string, UpstreamFigures>;

@@ -2,30 +2,30 @@ import type { Principal } from '../../auth/principal/principal.js';
 import type { ErrorCode } from '../../common/service-error.js';
 import type { UsageRecord } from '../../usage/record/usage-record.js';
 
-/** A request that is over, as it may be told of: nothing here was written by a client, but for its well-formed request id. */
+/** The facts about a finished request. They contain no text of the client, except a well-formed request id. */
 export interface FinishedRequest {
   readonly requestId: string;
-  /** Where traces are on. */
+  /** `undefined`: traces are disabled. */
   readonly traceId: string | undefined;
   readonly method: string;
-  /** The pattern of the path; `undefined` where no route took the request. */
+  /** The pattern of the path. `undefined`: the request matched no route. */
   readonly route: string | undefined;
-  /** `undefined` when the client left before there was an answer. */
+  /** `undefined`: the client left before the response started. */
   readonly status: number | undefined;
-  /** All that was sent has left this process. */
+  /** True when the whole response has left this process. */
   readonly isAnswered: boolean;
   readonly durationMs: number;
-  /** Of the answer, with its headers. */
+  /** The size of the response in bytes, including headers. */
   readonly bytes: number;
-  /** Who is known to have asked, where the route asks for it. */
+  /** The authenticated caller. `undefined`: the caller is unknown, or the route does not authenticate callers. */
   readonly principal: Principal | undefined;
-  /** What the client was told in place of an answer, or at the end of a part of one. */
+  /** The error code that the client received, in an error response or at the end of a stream. */
   readonly errorCode: ErrorCode | undefined;
-  /** Of the stream, where one was admitted. */
+  /** The record of the stream. `undefined`: the request has no admitted stream. */
   readonly record: UsageRecord | undefined;
 }
 
-/** Is told of every request that is over. */
+/** Is notified of each finished request. */
 export interface RequestObserver {
   finished(request: FinishedRequest): void;
 }

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
 
-/** Something that each request runs inside of, from its very beginning. */
+/** A scope that contains each request from its start, for example a trace span. */
 export interface RequestScope {
   begin(request: IncomingMessage): ScopedRequest;
 }
 
 export interface ScopedRequest extends RequestObserver {
-  /** By which the request is found in other systems. */
+  /** The id of the request in other systems. */
   readonly traceId: string;
   run(next: () => void): void;
   finished(request: FinishedRequest): void;

@@ -10,7 +10,10 @@ import type { UsageRecord } from '../../usage/record/usage-record.js';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
 import type { RequestScope, ScopedRequest } from './request-scope.js';
 
-/** Sees every request when it begins, and tells of it once it and its stream are over. Costs nothing while nobody asks. */
+/**
+ * Watches each request and notifies the observers when the request and its stream are over. This costs nothing
+ * while there are no observers.
+ */
 @Injectable()
 export class RequestWatch {
   private readonly observers: RequestObserver[] = [];
@@ -20,12 +23,12 @@ export class RequestWatch {
     this.observers.push(observer);
   }
 
-  /** From now on, every request runs inside of `scope`. */
+  /** Runs each request from now on inside of `scope`. */
   runIn(scope: RequestScope): void {
     this.scope = scope;
   }
 
-  /** Middleware, the first. */
+  /** Must be the first middleware. */
   use(request: Request, response: Response, next: NextFunction): void {
     const scoped = this.scope?.begin(request);
     if (scoped !== undefined || this.observers.length > 0) this.watch(request, response, scoped);
@@ -45,7 +48,7 @@ export class RequestWatch {
         scoped?.finished(facts);
         for (const observer of this.observers) observer.finished(facts);
       };
-      // A client that leaves is known of here before its stream has ended.
+      // When a client leaves, the response closes before the stream has ended.
       const entry = entryOf(response);
       if (entry === undefined) tell();
       else entry.whenOver(tell);
@@ -73,7 +76,9 @@ function factsOf(
   };
 }
 
-/** The path as it was registered, as the one that was asked for is the client's text. Nest's own for all else is no route. */
+/**
+ * Returns the registered path, because the requested path is text of the client. Nest's own catch-all path is not a route.
+ */
 function routeOf(request: Request): string | undefined {
   const route = request.route as { readonly path: unknown } | undefined;
   const path = route?.path;

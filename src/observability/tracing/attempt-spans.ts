@@ -5,7 +5,7 @@ import type { AttemptTrace, CallTrace } from '../../upstreams/call-trace.js';
 import type { ChatCall } from '../../upstreams/chat-call.js';
 import { headersOf } from './trace-parent.js';
 
-/** The names that the conventions give to vendors whom the built-in catalog calls otherwise. */
+/** The provider names of the conventions, for upstreams with another name in the built-in catalog. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   google: 'gcp.gemini',
   xai: 'x_ai',
@@ -14,8 +14,8 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A span for each attempt at a vendor, by the conventions of OpenTelemetry for generative AI, and its context in the request
- * to the vendor. Never what was said.
+ * Creates a span for each attempt at a provider, by the conventions of OpenTelemetry for generative AI. Adds the context of
+ * the span to the request to the provider. Spans never contain text of a conversation.
  */
 export class AttemptSpans implements AttemptObserver {
   constructor(private readonly tracer: Tracer) {}
@@ -53,7 +53,7 @@ function attributesOf({ name, baseUrl }: UpstreamConfig, { model, temperature, m
 function end(span: Span, { code, firstTextMs }: AttemptTrace, { usage, finish }: CallTrace): void {
   setCount(span, 'gen_ai.usage.input_tokens', usage.promptTokens);
   setCount(span, 'gen_ai.usage.output_tokens', usage.completionTokens);
-  // One of ours, as a vendor's own word could be anything.
+  // Use the reason of this service, because a finish reason of a provider can be any text.
   if (finish !== undefined) span.setAttribute('gen_ai.response.finish_reasons', [finish.reason]);
   if (firstTextMs !== undefined) span.setAttribute('gen_ai.response.time_to_first_chunk', firstTextMs / 1000);
   if (code !== undefined) {
@@ -63,7 +63,7 @@ function end(span: Span, { code, firstTextMs }: AttemptTrace, { usage, finish }:
   span.end();
 }
 
-/** Leaves out a number that is not a count: a vendor may report anything. */
+/** Sets a count. Leaves out invalid counts, because a provider may report any number. */
 function setCount(span: Span, name: string, count: number | undefined): void {
   if (Number.isSafeInteger(count)) span.setAttribute(name, Number(count));
 }

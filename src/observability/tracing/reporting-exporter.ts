@@ -4,7 +4,10 @@ type Done = Parameters<SpanExporter['export']>[1];
 
 const SUCCESS = 0;
 
-/** Says once that spans do not arrive, and once that they do again: the SDK says nothing, and drops what is too much. */
+/**
+ * Reports once when spans cannot be sent, and once when spans are sent again. The SDK reports nothing and drops spans that
+ * exceed its queue.
+ */
 export class ReportingExporter implements SpanExporter {
   private isAway = false;
 

@@ -5,7 +5,10 @@ import type { FinishedRequest } from '../requests/finished-request.js';
 import type { RequestScope, ScopedRequest } from '../requests/request-scope.js';
 import { callerOf } from './trace-parent.js';
 
-/** A span for each request, inside of which it runs, as a part of the caller's trace where there is one. */
+/**
+ * Creates a span for each request and runs the request inside of it. The span joins the trace of the caller, if there is
+ * one.
+ */
 export class RequestSpans implements RequestScope {
   constructor(private readonly tracer: Tracer) {}
 

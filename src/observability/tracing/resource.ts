@@ -4,8 +4,9 @@ import { VERSION } from '../../common/version.js';
 type Resource = NonNullable<NodeTracerConfig['resource']>;
 
 /**
- * Who sends the spans. The SDK's own makers of resources are in a package that it does not pass on, and read names from the
- * environment, which is read in src/config here.
+ * Returns the description of this service for spans. The functions of the SDK are not used for two reasons: their package
+ * is not re-exported by the SDK, and they read names from environment variables. In this service only src/config reads the
+ * environment.
  */
 export function resourceOf(serviceName: string): Resource {
   const attributes = {

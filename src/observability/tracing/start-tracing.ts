@@ -7,16 +7,16 @@ import type { TracingConfig } from '../../config/config.js';
 import { ReportingExporter } from './reporting-exporter.js';
 import { resourceOf } from './resource.js';
 
-/** For the spans that were not sent yet, at shutdown. */
+/** The maximum time at shutdown to send the remaining spans. */
 const FLUSH_MS = 2_000;
 
 export interface RunningTracing {
   readonly tracer: Tracer;
-  /** Sends what is not sent yet, within a bounded time. Never rejects. */
+  /** Sends the remaining spans within a limited time. Never rejects. */
   stop(): Promise<void>;
 }
 
-/** Starts OpenTelemetry's SDK. The packages are optional: import this file only where traces are on. */
+/** Starts the SDK of OpenTelemetry. The packages are optional: import this file only when traces are enabled. */
 export function startTracing(
   { endpoint, serviceName }: TracingConfig,
   onCollectorAway: (isAway: boolean) => void,
@@ -26,7 +26,8 @@ export function startTracing(
     resource: resourceOf(serviceName),
     spanProcessors: [new BatchSpanProcessor(new ReportingExporter(exporter, onCollectorAway))],
   });
-  // What comes in and goes out is read and written here: the SDK would pass a client's baggage on to vendors.
+  // This service reads and writes the trace headers itself: the SDK would also pass the baggage of a client on to
+  // providers.
   provider.register({ propagator: null });
   return {
     tracer: provider.getTracer('chat-streaming-service', VERSION),

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 const TRACEPARENT = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 const MOST_TRACESTATE_CHARACTERS = 512;
 
-/** Where the caller's own trace stands (W3C Trace Context), if it sent something that can be read. */
+/** Returns the caller's position in its trace (W3C Trace Context), if the caller sent valid headers. */
 export function callerOf({ traceparent, tracestate }: IncomingHttpHeaders): SpanContext | undefined {
   const [, version, traceId, spanId, flags, more] =
     (typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : undefined) ?? [];
@@ -22,7 +22,7 @@ export function callerOf({ traceparent, tracestate }: IncomingHttpHeaders): Span
   return isSpanContextValid(context) ? context : undefined;
 }
 
-/** The headers that make what is called a part of the trace. */
+/** Returns the headers that make the called service part of the trace. */
 export function headersOf({ traceId, spanId, traceFlags, traceState }: SpanContext): Record<string, string> {
   const flags = traceFlags.toString(16).padStart(2, '0');
   const state = traceState?.serialize() ?? '';

@@ -5,7 +5,7 @@ import { ModelRouter } from '../../upstreams/model-router.js';
 import { RequestWatch } from '../requests/request-watch.js';
 import type { RunningTracing } from './start-tracing.js';
 
-/** Traces, where OTEL_EXPORTER_OTLP_ENDPOINT is set. Nothing of OpenTelemetry is loaded otherwise. */
+/** Starts traces if OTEL_EXPORTER_OTLP_ENDPOINT is set. Otherwise no package of OpenTelemetry is loaded. */
 @Injectable()
 export class Tracing implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('Tracing');

@@ -13,7 +13,10 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['tool_use', 'tool_calls'],
 ]);
 
-/** The parts of one event. Its `type` decides; the `event:` line repeats it, and may be missing. */
+/**
+ * Returns the parts of one event. Uses the `type` of the body, because the `event:` line only repeats it, and can be
+ * missing.
+ */
 export function anthropicEventParts(body: JsonObject): readonly StreamPart[] {
   switch (body.type) {
     case 'content_block_delta':
@@ -33,7 +36,7 @@ export function anthropicEventParts(body: JsonObject): readonly StreamPart[] {
   }
 }
 
-/** Of all kinds of deltas (thinking, signatures, tool input, citations) only text is part of the answer. */
+/** Returns text deltas as text. All other deltas (thinking, signatures, tool input, citations) are not part of the answer. */
 function deltaParts(delta: unknown): readonly StreamPart[] {
   if (!isJsonObject(delta)) return NOTHING;
   return delta.type === 'text_delta' ? textParts(delta.text) : PROGRESS;
@@ -48,7 +51,7 @@ function textParts(text: unknown): readonly StreamPart[] {
   return isText(text) ? [{ type: 'text', text }] : NOTHING;
 }
 
-/** The count of output tokens at the start is that of the first token, not of the answer: it would be wrong if it stayed. */
+/** Leaves out the count of output tokens. At the start this count covers only the first token, not the answer. */
 function startParts(message: unknown): readonly StreamPart[] {
   const usage = isJsonObject(message) ? usageOf(message.usage) : undefined;
   if (usage?.promptTokens === undefined) return NOTHING;
@@ -64,7 +67,9 @@ function endParts(body: JsonObject): readonly StreamPart[] {
   return parts;
 }
 
-/** Counts are totals of the message so far. Prompt tokens that came from or went to the cache are counted apart. */
+/**
+ * Returns the total counts of the message so far. Adds the cached prompt tokens, because Anthropic counts them separately.
+ */
 function usageOf(usage: unknown): TokenUsage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const uncached = tokenCount(usage.input_tokens);

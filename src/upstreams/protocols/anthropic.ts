@@ -10,12 +10,12 @@ import { NOTHING } from './fixed-parts.js';
 import { jsonBody } from './json-body.js';
 import { parseJsonObject } from './json-object.js';
 
-/** Anthropic answers nothing without a limit: what it gets where neither the caller nor the catalog knows one. */
+/** The limit if neither the caller nor the catalog sets one. Anthropic requires a limit in each request. */
 const DEFAULT_MAX_TOKENS = 4096;
 
 const HIGHEST_TEMPERATURE = 1;
 
-/** Anthropic's messages, for Anthropic itself and for those who copy its interface. */
+/** Implements the messages interface of Anthropic, for Anthropic and for providers with the same interface. */
 export class AnthropicProtocol implements HttpProtocol {
   readonly transport = 'http';
   readonly name = 'anthropic';
@@ -51,12 +51,17 @@ export class AnthropicProtocol implements HttpProtocol {
     const body = parseJsonObject(data);
     if (event.event === 'error') return errorEventParts(data, body);
     if (body !== undefined) return anthropicEventParts(body);
-    // An event without anything in it keeps the connection alive.
+    // An event without data keeps the connection alive.
     return data.trim() === '' ? NOTHING : unreadableEventParts(data);
   }
 }
 
-/** All but the system messages, which have a place of their own. Neighbours of one role may stay: Anthropic joins them. */
+/**
+ * Returns all messages except system messages, which have their own field. Anthropic joins neighbouring messages of one
+ * role.
+ *
+ * @throws {ServiceError} `invalid_request` when the first message after the system messages is not a user message.
+ */
 function conversation(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const turns = messages.filter(({ role }) => role !== 'system');
   if (turns[0]?.role !== 'user') {
@@ -72,9 +77,10 @@ function conversation(messages: readonly ChatMessage[]): readonly ChatMessage[] 
 }
 
 /**
- * Our scale ends at 2, Anthropic's at 1. Both divide by the same number: 1 is the model's own distribution, below it is
- * more predictable. So equal values mean the same, and what lies above gets the nearest that Anthropic has. Halving would
- * make every ordinary value half as lively as the caller asked for.
+ * Limits the temperature to 1, the maximum of Anthropic. The maximum of this service is 2.
+ *
+ * Values up to 1 are not scaled, because they have the same meaning in both: 1 is the distribution of the model, and lower
+ * values are more predictable. Halving all values would make every usual answer more predictable than the caller asked for.
  */
 function anthropicTemperature(temperature: number | undefined): number | undefined {
   return temperature === undefined ? undefined : Math.min(temperature, HIGHEST_TEMPERATURE);

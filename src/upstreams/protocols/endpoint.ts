@@ -2,10 +2,13 @@ import { ServiceError } from '../../common/service-error.js';
 import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
 import type { UpstreamConfig } from '../../config/config.js';
 
-/** Parsed once for each upstream, not for each request. */
+/** The parsed addresses of each upstream, so that a request does not parse them again. */
 const known = new WeakMap<UpstreamConfig, Map<string, URL>>();
 
-/** The address of `path` under the upstream's base URL, whose own path and query (`?api-version=…`) stay. */
+/**
+ * Returns the address of `path` under the base URL of the upstream. Keeps the path and the query (`?api-version=…`) of the
+ * base.
+ */
 export function endpoint(upstream: UpstreamConfig, path: string): URL {
   const addresses = known.get(upstream) ?? new Map<string, URL>();
   known.set(upstream, addresses);
@@ -22,12 +25,12 @@ function addressOf({ baseUrl }: UpstreamConfig, path: string): URL {
   return url;
 }
 
-/** The path of a URL without slashes at its end. */
+/** Returns the path of a URL without slashes at its end. */
 export function trimmedPath(url: URL): string {
   return withoutTrailingSlashes(url.pathname);
 }
 
-/** Headers of an event stream request: those of the protocol, and over them those that the upstream configures. */
+/** Returns the headers of an event stream request. Configured headers of the upstream replace headers of the protocol. */
 export function streamHeaders(
   protocolHeaders: Readonly<Record<string, string>>,
   upstream: UpstreamConfig,
@@ -37,7 +40,7 @@ export function streamHeaders(
     accept: 'text/event-stream',
     ...protocolHeaders,
   };
-  // Names in lower case, so that a configured `Authorization` replaces ours instead of standing beside it.
+  // Names are in lower case, so that a configured `Authorization` replaces the header of the protocol.
   for (const [name, value] of Object.entries(upstream.headers)) headers[name.toLowerCase()] = value;
   return headers;
 }

@@ -1,7 +1,7 @@
 import type { StreamPart } from '../stream-part.js';
 
-/** What an event holds most often besides text, shared by all: nearly every vendor event of a busy server passes here. */
+/** The most frequent results besides text. All events share them, because nearly every event of a provider returns one. */
 export const NOTHING: readonly StreamPart[] = Object.freeze([]);
 export const PROGRESS: readonly StreamPart[] = Object.freeze([Object.freeze({ type: 'progress' as const })]);
-/** The vendor's end marker: nothing that follows counts. */
+/** The end marker of a provider. All further events are ignored. */
 export const END: readonly StreamPart[] = Object.freeze([Object.freeze({ type: 'complete' as const, last: true })]);

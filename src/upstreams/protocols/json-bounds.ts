@@ -1,11 +1,11 @@
 /**
- * UTF-16 units up to which JSON is parsed without a look at its structure: whatever it holds, that takes a fraction of a
- * millisecond. Nearly every event of a vendor is shorter.
+ * The maximum length of JSON that is parsed without a check of its structure, in UTF-16 units. Parsing this length takes a
+ * fraction of a millisecond, whatever it contains. Nearly every event of a provider is shorter.
  */
 const UNCHECKED_LENGTH = 2_048;
-/** Arrays and objects inside each other. Events of vendors have about ten. */
+/** The maximum nesting of arrays and objects. Events of providers have about 10 levels. */
 const MAX_DEPTH = 64;
-/** Arrays, objects and the values in them. A long text is one value, so this leaves room for far more than vendors send. */
+/** The maximum number of arrays, objects and their values. A long text is one value, so providers send far fewer values. */
 const MAX_VALUES = 20_000;
 
 const QUOTE = 0x22;
@@ -17,8 +17,8 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
 /**
- * Whether JSON is shallow and simple enough to be parsed. A megabyte of brackets takes `JSON.parse` 80 ms and 30 MB, and a
- * megabyte of text one millisecond. Looks at the structure only: the text can still be invalid.
+ * Whether JSON is shallow and simple enough to be parsed. `JSON.parse` needs 80 ms and 30 MB for a megabyte of brackets,
+ * but one millisecond for a megabyte of text. Checks only the structure: the text can still be invalid JSON.
  */
 export function isBoundedJson(text: string): boolean {
   if (text.length <= UNCHECKED_LENGTH) return true;
@@ -47,7 +47,7 @@ export function isBoundedJson(text: string): boolean {
   return true;
 }
 
-/** The index of the quote that ends the text which starts at `start`. */
+/** Returns the index of the quote that ends the string. The string starts at `start`. */
 function endOfText(text: string, start: number): number {
   let index = start;
   for (; index < text.length; index += 1) {

@@ -1,6 +1,6 @@
 /**
- * The words by which vendors classify their failures: `type`, `code` and `status` of their error objects. A label that is
- * not here can be anything, even a piece of the prompt, so no log line repeats it.
+ * The labels that vendors use to classify failures: `type`, `code` and `status` of their error objects. An unknown label
+ * can contain anything, even a piece of the prompt, so logs never contain unknown labels.
  */
 const OPENAI = [
   ...['invalid_request_error', 'authentication_error', 'permission_error', 'not_found_error', 'rate_limit_error'],
@@ -21,7 +21,7 @@ const GEMINI = [
   ...['PERMISSION_DENIED', 'RESOURCE_EXHAUSTED', 'FAILED_PRECONDITION', 'OUT_OF_RANGE', 'UNIMPLEMENTED', 'INTERNAL'],
   ...['UNAVAILABLE', 'DATA_LOSS', 'UNAUTHENTICATED'],
 ];
-/** Codes are numbers, written as texts. */
+/** The numbers are error codes, written as texts. */
 const MISTRAL = [
   ...['rate_limited', 'service_tier_capacity_exceeded', 'invalid_model', 'invalid_request_message_order'],
   ...['invalid_request_prompt', 'internal_server_error', 'unauthorized', '1300', '1500', '3230', '3505'],
@@ -62,21 +62,21 @@ const AZURE = [
   ...['RateLimitExceeded', 'NoCapacity', 'QuotaExceeded', 'ResponsibleAIPolicyViolation', 'contentFilter', 'Timeout'],
 ];
 
-/** By its lower case, as vendors differ in that. Ollama and others use the words of OpenAI. */
+/** The labels by their lower case, because vendors differ in the case. Ollama and others use the labels of OpenAI. */
 const KNOWN: ReadonlyMap<string, string> = new Map(
   [OPENAI, ANTHROPIC, GEMINI, MISTRAL, GROQ, XAI, DEEPSEEK, OPENROUTER, VLLM, LLAMA_CPP, AZURE]
     .flat()
     .map((label) => [label.toLowerCase(), label]),
 );
 
-/** In place of a label that is not known. */
+/** Replaces an unknown label. */
 const OTHER = 'other';
-/** No known label is longer, in UTF-16 units. */
+/** The maximum length of a label, in UTF-16 units. All known labels are shorter. */
 const MAX_LABEL_LENGTH = 64;
 const LOWEST_STATUS = 100;
 const HIGHEST_STATUS = 599;
 
-/** The label as a log line may repeat it: a known word, an HTTP status, or `other`. */
+/** Returns the label for a log line: a known label, an HTTP status, or `other`. */
 export function knownLabel(label: string | number): string {
   if (typeof label === 'string' && label.length > MAX_LABEL_LENGTH) return OTHER;
   const status = Number(label);

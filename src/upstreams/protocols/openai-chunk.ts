@@ -14,7 +14,7 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['function_call', 'tool_calls'],
 ]);
 
-/** Words in place of a finish reason that say that the answer is not whole. */
+/** Finish reasons that report a failure. The answer is then not complete. */
 const FAILED_FINISHES: ReadonlyMap<string, VendorFailureCode> = new Map([
   ['error', 'upstream_error'],
   ['abort', 'upstream_error'],
@@ -22,7 +22,7 @@ const FAILED_FINISHES: ReadonlyMap<string, VendorFailureCode> = new Map([
   ['insufficient_system_resource', 'upstream_unavailable'],
 ]);
 
-/** Members of a delta that show the model at work on something that is not the answer. */
+/** Members of a delta that show that the model works on something other than the answer. */
 const PROGRESS_MEMBERS = [
   'reasoning_content',
   'reasoning',
@@ -32,7 +32,7 @@ const PROGRESS_MEMBERS = [
   'function_call',
 ];
 
-/** The parts of one chunk, in this order: text or progress, usage, then an error, or finish and complete. */
+/** Returns the parts of one chunk, in this order: text or progress, usage, then an error, or finish and complete. */
 export function openAiChunkParts(chunk: JsonObject): readonly StreamPart[] {
   const choice = firstChoice(chunk.choices);
   const delta = choice !== undefined && isJsonObject(choice.delta) ? choice.delta : undefined;
@@ -51,13 +51,16 @@ export function openAiChunkParts(chunk: JsonObject): readonly StreamPart[] {
   return parts;
 }
 
-/** We ask for one choice: others are none of ours. Some servers leave out its index. */
+/** Returns the choice with index 0, because a request asks for one choice. Some servers leave out the index. */
 function firstChoice(choices: unknown): JsonObject | undefined {
   if (!Array.isArray(choices)) return undefined;
   return choices.find((choice): choice is JsonObject => isJsonObject(choice) && (choice.index ?? 0) === 0);
 }
 
-/** Mistral's reasoning models send a list of parts, of which those of type `text` are the answer. */
+/**
+ * Returns the text of a delta. Mistral's reasoning models send a list of parts. Only the parts of type `text` belong to the
+ * answer.
+ */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -68,7 +71,7 @@ function textOf(content: unknown): string {
   return text;
 }
 
-/** Called for a delta without text only, so a list as content holds something else, such as Mistral's thinking. */
+/** Whether a delta without text shows progress. A list as content then holds something else, such as Mistral's thinking. */
 function isProgress(delta: JsonObject): boolean {
   return isFilledList(delta.content) || PROGRESS_MEMBERS.some((member) => isFilled(delta[member]));
 }
@@ -81,7 +84,7 @@ function isFilledList(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** In the last chunk or in one of its own; Groq's stands in a member of its own. */
+/** Returns the token counts. They are in the last chunk or in a separate chunk. Groq uses the member `x_groq`. */
 function usageOf(chunk: JsonObject): TokenUsage | undefined {
   const usage = isJsonObject(chunk.usage) ? chunk.usage : isJsonObject(chunk.x_groq) ? chunk.x_groq.usage : undefined;
   if (!isJsonObject(usage)) return undefined;
@@ -102,8 +105,8 @@ function endingOf(chunk: JsonObject, choice: JsonObject | undefined): readonly S
 }
 
 /**
- * What a vendor puts in place of, or into, a chunk when it fails; nothing truthy when it does not. vLLM and Mistral send
- * the error itself.
+ * Returns the error of a chunk, or a falsy value. Providers put the error into a chunk or send it instead of a chunk.
+ * vLLM and Mistral send the error object itself.
  */
 function errorOf(chunk: JsonObject, choice: JsonObject | undefined): unknown {
   if (chunk.object === 'error') return chunk.error || chunk;

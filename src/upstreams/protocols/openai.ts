@@ -12,9 +12,9 @@ import { openAiChunkParts } from './openai-chunk.js';
 const END_MARKER = '[DONE]';
 
 /**
- * Chat completions as OpenAI defined them and most vendors and local servers speak them: OpenAI, Azure, OpenRouter, Groq,
- * Mistral, DeepSeek, xAI, vLLM, llama.cpp, Ollama. Where they differ, each difference is told by the bytes, not by the
- * vendor's name.
+ * Implements the chat completions interface of OpenAI. Most providers and local servers support this interface: OpenAI,
+ * Azure, OpenRouter, Groq, Mistral, DeepSeek, xAI, vLLM, llama.cpp, Ollama. The code detects differences between them from
+ * the received data, not from the name of the provider.
  */
 export class OpenAiProtocol implements HttpProtocol {
   readonly transport = 'http';
@@ -46,7 +46,7 @@ export class OpenAiProtocol implements HttpProtocol {
     if (chunk !== undefined) return openAiChunkParts(chunk);
     const text = data.trim();
     if (text.startsWith(END_MARKER)) return END;
-    // An event without anything in it keeps the connection alive.
+    // An event without data keeps the connection alive.
     return text === '' ? NOTHING : unreadableEventParts(data);
   }
 }

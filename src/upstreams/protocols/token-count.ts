@@ -1,15 +1,15 @@
 import type { TokenUsage } from '../stream-part.js';
 
 /**
- * A vendor's count of tokens; `undefined` for whatever is not a number. A number that cannot be a count, such as -5 or 1.5,
- * becomes infinity: the ledger then marks it as implausible instead of missing.
+ * Returns a token count of a provider, or `undefined` for a value that is not a number. A number that cannot be a count,
+ * such as -5 or 1.5, becomes infinity: the ledger then marks the count as implausible instead of missing.
  */
 export function tokenCount(value: unknown): number | undefined {
   if (typeof value !== 'number') return undefined;
   return Number.isInteger(value) && value >= 0 ? value : Infinity;
 }
 
-/** The counts that are there; `undefined` when none is. */
+/** Combines the known counts. Returns `undefined` when both counts are missing. */
 export function tokenUsage(
   promptTokens: number | undefined,
   completionTokens: number | undefined,

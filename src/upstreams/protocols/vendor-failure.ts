@@ -4,7 +4,9 @@ import { knownLabel } from './known-labels.js';
 
 export type VendorFailureCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_rejected' | 'upstream_timeout';
 
-/** For the caller. Ours, never the vendor's: its text can hold account names and keys. */
+/**
+ * The messages for the caller. They never contain text of the vendor, because that text can contain account names and keys.
+ */
 const MESSAGES: Readonly<Record<VendorFailureCode, string>> = {
   upstream_error: 'The vendor failed.',
   upstream_timeout: 'The vendor gave no answer in time.',
@@ -13,7 +15,7 @@ const MESSAGES: Readonly<Record<VendorFailureCode, string>> = {
     'The vendor refused the request: it may be too long for the model, or against the content policy of the vendor.',
 };
 
-/** Statuses, also as numbers in an error that came too late for a status. Every other one is `upstream_error`. */
+/** The error codes by HTTP status, also for a status number in a late error. Every other status is `upstream_error`. */
 const CODE_BY_STATUS: ReadonlyMap<number, VendorFailureCode> = new Map([
   [400, 'upstream_rejected'],
   [408, 'upstream_timeout'],
@@ -25,16 +27,23 @@ const CODE_BY_STATUS: ReadonlyMap<number, VendorFailureCode> = new Map([
   [529, 'upstream_unavailable'],
 ]);
 
-/** What is short and plain enough to class a failure by, and no sentence of a conversation. */
+/** Matches labels that are short and simple. A sentence of a conversation does not match. */
 const LABEL = /^[\w .:-]{1,64}$/;
 
-/** Our account or configuration is wrong. OpenAI calls that an `invalid_request_error` too, but no caller can mend it. */
+/**
+ * The account or the configuration of the service is invalid. OpenAI reports some of these failures as
+ * `invalid_request_error`, but a caller cannot fix them.
+ */
 const OUR_FAULT = /api_?key|auth|permission|billing|deactivated|not_?found/;
 const OVERLOADED = /rate_?limit|too_?many|overload|unavailable|capacity|quota|exhausted|slow_?down/;
 const REFUSED =
   /invalid.?(?:request|argument|prompt)|bad_?request|validation|context|too_(?:large|long)|content|policy|moderation/;
 
-/** @param reason For the log: in our words, or the vendor's labels. */
+/**
+ * Creates the error for a failure of a vendor.
+ *
+ * @param reason the reason for the log: written by the service, or the known labels of the vendor.
+ */
 export function vendorFailure(
   code: VendorFailureCode,
   reason: string,
@@ -44,11 +53,10 @@ export function vendorFailure(
 }
 
 /**
- * The failure that a vendor tells in place of a piece of the answer.
+ * Converts a failure that a vendor sends in an event of the stream.
  *
- * @param error What stands where the vendor puts its errors: mostly an object with `message`, `type` and `code`, now and
- * then only a text.
- * @param envelope The object that `error` is a member of: some vendors put the code there.
+ * @param error the error value of the event: usually an object with `message`, `type` and `code`, sometimes only a text.
+ * @param envelope the object that has `error` as a member. Some vendors put the code into this object.
  */
 export function reportedFailure(error: unknown, envelope: JsonObject = {}): ServiceError {
   const labels = labelsOf(error, envelope);
@@ -56,8 +64,8 @@ export function reportedFailure(error: unknown, envelope: JsonObject = {}): Serv
 }
 
 /**
- * The words and numbers by which a vendor classes its failure. Not its `message`, which can repeat the prompt or name a
- * key. A label can do so, too: what is logged of it is {@link shownLabels}.
+ * Returns the words and numbers that a vendor uses to classify its failure. Does not return the `message`, because it can
+ * repeat the prompt or contain a key. Labels can do this too: log only the result of {@link shownLabels}.
  */
 export function labelsOf(error: unknown, envelope: JsonObject = {}): readonly (string | number)[] {
   const report = isJsonObject(error) ? error : envelope;
@@ -65,7 +73,7 @@ export function labelsOf(error: unknown, envelope: JsonObject = {}): readonly (s
   return [report.type, report.code, report.status, report.error_type, metadata.error_type].filter(isLabel);
 }
 
-/** The labels that are known, and `other` in place of the rest. */
+/** Returns the known labels, with `other` in place of each unknown label. */
 export function shownLabels(labels: readonly (string | number)[]): string {
   return [...new Set(labels.map(knownLabel))].join(' ');
 }
@@ -74,7 +82,7 @@ function isLabel(value: unknown): value is string | number {
   return typeof value === 'number' || isText(value);
 }
 
-/** What a vendor's status means for the caller. */
+/** Returns the error code for an HTTP status of a vendor. */
 export function codeOfStatus(status: number): VendorFailureCode {
   return CODE_BY_STATUS.get(status) ?? 'upstream_error';
 }

@@ -7,8 +7,8 @@ const BEAT_MS = 10_000;
 const RECORDS_PER_STATEMENT = 50;
 
 /**
- * Gives every stream that was open in a process that was killed its record, at the next start of any replica or, while
- * replicas run, within about a minute.
+ * Creates the records of streams whose process was killed. A replica does this at its start, and while it runs within about
+ * a minute after the kill.
  */
 @Injectable()
 export class InterruptedStreams implements OnApplicationBootstrap {
@@ -28,11 +28,14 @@ export class InterruptedStreams implements OnApplicationBootstrap {
     }, BEAT_MS).unref();
   }
 
-  /** This process ends in order: what it left open, if anything, is nobody's any more. */
+  /**
+   * Removes this process from the store at an orderly shutdown. Openings that remain belong to no process, so other
+   * replicas record them.
+   */
   async leave(): Promise<void> {
     clearInterval(this.timer);
     await this.looking;
-    // Where the store is away, others find out by themselves.
+    // If the store is unavailable, other replicas detect the end of this process by its missing heartbeat.
     await this.store.leave().catch(() => undefined);
   }
 
@@ -47,7 +50,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
         await this.store.close(batches.map(({ id }) => id));
       }
     } catch (error) {
-      // The next look may do better; that the store is away is told by whoever needs it.
+      // The next round retries. The writers that need the store report its failure.
       this.logger.debug(error);
     }
   }

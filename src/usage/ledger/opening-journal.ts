@@ -6,34 +6,38 @@ import type { UsageStore } from '../store/usage-store.js';
 
 /** Streams that begin within this time are written together. */
 const GATHERING_MS = 2;
-/** The same where streams keep beginning: a write each 2 ms would cost more than all else of the ledger. Vendors take longer. */
+/**
+ * The same time while many streams begin. A write every 2 ms would cost more than all other work of the ledger. The longer
+ * time does not delay answers, because providers need longer to answer.
+ */
 const GATHERING_BUSY_MS = 10;
-/** How long the beginning of an answer may wait for the store, which is away if it takes longer. */
+/** The maximum delay that the store may cause for an answer. A store that needs longer counts as unavailable. */
 const PATIENCE_MS = 500;
 
 /** The opening of one stream. */
 export interface Opening {
-  /** Resolves once the store has it, or is known not to answer. Never rejects. */
+  /** Resolves when the store has the opening, or when the store is unavailable. Never rejects. */
   readonly kept: Promise<void>;
-  /** To be called when the record of the stream is kept, which needs no opening any more. */
+  /** Call this when the record of the stream is stored. The opening is then no longer needed. */
   settle(): void;
 }
 
 /**
- * Writes down what begins before its client hears of it, so that a killed process leaves a trace of every stream. While
- * the store is away nobody waits for it: what is still open when it is back is written then.
+ * Stores the opening of each stream before the client gets an answer, so that a killed process leaves a trace of each
+ * stream. While the store is unavailable, streams do not wait for it. When the store works again, the journal writes the
+ * openings of the streams that are still open.
  */
 export class OpeningJournal {
   private readonly logger = new Logger(OpeningJournal.name);
   private gathering: Batch | undefined;
-  /** Not written yet, as the store failed. */
+  /** Batches that are not written yet, because the store failed. */
   private readonly unwritten = new Set<Batch>();
-  /** Over, and in the store, or perhaps there: a write that failed may have taken effect. */
+  /** Batches whose streams are over, and that the store has or may have: a failed write can still have taken effect. */
   private readonly finished = new Set<Batch>();
   private isAway = false;
   private gatheredAt = -Infinity;
 
-  /** @param onFailure called when something could not be written: {@link flush} is to be tried later. */
+  /** @param onFailure called when a write failed. The owner must call {@link flush} later. */
   constructor(
     private readonly store: UsageStore,
     private readonly onFailure: () => void,
@@ -51,7 +55,7 @@ export class OpeningJournal {
     };
   }
 
-  /** Writes what is missing, and forgets what is over. Rejects when the store fails. */
+  /** Writes the missing openings, and removes the openings that are no longer needed. Rejects when the store fails. */
   async flush(): Promise<void> {
     for (const batch of this.unwritten) await this.write(batch);
     const over = [...this.finished];
@@ -77,7 +81,7 @@ export class OpeningJournal {
 
   private async write(batch: Batch): Promise<void> {
     if (batch.streams.size === 0) {
-      // All of them ended, and their records are kept, before this was written.
+      // All streams ended, and their records are stored, before the opening was written.
       this.finish(batch);
       batch.keep();
       return;
@@ -103,7 +107,7 @@ export class OpeningJournal {
     }
   }
 
-  /** Writes the batch. If the store refuses its data, each stream is written alone: usually only one is bad. */
+  /** Writes the batch. If the store refuses its data, each stream is written alone: usually only one stream is invalid. */
   private async open({ id, streams, triedIds }: Batch): Promise<void> {
     const all = [...streams.values()];
     triedIds.add(id);
@@ -116,7 +120,9 @@ export class OpeningJournal {
     }
   }
 
-  /** Writes one stream. If the store refuses its data, the stream runs without an opening: only its record will tell of it. */
+  /**
+   * Writes one stream. If the store refuses its data, the stream runs without an opening, and only its record will show it.
+   */
   private async openAlone(stream: BegunStream, triedIds: Set<string>): Promise<void> {
     const { id, requestId } = stream;
     triedIds.add(id);
@@ -142,15 +148,15 @@ export class OpeningJournal {
 
 class Batch {
   readonly id = randomUUID();
-  /** The ids under which the store may have the batch, or single streams of it. */
+  /** The ids under which the store may have the batch, or single streams of the batch. */
   readonly triedIds = new Set<string>();
-  /** Those that are not over, by id. */
+  /** The streams that are not over, by id. */
   readonly streams = new Map<string, BegunStream>();
   readonly kept: Promise<void>;
   keep!: () => void;
   isBeingWritten = false;
 
-  /** @param isAway nobody is to wait. */
+  /** @param isAway true when the store is unavailable, so that the streams of this batch do not wait. */
   constructor(isAway: boolean) {
     this.kept = new Promise((resolve) => {
       this.keep = resolve;

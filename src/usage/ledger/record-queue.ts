@@ -1,8 +1,11 @@
-/** Records that no store has taken may take up some 50 MB. */
+/** The maximum number of records in memory, for the time when the store is unavailable. They use about 50 MB. */
 const MAX_QUEUED = 100_000;
 const RECORDS_PER_WRITE = 50;
 
-/** What is not kept yet, oldest first; bounded, as a store can be away for days. */
+/**
+ * Holds the records that are not stored yet, oldest first. The length is limited, because a store can be unavailable for
+ * days.
+ */
 export class RecordQueue<Entry> {
   private readonly entries: Entry[] = [];
 
@@ -10,7 +13,7 @@ export class RecordQueue<Entry> {
     return this.entries.length;
   }
 
-  /** False when there is no room. */
+  /** Adds an entry. Returns false when the queue is full. */
   add(entry: Entry): boolean {
     if (this.entries.length >= MAX_QUEUED) return false;
     this.entries.push(entry);
@@ -18,9 +21,10 @@ export class RecordQueue<Entry> {
   }
 
   /**
-   * Hands over everything in portions. Entries stay until they are kept. Rejects when `keep` does.
+   * Passes all entries to `keep`, in portions. Entries stay in the queue until they are stored. Rejects when `keep`
+   * rejects.
    *
-   * @param keep resolves to how many of the portion are kept, from its first on: at least one.
+   * @param keep resolves to the number of stored entries of the portion, counted from the first: at least one.
    */
   async drain(keep: (portion: readonly Entry[]) => Promise<number>): Promise<void> {
     while (this.entries.length > 0) {

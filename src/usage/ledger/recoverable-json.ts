@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** In UTF-16 units: far more than a regular record needs. */
+/** In UTF-16 units. A regular record needs far less. */
 const MAX_TEXT_LENGTH = 1_000;
 const MAX_LENGTH = 100_000;
 

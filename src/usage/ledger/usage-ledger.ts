@@ -15,23 +15,26 @@ import { OpeningJournal, type Opening } from './opening-journal.js';
 import { RecordQueue } from './record-queue.js';
 import { RecordWriter } from './record-writer.js';
 
-/** Records of a moment are written together, those that follow soon in the next round. */
+/** Records that end at about the same time are written together. The following records are written in the next round. */
 const WRITE_SOON_MS = 5;
 const WRITE_EVERY_MS = 100;
 const RETRY_AFTER_MS = 1_000;
 const ATTEMPTS_AT_SHUTDOWN = 3;
 const MAX_REASON_LENGTH = 200;
 
-/** Keeps exactly one record for every admitted stream, however it ends, off the way of its text. */
+/**
+ * Stores exactly one record for each admitted stream, however the stream ends. Writing records does not delay the text of
+ * an answer.
+ */
 @Injectable()
 export class UsageLedger implements BeforeApplicationShutdown {
   private readonly logger = new Logger(UsageLedger.name);
   private readonly sinks: UsageSink[];
   private readonly journal: OpeningJournal;
   private readonly queue = new RecordQueue<{ readonly record: UsageRecord; readonly opening: Opening }>();
-  /** Records given up since the start, as the store was away for too long. */
+  /** The number of records that were lost since the start, because the store was unavailable for too long. */
   lost = 0;
-  /** Rounds of writing that failed since the start, as the store was away. */
+  /** The number of failed write rounds since the start, because the store was unavailable. */
   writeFailures = 0;
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> | undefined;
@@ -51,22 +54,22 @@ export class UsageLedger implements BeforeApplicationShutdown {
     });
   }
 
-  /** Tells a further sink of every stream that ends from now on. */
+  /** Adds a sink that is notified of each stream that ends from now on. */
   listen(sink: UsageSink): void {
     this.sinks.push(sink);
   }
 
-  /** Records that the store refused for their data since the start. */
+  /** The number of records since the start that the store refused because of their data. */
   get setAside(): number {
     return this.writer.setAsideCount;
   }
 
-  /** Records that wait to be written. */
+  /** The number of records not written yet. */
   get queued(): number {
     return this.queue.length;
   }
 
-  /** To be called when a stream is admitted. */
+  /** Starts the entry of a stream. Call this when a stream is admitted. */
   begin(requestId: string, principal: Principal, model: ModelConfig): LedgerEntry {
     const startedAt = this.now();
     const begun = { id: recordId(startedAt), requestId, ...partyOf(principal), model: model.id, startedAt };
@@ -82,7 +85,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
     });
   }
 
-  /** Writes whatever is not written yet; the order of shutdown sees to it that nothing begins any more. */
+  /** Writes all records that are not written yet. The shutdown order ensures that no stream begins after this. */
   async beforeApplicationShutdown(): Promise<void> {
     clearTimeout(this.timer);
     await this.writing;
@@ -128,7 +131,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
     this.timer ??= setTimeout(() => void this.write(), delayMs).unref();
   }
 
-  /** @returns whether everything is kept now. */
+  /** @returns whether all records are stored now. */
   private async write(): Promise<boolean> {
     this.timer = undefined;
     const outcome = this.flush().then(

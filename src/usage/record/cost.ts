@@ -1,7 +1,10 @@
 import type { PriceConfig } from '../../config/config.js';
 import type { TokenCount } from './usage-record.js';
 
-/** Whole millionths of the currency's unit: prices are per million tokens, so a token costs that many of them. */
+/**
+ * Returns the cost in whole millionths of the currency unit. `undefined`: no price, or unknown tokens. A price is per
+ * million tokens, so the price is also the cost of one token in millionths.
+ */
 export function costMicrosOf(
   price: PriceConfig | undefined,
   prompt: TokenCount,

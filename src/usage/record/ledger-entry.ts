@@ -8,17 +8,17 @@ import { outcomeOf } from './stream-outcome.js';
 import { completionTokensOf, promptTokensOf } from './token-counts.js';
 import type { BegunStream, UsageRecord } from './usage-record.js';
 
-/** Longest that a vendor's own word for the end is kept. */
+/** The maximum length of the provider's finish reason, in UTF-16 units. The rest is cut off. */
 const MAX_REASON_LENGTH = 64;
 /** Control characters and halves of surrogate pairs. */
 const ODD_CHARACTERS = /[\p{Cc}\p{Cs}]/gu;
 
-/** An admitted stream, from its beginning to its record. */
+/** An admitted stream, from its start until its record exists. */
 export class LedgerEntry {
   private record: UsageRecord | undefined;
   private listener: ((record: UsageRecord) => void) | undefined;
 
-  /** @param kept resolves once a kill of the process cannot make it unknown; the answer must not begin before. */
+  /** @param kept resolves when the opening is stored, or when the store is unavailable. The answer must not begin earlier. */
   constructor(
     readonly begun: BegunStream,
     private readonly model: Pick<ModelConfig, 'price'> & ModelSize,
@@ -27,9 +27,9 @@ export class LedgerEntry {
   ) {}
 
   /**
-   * To be called once, when the stream is over.
+   * Creates the record. Call this once, when the stream is over.
    *
-   * @param failure why the answer is not whole; `undefined` when it is.
+   * @param failure the reason why the answer is not complete. `undefined`: the answer is complete.
    */
   end(failure: unknown, trace: CallTrace, prompt: readonly ChatMessage[]): UsageRecord {
     const { begun } = this;
@@ -40,7 +40,7 @@ export class LedgerEntry {
     const promptTokens = promptTokensOf(trace, prompt, most);
     const completionTokens = completionTokensOf(trace, failure === undefined, most);
     const answered = lastAttempt?.firstTextMs === undefined ? undefined : lastAttempt;
-    // Member by member: spread into an object with so many more, `begun` would cost more than all else of a record.
+    // The members are copied one by one: a spread of `begun` would cost more than all other work for a record.
     const record: UsageRecord = {
       id: begun.id,
       requestId: begun.requestId,
@@ -68,14 +68,14 @@ export class LedgerEntry {
     return record;
   }
 
-  /** Calls `listener`, the only one, with the record: now, or when the stream is over. */
+  /** Calls `listener` with the record: now, or when the stream is over. There is at most one listener. */
   whenOver(listener: (record: UsageRecord) => void): void {
     if (this.record === undefined) this.listener = listener;
     else listener(this.record);
   }
 }
 
-/** @param raw a text. A protocol of a team may be written without types, and pass on anything. */
+/** @param raw a text. A protocol of a team may be written without types and pass other values. */
 function reasonOf(raw: unknown): string | undefined {
   return typeof raw === 'string' ? raw.slice(0, MAX_REASON_LENGTH).replace(ODD_CHARACTERS, ' ') : undefined;
 }

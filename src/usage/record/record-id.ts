@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 /**
- * A UUID of version 7: later ones sort after earlier ones. The index of the records then grows at its end, where random ids
- * would have each record write a page of its own.
+ * Creates a UUID of version 7: later ids sort after earlier ids. So the index of the records grows at its end. With random
+ * ids, each record would write its own page of the index.
  *
  * @param now milliseconds since 1970.
  */

@@ -3,7 +3,7 @@ import type { LedgerEntry } from './ledger-entry.js';
 
 const entries = new WeakMap<ServerResponse, LedgerEntry>();
 
-/** Keeps which admitted stream a response is, for whoever tells of the request when it is over. */
+/** Stores the ledger entry of a response, for observers of finished requests. */
 export function holdEntry(response: ServerResponse, entry: LedgerEntry): void {
   entries.set(response, entry);
 }

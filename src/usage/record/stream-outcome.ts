@@ -2,30 +2,30 @@ import { ServiceError } from '../../common/service-error.js';
 import { CLIENT_GONE } from '../../upstreams/completion-stream.js';
 
 export const STREAM_OUTCOMES = [
-  /** The vendor said that the answer is whole, and all of it was handed to the client's connection. */
+  /** The provider marked the answer as complete, and the whole answer was passed to the client's connection. */
   'completed',
-  /** The client left before that. */
+  /** The client left before the end of the answer. */
   'client_gone',
-  /** The vendor failed, or broke off, before the first text or after it. */
+  /** The provider failed or stopped, before the first text or after it. */
   'upstream_failed',
-  /** The vendor, or the protocol, refused the request itself. */
+  /** The provider or the protocol rejected the request. */
   'rejected',
-  /** No connection, no first or no next sign of an answer in time. */
+  /** A time limit expired: for the connection, for the first text, or for the next sign of an answer. */
   'timed_out',
-  /** The key or the session ended meanwhile. */
+  /** The API key or the session ended during the stream. */
   'revoked',
-  /** The process stopped, and its grace was over. */
+  /** The process stopped, and its grace period was over. */
   'drained',
-  /** A fault of the service. */
+  /** The service had an internal error. */
   'failed',
   /** The process was killed. */
   'interrupted',
 ] as const;
 
-/** How an admitted stream ended. */
+/** The result of an admitted stream. */
 export type StreamOutcome = (typeof STREAM_OUTCOMES)[number];
 
-/** Those that are somebody's fault: not the client's leaving, and not a key that was ended on purpose. */
+/** The outcomes that count as failures. A client that leaves, and a key or session that ends, are not failures. */
 export const FAILED_OUTCOMES: readonly StreamOutcome[] = [
   'upstream_failed',
   'rejected',
@@ -35,7 +35,11 @@ export const FAILED_OUTCOMES: readonly StreamOutcome[] = [
   'interrupted',
 ];
 
-/** @param failure why the completion is not whole; `undefined` when it is. */
+/**
+ * Returns the outcome of a stream.
+ *
+ * @param failure the reason why the completion is not complete. `undefined`: the completion is complete.
+ */
 export function outcomeOf(failure: unknown): StreamOutcome {
   if (failure === undefined) return 'completed';
   if (failure === CLIENT_GONE) return 'client_gone';

@@ -6,9 +6,9 @@ import type { TokenCount, UsageRecord } from './usage-record.js';
 const UNKNOWN: TokenCount = { source: 'unknown' };
 
 /**
- * Tokens of the prompt: none are known of a request that no vendor has taken.
+ * Returns the tokens of the prompt. They are unknown if no provider accepted the request.
  *
- * @param most the highest plausible count. A count that is not plausible is replaced by an estimate, and marked.
+ * @param most the highest plausible count. An implausible count is marked, and replaced by an estimate.
  */
 export function promptTokensOf(
   { usage, lastAttempt }: CallTrace,
@@ -22,10 +22,10 @@ export function promptTokensOf(
 }
 
 /**
- * Tokens of the answer. What a vendor reports before it has finished is not the end of it: an answer that broke off is
- * estimated from its text, and is at least what was reported.
+ * Returns the tokens of the answer. A count before the finish reason is not final: the tokens of an unfinished answer are
+ * estimated from its text, and are at least the reported count.
  *
- * @param most as for {@link promptTokensOf}.
+ * @param most see {@link promptTokensOf}.
  */
 export function completionTokensOf(
   { usage, finish, sample, textLength }: CallTrace,
@@ -41,12 +41,15 @@ export function completionTokensOf(
   return withoutReport(reported, estimated);
 }
 
-/** What a stream takes of its account's tokens: as in the sums of the ledger, what nobody knows is left out. */
+/**
+ * Returns the tokens that a stream takes from the quota of its account. Unknown counts are left out, as in the ledger's
+ * sums.
+ */
 export function knownTokens({ promptTokens, completionTokens }: UsageRecord): number {
   return (promptTokens.count ?? 0) + (completionTokens.count ?? 0);
 }
 
-/** @param reported an implausible count, or none. */
+/** @param reported an implausible count, or `undefined`. */
 function withoutReport(reported: number | undefined, estimated: number | undefined): TokenCount {
   if (reported !== undefined) return { source: 'implausible', reported, count: estimated };
   return estimated === undefined ? UNKNOWN : { source: 'estimated', count: estimated };

@@ -1,7 +1,7 @@
 import type { Principal } from '../../auth/principal/principal.js';
 import type { UsageParty } from './usage-record.js';
 
-/** Who asks, without anything that would let somebody else ask. */
+/** Returns who asks, without any secret that would allow another request. */
 export function partyOf({ accountId, credential }: Principal): UsageParty {
   const ofKey = credential.kind === 'api_key' ? credential : undefined;
   return { accountId, credential: credential.kind, keyId: ofKey?.keyId, keyPrefix: ofKey?.prefix };

@@ -3,51 +3,52 @@ import type { PriceConfig } from '../../config/config.js';
 import type { AttemptTrace } from '../../upstreams/call-trace.js';
 import type { StreamOutcome } from './stream-outcome.js';
 
-/** A number of tokens with where it comes from. What nobody knows is no number. */
+/** A number of tokens and its source. An unknown number is `undefined`. */
 export type TokenCount =
   | { readonly source: 'reported' | 'estimated'; readonly count: number }
-  /** The vendor reported an implausible number. The count is an estimate; `undefined` without a text to estimate it from. */
+  /** The provider reported an implausible number. The count is an estimate, or `undefined` without a text for an estimate. */
   | { readonly source: 'implausible'; readonly count: number | undefined; readonly reported: number }
   | { readonly source: 'unknown'; readonly count?: undefined };
 
-/** Who asked, as the ledger keeps it. */
+/** The account and the credential of a stream, as the ledger stores them. */
 export interface UsageParty {
   readonly accountId: string;
   readonly credential: 'api_key' | 'session' | 'external';
-  /** Of an API key only. */
+  /** The id of the API key. `undefined` for other credentials. */
   readonly keyId: string | undefined;
-  /** What may be shown of the key. */
+  /** The public part of the API key. `undefined` for other credentials. */
   readonly keyPrefix: string | undefined;
 }
 
-/** What is known of an admitted stream when it begins. */
+/** The facts about an admitted stream at its start. */
 export interface BegunStream extends UsageParty {
-  /** Of this record alone: a client may send the same request id twice. */
+  /** The unique id of this record. A client may send the same request id twice, so `requestId` is not unique. */
   readonly id: string;
   readonly requestId: string;
   readonly model: string;
-  /** Milliseconds since 1970, as all moments here. */
+  /** The start of the stream, in milliseconds since 1970. `firstTextAt` and `endedAt` have the same unit. */
   readonly startedAt: number;
 }
 
-/** One admitted stream that is over, however it ended. There is exactly one for each. */
+/** The record of one admitted stream that is over, however it ended. Each stream has exactly one record. */
 export interface UsageRecord extends BegunStream {
-  /** Who answered, or failed last; `undefined` when none was asked. */
+  /** The upstream that answered or that failed last. `undefined`: no upstream was asked. */
   readonly upstream: string | undefined;
-  /** In order; the last is that of `upstream`. */
+  /** The attempts in order. The last attempt belongs to `upstream`. */
   readonly attempts: readonly AttemptTrace[];
+  /** The time of the first text. `undefined`: there was no text, or the process was killed. */
   readonly firstTextAt: number | undefined;
-  /** `undefined` when nobody saw it: the process was killed. */
+  /** The end of the stream. `undefined`: the end is unknown, because the process was killed. */
   readonly endedAt: number | undefined;
   readonly outcome: StreamOutcome;
-  /** What the client was told, where it was told of an error. */
+  /** The code of the `ServiceError` that ended the stream, which the client received. `undefined`: any other end. */
   readonly errorCode: ErrorCode | undefined;
-  /** The vendor's own word for why it stopped. */
+  /** The reason for the end of the answer: a known finish reason of the provider, or the service's own word. */
   readonly finishReason: string | undefined;
   readonly promptTokens: TokenCount;
   readonly completionTokens: TokenCount;
-  /** In force when the stream ended, where the model has one. */
+  /** The price that applied at the end of the stream. `undefined`: the model has no price. */
   readonly price: PriceConfig | undefined;
-  /** By that price, in whole millionths of its currency's unit; `undefined` without one, or where tokens are unknown. */
+  /** The cost by that price, in whole millionths of the currency unit. `undefined`: no price, or unknown tokens. */
   readonly costMicros: number | undefined;
 }

@@ -1,8 +1,9 @@
 import type { UsageRecord } from './usage-record.js';
 
 /**
- * Is told of every finished stream, at once and in this process: billing, audit, metrics. The ledger in the database is kept
- * apart from it, and written whatever a sink does. Registered in `AppModule.register({ usageSinks: [...] })`.
+ * Receives the record of each finished stream, immediately and in the same process: for billing, audit or metrics, for
+ * example. The ledger in the database is independent: it is written even if a sink fails. Register sinks with
+ * `AppModule.register({ usageSinks: [...] })`.
  *
  * @example
  * ```ts
@@ -14,7 +15,7 @@ import type { UsageRecord } from './usage-record.js';
  * ```
  */
 export interface UsageSink {
-  /** Must return soon: a promise is not waited for. What it throws, or rejects with, is logged. */
+  /** Receives one record. Must return quickly, because the ledger does not wait for a promise. Errors are logged. */
   record(record: UsageRecord): void | Promise<void>;
 }
 

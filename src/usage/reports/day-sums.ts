@@ -33,7 +33,7 @@ export interface PageRequest {
   readonly before: string;
   /** `undefined`: all accounts. */
   readonly accountId: string | undefined;
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly after: DaySums | undefined;
   readonly limit: number;
 }

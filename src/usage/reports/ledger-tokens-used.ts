@@ -3,7 +3,7 @@ import { TokensUsed } from '../../throttling/tokens/tokens-used.js';
 import { UsageReports } from './usage-reports.js';
 import { UsageReportsModule } from './usage-reports.module.js';
 
-/** Tells the limits what the ledger knows, where their own counters were lost. */
+/** Provides the used tokens from the ledger to the limits, when the limits have lost their own counters. */
 @Injectable()
 class LedgerTokensUsed extends TokensUsed {
   constructor(private readonly reports: UsageReports) {

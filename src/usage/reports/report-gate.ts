@@ -3,16 +3,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
 
-/** Half of the connections that everything but credentials shares. */
+/** The maximum number of concurrent reports. It is half of the connections for all queries except credential queries. */
 const REPORTS_AT_ONCE = 3;
-/** The reports of one account that run or wait: a page and a program, or two pages. */
+/** The maximum number of running and waiting reports of one account, for example a page and a program, or two pages. */
 const REPORTS_OF_AN_ACCOUNT = 2;
 const REPORTS_WAITING = 30;
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Runs few reports at a time, so that reports leave the database to others. A report is a query whose cost grows with
- * what an account has done. Accounts beyond the limits are refused at once.
+ * Limits the number of concurrent reports, so that the database can serve other queries. The cost of a report grows with
+ * the activity of the account. Reports beyond the limits are rejected immediately.
  */
 @Injectable()
 export class ReportGate {
@@ -23,8 +23,10 @@ export class ReportGate {
   constructor(private readonly shedLoad: ShedLoad) {}
 
   /**
+   * Runs a report, if necessary after other reports.
+   *
    * @throws {ServiceError} `concurrency_limit_exceeded` when the account has too many reports, `unavailable` when all
-   * accounts together have.
+   * accounts together have too many.
    * @example const rows = await this.gate.run(accountId, () => this.reports.daily(accountId, from, to));
    */
   async run<T>(accountId: string, report: () => Promise<T>): Promise<T> {
@@ -41,14 +43,14 @@ export class ReportGate {
     }
   }
 
-  /** An embedded database answers without letting anybody else run: other requests have their turn before the next report. */
+  /** Ends a report. Other requests run before the next report, because an embedded database blocks the process. */
   private async leave(accountId: string): Promise<void> {
     await nextTurn();
     const own = this.ofAccount.get(accountId) ?? 0;
     if (own > 1) this.ofAccount.set(accountId, own - 1);
     else this.ofAccount.delete(accountId);
     const next = this.waiting.shift();
-    // The place goes straight to the next report, so that no new one can take it first.
+    // The slot goes directly to the next report, so that a new report cannot take the slot first.
     if (next === undefined) this.running -= 1;
     else next();
   }

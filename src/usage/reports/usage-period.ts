@@ -6,13 +6,13 @@ const DEFAULT_DAYS = 30;
 /** Longer than a leap year. */
 const MAX_DAYS = 400;
 
-/** Whole days in UTC, from the beginning of one to before the beginning of another. */
+/** A period of whole days in UTC. `from` is the start of the first day. `to` is the end of the last day and not included. */
 export interface UsagePeriod {
   readonly from: Date;
   readonly to: Date;
 }
 
-/** The days asked for: both named ones are part of it. By default the last 30, today included. */
+/** The requested days. Both days are included. By default, `to` is today, and the period has 30 days. */
 export interface AskedPeriod {
   /** `YYYY-MM-DD` */
   readonly from?: string | undefined;
@@ -20,7 +20,11 @@ export interface AskedPeriod {
   readonly to?: string | undefined;
 }
 
-/** @throws {ServiceError} `invalid_request` for what is no day, or no period. */
+/**
+ * Converts the requested days to a period.
+ *
+ * @throws {ServiceError} `invalid_request` for an invalid day or an invalid period.
+ */
 export function usagePeriod({ from, to }: AskedPeriod, now: number): UsagePeriod {
   const last = to === undefined ? startOfDay(now) : dayOf(to, 'to');
   const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : dayOf(from, 'from');
@@ -31,7 +35,7 @@ export function usagePeriod({ from, to }: AskedPeriod, now: number): UsagePeriod
 
 function dayOf(text: string, field: string): number {
   const moment = DATE.test(text) ? Date.parse(text) : NaN;
-  // Date.parse takes the 30th of February for a day of March.
+  // Date.parse accepts the 30th of February as a day of March.
   if (Number.isNaN(moment) || new Date(moment).toISOString().slice(0, 10) !== text) {
     throw refused(field, 'must be a day in the form YYYY-MM-DD');
   }

@@ -11,7 +11,7 @@ export function writeStreams(streams: readonly BegunStream[]): string {
   }
 }
 
-/** Reads what {@link writeStreams} returned. The members of each stream are checked later, when its record is written. */
+/** Reads the text of {@link writeStreams}. The members of each stream are checked later, when its record is written. */
 export function readStreams(text: string): Pick<AbandonedBatch, 'streams' | 'unreadable'> {
   try {
     const streams: unknown = JSON.parse(text);

@@ -1,18 +1,20 @@
 import { createHash } from 'node:crypto';
 import { UnstorableData } from './unstorable-data.js';
 
-/** In UTF-16 units. Three of the longest fit into one row of an index of PostgreSQL, whose limit is some 2,700 bytes. */
+/**
+ * In UTF-16 units. Three texts of this length fit into one index row of PostgreSQL, which is limited to about 2,700 bytes.
+ */
 const MAX_LENGTH = 255;
 const KEPT_LENGTH = 200;
-/** Control characters, because PostgreSQL refuses NUL, and lone halves of surrogate pairs. */
+/** Control characters, because PostgreSQL refuses NUL, and unpaired halves of surrogate pairs. */
 const ODD_CHARACTER = /[\p{Cc}\p{Cs}]/u;
 const ODD_CHARACTERS = /[\p{Cc}\p{Cs}]/gu;
 
 /**
- * Returns the text as the ledger stores it: without characters that a database refuses, and of bounded length. A text that is
- * too long ends with a hash of the whole text, so that two different ids stay different.
+ * Returns the text as the ledger stores it: of limited length, and without characters that a database refuses. A text that
+ * is too long ends with a hash of the whole text, so that two different ids stay different.
  *
- * @throws {UnstorableData} for anything but a text, because a module of a team may be written without types.
+ * @throws {UnstorableData} for other values than texts, because a module of a team may be written without types.
  */
 export function ledgerText(text: string): string {
   if (typeof text !== 'string') throw new UnstorableData('A member of the record must be a text, and is not.');

@@ -1,6 +1,6 @@
 /**
- * A {@link UsageStore} throws this for data that it can never store. The ledger then sets the bad record aside. Every other
- * error of a store counts as an outage: the ledger waits and retries.
+ * A {@link UsageStore} throws this error for data that it can never store. The ledger then sets the invalid record aside.
+ * Every other error of a store counts as an outage: the ledger waits and retries.
  */
 export class UnstorableData extends Error {
   constructor(message: string, options?: ErrorOptions) {

@@ -1,18 +1,18 @@
 import type { BegunStream, UsageRecord } from '../record/usage-record.js';
 
-/** Streams that were begun at about the same moment, kept together until all of them are over. */
+/** Streams that began at about the same time. A batch is stored until all its streams are over. */
 export interface OpeningBatch {
   readonly id: string;
   readonly streams: readonly BegunStream[];
 }
 
-/** An {@link OpeningBatch} of a process that is gone. */
+/** An {@link OpeningBatch} of a replica that counts as dead. */
 export interface AbandonedBatch extends OpeningBatch {
   /** The stored text, if the streams cannot be read from it. */
   readonly unreadable?: string | undefined;
 }
 
-/** A record that {@link UsageStore.append} refused for its data, in a form from which an operator can recover it. */
+/** A record that {@link UsageStore.append} refused because of its data. An operator can recover the record from this form. */
 export interface SetAsideRecord {
   readonly id: string;
   readonly requestId: string | undefined;
@@ -22,24 +22,24 @@ export interface SetAsideRecord {
 }
 
 /**
- * Where the ledger is kept. Every method may be called again with the same: what is there already stays.
+ * Stores the ledger. Each method may be called again with the same arguments: existing data stays.
  *
- * A store throws {@link UnstorableData} for data that it can never store. Every other error counts as an outage, after which the
- * ledger retries.
+ * A store throws {@link UnstorableData} for data that it can never store. Every other error counts as an outage: the ledger
+ * waits and retries.
  */
 export abstract class UsageStore {
-  /** Keeps what has begun, so that it is known even if this process is killed. */
+  /** Stores the openings of streams, so that the streams are known even if this process is killed. */
   abstract open(batch: OpeningBatch): Promise<void>;
-  /** Keeps what is over. Stores all of the records or, if it rejects, none of them. */
+  /** Stores the records of streams that are over. Stores all of the records or, if it rejects, none of them. */
   abstract append(records: readonly UsageRecord[]): Promise<void>;
-  /** Forgets batches of which every stream is kept by {@link append}. */
+  /** Deletes batches. {@link append} has stored the records of all their streams. */
   abstract close(batchIds: readonly string[]): Promise<void>;
-  /** Says that this process lives; to be called every few seconds. */
+  /** Stores a heartbeat of this process. The ledger calls this method every 10 seconds. */
   abstract beat(): Promise<void>;
-  /** Batches of processes that live no more. */
+  /** Returns batches of processes that count as dead, for example after 60 seconds without a heartbeat. */
   abstract abandoned(): Promise<readonly AbandonedBatch[]>;
-  /** This process ends in order, and leaves nothing open. */
+  /** Removes this process at an orderly shutdown. Batches that remain then count as abandoned. */
   abstract leave(): Promise<void>;
-  /** Keeps a record that {@link append} refused. Optional: without this method the record is written to the log. */
+  /** Stores a record that {@link append} refused. Optional: without this method the log gets the record. */
   setAside?(refused: SetAsideRecord): Promise<void>;
 }

@@ -6,11 +6,11 @@ export interface FamilyOptions<Label extends string> {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly Label[];
-  /** Asked at each scrape, so that what counts need not know of metrics. */
+  /** Called at each scrape, so that the source of the numbers does not depend on metrics. */
   readonly samples: () => Iterable<Sample<Label>>;
 }
 
-/** A counter that somebody else counts. */
+/** Registers a counter whose values come from another object. */
 export function counter<Label extends string = never>(
   registry: Registry,
   { name, help, labels = [], samples }: FamilyOptions<Label>,

@@ -5,13 +5,13 @@ export interface HistogramOptions {
   readonly name: string;
   readonly help: string;
   readonly label: string;
-  /** By the value of the label. */
+  /** The buckets by the value of the label. */
   readonly buckets: () => Iterable<readonly [string, Buckets]>;
-  /** Units of the buckets in a unit of the metric, such as 1000 for milliseconds as seconds. */
+  /** The number of bucket units in one unit of the metric, for example 1000 for milliseconds to seconds. */
   readonly divisor: number;
 }
 
-/** Shows {@link Buckets} as a histogram of the registry: its own would cost the chunks more than counting is worth. */
+/** Shows {@link Buckets} as a histogram of the registry. The histogram of the library would cost too much for each chunk. */
 export class HistogramFamily {
   readonly name: string;
 
@@ -20,7 +20,7 @@ export class HistogramFamily {
     private readonly options: HistogramOptions,
   ) {
     this.name = options.name;
-    // The registry asks nothing of a metric but its name and `get`.
+    // The registry uses only the name and `get` of a metric.
     registry.registerMetric(this as unknown as Metric);
   }
 

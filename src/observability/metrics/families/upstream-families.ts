@@ -7,7 +7,7 @@ import { HistogramFamily } from './histogram-family.js';
 const MS_PER_SECOND = 1000;
 const BREAKER_STATES: readonly BreakerState[] = ['closed', 'open', 'half_open'];
 
-/** @param breakers the state of each upstream's. */
+/** @param breakers returns the state of the circuit breaker of an upstream. */
 export function registerUpstreams(
   registry: Registry,
   { upstreams }: StreamFigures,

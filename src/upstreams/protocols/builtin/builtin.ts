@@ -7,17 +7,18 @@ import { ConversationPartner } from './conversation-partner.js';
 import { countWords } from './words.js';
 
 export interface BuiltinProtocolOptions {
-  /** Between two words. 0: as fast as they are read. */
+  /** The delay between two words, in milliseconds. 0: no delay. */
   readonly wordDelayMs?: number;
 }
 
 const NATURAL_WORD_DELAY_MS = 25;
-/** Words without a delay that are sent before other work of the process gets its turn. */
+/** Without a delay, the number of words to send before other work of the process can run. */
 const WORDS_OF_A_TURN = 100;
 
 /**
- * Answers without any vendor, so that the first start of the service serves something: a {@link ConversationPartner}
- * whose words are streamed one by one. A token is a word with the white space after it.
+ * Answers without a provider, so that the service works at its first start without an API key of a provider.
+ * A {@link ConversationPartner} produces the reply, and the reply is streamed word by word. A token is a word with the white
+ * space after it.
  */
 export class BuiltinProtocol implements InProcessProtocol {
   readonly transport = 'in-process';
@@ -53,7 +54,7 @@ export class BuiltinProtocol implements InProcessProtocol {
     yield { type: 'complete', last: true };
   }
 
-  /** Resolves early when the signal aborts: the caller looks at the signal anyway. */
+  /** Waits before the next word. Resolves early when the signal aborts: the caller checks the signal. */
   private async pause(wordsSent: number, signal: AbortSignal): Promise<void> {
     if (this.wordDelayMs === 0) {
       if (wordsSent % WORDS_OF_A_TURN === 0) await turn();

@@ -1,13 +1,13 @@
 import { expandContractions } from './pronouns.js';
 
-/** As much of a message as is read, in UTF-16 units. Nobody says more before the rules have found something in it. */
+/** The number of UTF-16 units to read of a message. The rules find a match in this length of a usual message. */
 export const MAX_LENGTH_READ = 2_000;
-/** Clauses of a message that are read. */
+/** The maximum number of clauses to read of a message. */
 const MAX_CLAUSES = 40;
 
 /** A word of a {@link Clause}, with its place in the text. */
 export interface Word {
-  /** In lower case. */
+  /** The word in lower case. */
   readonly text: string;
   readonly start: number;
   readonly end: number;
@@ -15,12 +15,12 @@ export interface Word {
 
 /** A part of a message between two punctuation marks. */
 export interface Clause {
-  /** As it was written, but with short forms written out and one space between words. */
+  /** The text as written, but with expanded contractions and one space between words. */
   readonly text: string;
   readonly words: readonly Word[];
 }
 
-/** The clauses at the beginning of a message. */
+/** Returns the clauses at the beginning of a message. */
 export function clausesOf(message: string): Clause[] {
   return expandContractions(message.slice(0, MAX_LENGTH_READ))
     .split(/[.!?;:,\n\r]+/)

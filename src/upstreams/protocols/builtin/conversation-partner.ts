@@ -8,23 +8,25 @@ import { RULES } from './rules.js';
 import { wordsOf } from './words.js';
 
 const GREETING = 'hello';
-/** Earlier messages of the user that the partner remembers. */
+/** The number of earlier user messages that the partner remembers. */
 const MAX_REMEMBERED = 10;
-/** Messages, of both sides, that decide which wording is chosen. */
+/** The number of messages, of user and assistant, that determine the choice of the wording. */
 const MAX_HASHED = 2 * MAX_REMEMBERED + 2;
 
 /**
- * A conversation partner made of rules, in the manner of the chat programs of the 1960s. It keeps nothing: all that it
- * remembers is in the conversation that it is given, and the same conversation gets the same reply. However long the
- * conversation is, the partner reads only the beginning of the last messages.
+ * A rule-based conversation partner, similar to the chat programs of the 1960s. The partner keeps no state: it remembers
+ * only the messages of the given conversation, and the same conversation gets the same reply. The partner reads only the
+ * beginning of the last messages, even if the conversation is long.
  */
 export class ConversationPartner {
   private readonly rules = new RuleMatcher(RULES);
   private readonly memories = new RuleMatcher(MEMORIES);
 
   /**
+   * Replies to a conversation.
+   *
    * @param temperature 0: always the first wording of a reply.
-   * @returns the words of the reply, each made when it is asked for.
+   * @returns the words of the reply. Each word is created when the caller reads it.
    */
   reply(messages: readonly ChatMessage[], temperature: number | undefined): Iterable<string> {
     const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
@@ -37,7 +39,7 @@ export class ConversationPartner {
     return match === undefined ? (choose(FALLBACKS) ?? '') : reassemble(choose(match.rule.replies) ?? '', match);
   }
 
-  /** What earlier messages leave to come back to, the latest first. */
+  /** Returns the topics of earlier messages that a reply can come back to, the latest first. */
   private remembered(earlier: readonly string[]): Match[] {
     return earlier
       .slice(-MAX_REMEMBERED)
@@ -48,7 +50,9 @@ export class ConversationPartner {
 
 type Choose = <T>(variants: readonly T[]) => T | undefined;
 
-/** Picks by a hash of the conversation: varied from turn to turn, and yet the same when asked again. */
+/**
+ * Chooses by a hash of the conversation. The choice differs between turns, but the same conversation gets the same choice.
+ */
 function chooser(messages: readonly ChatMessage[], temperature: number | undefined): Choose {
   let seed: number | undefined;
   return (variants) => {

@@ -1,14 +1,14 @@
 import type { Clause } from './clause.js';
 
-/** Words that stand next to each other: each set holds the alternatives of one word. Empty after a star at the end. */
+/** Adjacent words. Each set holds the alternatives for one word. The row is empty after a star at the end of the pattern. */
 type Row = readonly ReadonlySet<string>[];
 
 /**
- * A row of words that may stand anywhere in a clause. `*` takes any text of at least one character, `a|b` is either word,
- * `^` and `$` are the ends of the clause.
+ * A row of words that may occur anywhere in a clause. `*` matches any text of at least one character, `a|b` matches either
+ * word, and `^` and `$` match the ends of the clause.
  *
- * Not a regular expression: each part is looked for once, from where the part before it ends. So the work grows with the
- * length of the clause and no faster.
+ * A pattern is not a regular expression. The matcher searches for each part once, starting at the end of the previous part.
+ * So the work grows linearly with the length of the clause.
  *
  * @example new Pattern('my * is|are *').match(clause) // ['cat', 'black'] in "my cat is black"
  */
@@ -26,12 +26,12 @@ export class Pattern {
     );
   }
 
-  /** What the stars took, or `undefined` when the clause does not fit. */
+  /** Returns the texts that the stars matched, or `undefined` when the clause does not match. */
   match(clause: Clause): string[] | undefined {
     const { text, words } = clause;
     const captures: string[] = [];
     let start = 0;
-    /** Where the last star begins to take text. */
+    /** The position where the text of the last star begins. */
     let taken = 0;
     for (let index = 0; index < this.rows.length; index += 1) {
       const row = this.rows[index] ?? [];
@@ -49,7 +49,7 @@ export class Pattern {
     return captures;
   }
 
-  /** Whether the row with this index stands at the word `start`, with text for the star before it and after it. */
+  /** Whether the row with this index matches at the word `start`, with text for the star before the row and after it. */
   private fits(clause: Clause, start: number, index: number, taken: number): boolean {
     const { text, words } = clause;
     const row = this.rows[index] ?? [];
@@ -62,7 +62,7 @@ export class Pattern {
   }
 }
 
-/** Whether the words of the row stand at the word `start`, with one space between them. */
+/** Whether the words of the row match at the word `start`, with one space between them. */
 function stands(row: Row, { text, words }: Clause, start: number): boolean {
   for (let offset = 0; offset < row.length; offset += 1) {
     const word = words[start + offset];

@@ -1,4 +1,4 @@
-/** Short forms written out, so that a pattern needs one form only. */
+/** Contractions and their full forms. With full forms, a pattern needs only one form of each expression. */
 const CONTRACTIONS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "i'm": 'I am',
@@ -27,7 +27,7 @@ const CONTRACTIONS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** What one side calls the other. Two words before one, so that "I am" does not become "you am". */
+/** Words that change with the speaker. Two words come before one word, so that "I am" does not become "you am". */
 const MIRRORED: Readonly<Record<string, string>> = {
   'i am': 'you are',
   'i was': 'you were',
@@ -47,7 +47,7 @@ const MIRRORED: Readonly<Record<string, string>> = {
   yourself: 'myself',
 };
 
-/** After these and at the start, "you" does something; elsewhere something is done to it. */
+/** "You" is the subject before these verbs and at the start of a text. Elsewhere "you" is the object. */
 const VERBS_AFTER_SUBJECT =
   'have|had|can|could|will|would|do|did|should|must|may|might|know|think|want|need|like|love|say|said';
 
@@ -60,7 +60,7 @@ export function expandContractions(text: string): string {
 }
 
 /**
- * The fragment as the other side would say it.
+ * Returns the fragment from the view of the other speaker.
  *
  * @example reflect('I am sure you like my cat') // 'you are sure I like your cat'
  */

@@ -1,6 +1,6 @@
 import type { Rule } from './rules.js';
 
-/** What is worth coming back to. `$1` is reflected, as in a rule. */
+/** Rules for earlier messages that a reply can come back to. `$1` is reflected, as in a rule. */
 export const MEMORIES: readonly Rule[] = [
   {
     rank: 3,
@@ -26,7 +26,7 @@ export const MEMORIES: readonly Rule[] = [
   },
 ];
 
-/** When nothing matches and nothing comes to mind. */
+/** Replies for a message without a matching rule and without a remembered topic. */
 export const FALLBACKS: readonly string[] = [
   'Please tell me more.',
   'I am not sure that I follow: I am only a small set of rules. Can you put it another way?',
@@ -36,7 +36,7 @@ export const FALLBACKS: readonly string[] = [
   'That is interesting. And then?',
 ];
 
-/** Cut to as many words as are asked for, from the start again when they run out. */
+/** The filler text. It is cut to the requested number of words, and repeated if it is too short. */
 export const FILLER =
   'This is filler from the built-in stand-in, so that you can watch a long answer arrive word by word. ' +
   'It says nothing in particular and says it slowly. ' +

@@ -4,17 +4,17 @@ import { wordsOf } from './words.js';
 const MOST_COUNTED = 1_000;
 const MOST_FILLER_WORDS = 10_000;
 
-/** One character parts the request from the text; all after it is the text, white space included. */
+/** One character separates the request from its text. All following characters are the text, including white space. */
 const ECHO = /^\s*(?:echo|repeat after me)(?::\s?|\s)(?=[\s\S])/i;
 const COUNT = /\bcount (?:up )?to (\d[\d,]*)/i;
 const WRITE = /\bwrite (?:me )?(?:about )?(\d[\d,]*) words?\b/i;
 
-/** Requests are short; what an echo repeats may be long. */
+/** The number of UTF-16 units to search for a request. A request is short, but the text after `echo` may be long. */
 const MOST_CHARACTERS_OF_REQUEST = 500;
 
 /**
- * The words of the text that the message asks for literally, to see how streaming behaves: an echo, numbers, or filler.
- * Each is made when it is asked for. `undefined` when the message asks for nothing of that.
+ * Returns the words of the text that a message asks for literally, to test streaming: an echo, numbers, or filler. Each
+ * word is created when the caller reads it. Returns `undefined` when the message asks for none of these texts.
  */
 export function requestedWords(message: string): Iterable<string> | undefined {
   const request = message.slice(0, MOST_CHARACTERS_OF_REQUEST);

@@ -3,7 +3,7 @@ import { Pattern } from './pattern.js';
 import { reflect } from './pronouns.js';
 import type { Rule } from './rules.js';
 
-/** A rule that fits, and what its stars took. */
+/** A matching rule, and the texts that its stars matched. */
 export interface Match {
   readonly rule: Rule;
   readonly captures: readonly string[];
@@ -14,7 +14,7 @@ interface CompiledRule {
   readonly patterns: readonly Pattern[];
 }
 
-/** Finds the rule that fits a message best. */
+/** Finds the best rule for a message. */
 export class RuleMatcher {
   private readonly rules: readonly CompiledRule[];
 
@@ -38,7 +38,7 @@ export class RuleMatcher {
   }
 }
 
-/** Puts a match's captures, reflected, into one of its replies. */
+/** Reflects the captures of a match and puts them into one of its replies. */
 export function reassemble(reply: string, { captures }: Match): string {
   return reply.replace(/\$(\d)/g, (_, index: string) => reflect(captures[Number(index) - 1] ?? 'that'));
 }

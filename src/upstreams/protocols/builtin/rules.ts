@@ -1,15 +1,15 @@
 /**
- * What the built-in conversation partner can say. All of it is data: a change of its manners needs no change of code.
+ * A rule of the built-in conversation partner. All rules are data: new replies need no change of code.
  *
- * A pattern is a row of words that may stand anywhere in a clause. `*` takes one or more words, `a|b` is either word, `^`
- * and `$` are the clause's ends. In a reply, `$1` is what the first `*` took, seen from the other side ("my cat" becomes
- * "your cat").
+ * A pattern is a row of words that may occur anywhere in a clause. `*` matches any text of at least one character, `a|b`
+ * matches either word, and `^` and `$` match the ends of the clause. In a reply, `$1` is the text that the first `*`
+ * matched, from the view of the other speaker ("my cat" becomes "your cat").
  */
 export interface Rule {
-  /** The highest rank that matches wins; among equals the earlier rule. */
+  /** The matching rule with the highest rank wins. Among equal ranks, the first rule of the list wins. */
   readonly rank: number;
   readonly patterns: readonly string[];
-  /** The first is what temperature 0 gets. */
+  /** Temperature 0 always gets the first reply. */
   readonly replies: readonly string[];
 }
 

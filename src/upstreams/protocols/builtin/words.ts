@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Longest piece that is sent as one word, in UTF-16 units. A longer run of characters counts as several words. */
+/** The maximum length of one word, in UTF-16 units. A longer run of characters counts as several words. */
 const MAX_PIECE_LENGTH = 256;
-/** UTF-16 units that {@link countWords} reads before other work of the process gets its turn. About a millisecond. */
+/** The number of UTF-16 units that {@link countWords} reads before other work can run. This takes about a millisecond. */
 const COUNTED_AT_ONCE = 128 * 1024;
 
 /**
- * The words of a text one after another, each with the white space that follows; white space at the very start belongs to
- * the first word. Joined, the pieces are the text again, and no code point is split. Only the piece that is asked for is
- * made, so a text of megabytes needs no memory but its own.
+ * Yields the words of a text, each with the white space after it. White space at the start of the text belongs to the first
+ * word. The joined pieces are the original text, and no code point is split. Each piece is created when the caller reads
+ * it, so a text of megabytes needs no additional memory.
  */
 export function* wordsOf(text: string): Generator<string, void> {
   let start = 0;
@@ -20,8 +20,8 @@ export function* wordsOf(text: string): Generator<string, void> {
 }
 
 /**
- * The number of words in all of the texts. Lets other work of the process go on while it counts, and stops early when the
- * signal aborts.
+ * Counts the words of all texts. Other work of the process can run during the count. The count stops early when the signal
+ * aborts.
  */
 export async function countWords(texts: readonly string[], signal: AbortSignal): Promise<number> {
   let count = 0;
@@ -40,7 +40,7 @@ export async function countWords(texts: readonly string[], signal: AbortSignal):
   return count;
 }
 
-/** The number of words that begin between two places of a text. */
+/** Counts the words that begin between two positions of a text. */
 function countWordsBetween(text: string, start: number, end: number): number {
   let count = 0;
   let isInWord = start > 0 && !isWhiteSpace(text.charCodeAt(start - 1));
@@ -67,12 +67,12 @@ function endOfWhiteSpace(text: string, start: number, limit: number): number {
   return end;
 }
 
-/** Whether a cut at `index` parts the two halves of a surrogate pair. */
+/** Whether `index` is between the two halves of a surrogate pair. */
 function isBetweenHalves(text: string, index: number): boolean {
   return (text.codePointAt(index - 1) ?? 0) > 0xffff;
 }
 
-/** What `\s` matches in a regular expression. */
+/** Whether a UTF-16 unit matches `\s` of a regular expression. */
 function isWhiteSpace(unit: number): boolean {
   if (unit > 0x20 && unit < 0xa0) return false;
   if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
