@@ -1,6 +1,6 @@
 /**
- * The folders of `src` that are mutated, with the tests that judge their mutants: those that need no other process, and end
- * within seconds. Paths are below `test`.
+ * The folders of `src` that are mutated, with the tests that judge their mutants: those that need no other process and replace no
+ * module. Paths are below `test`.
  */
 export const SUITES = {
   upstreams: [
@@ -10,9 +10,10 @@ export const SUITES = {
     'e2e/{failover,kept-connections,passed-over,vendor-*}.test.ts',
   ],
   throttling: [
-    'contract/throttling/{in-process,redis}.test.ts',
+    'contract/throttling/*.test.ts',
+    'crash/settlement.test.ts',
     'unit/{capacity,lag-gauge}.test.ts',
-    'e2e/{tier-limits,token-quota,usage-limits}.test.ts',
+    'e2e/{races,stopped-with-stores,tier-limits,token-quota,usage-limits}.test.ts',
   ],
   usage: [
     'contract/usage/{daily-sums,odd-data,usage-store}.test.ts',
@@ -27,6 +28,6 @@ export const SUITES = {
   auth: [
     'contract/sign-in/*.test.ts',
     'unit/{client-network,password-policy}.test.ts',
-    'e2e/{key-revocation,same-origin,session-*,sign-in-*}.test.ts',
+    'e2e/{same-origin,session-*,sign-in-limits,sign-in-races}.test.ts',
   ],
 };

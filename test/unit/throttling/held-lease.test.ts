@@ -1,0 +1,68 @@
+import { EventEmitter } from 'node:events';
+import type { Response } from 'express';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { HeldLease } from '../../../src/throttling/held-lease.js';
+import { HeldSlots } from '../../../src/throttling/held-slots.js';
+
+class FakeResponse extends EventEmitter {
+  constructor(readonly closed = false) {
+    super();
+  }
+}
+
+describe('the lease that a request holds', () => {
+  let slots: HeldSlots;
+  let calls: string[];
+
+  beforeEach(() => {
+    slots = new HeldSlots();
+    calls = [];
+  });
+
+  function hold(response: FakeResponse, holdsSlot = true): HeldLease {
+    const lease = {
+      tokens: 7,
+      release: () => calls.push('release'),
+      settle: (used: number) => calls.push(`settle ${used}`),
+    };
+    return new HeldLease(lease, response as unknown as Response, slots, holdsSlot);
+  }
+
+  it('gives its place and its tokens back when the response closes', () => {
+    const response = new FakeResponse();
+    expect(hold(response).tokens).toBe(7);
+    expect({ calls, count: slots.count }).toEqual({ calls: [], count: 1 });
+
+    response.emit('close');
+    expect({ calls, count: slots.count }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
+    expect(response.listenerCount('close')).toBe(0);
+  });
+
+  it('gives all of it back at once for a response that has closed already', () => {
+    hold(new FakeResponse(true));
+    expect({ calls, count: slots.count }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
+  });
+
+  it('leaves the tokens to the code that has taken over', () => {
+    const response = new FakeResponse();
+    const lease = hold(response);
+    lease.takeOver();
+    response.emit('close');
+    expect(calls).toEqual(['release']);
+
+    lease.settle(5);
+    expect(calls).toEqual(['release', 'settle 5']);
+  });
+
+  it('counts a slot once, and only for a tier that limits streams', () => {
+    const response = new FakeResponse();
+    const lease = hold(response);
+    lease.release();
+    lease.release();
+    response.emit('close');
+    expect(slots.count).toBe(0);
+
+    hold(new FakeResponse(), false).release();
+    expect(slots.count).toBe(0);
+  });
+});

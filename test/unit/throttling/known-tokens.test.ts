@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { KnownTokens } from '../../../src/throttling/tokens/known-tokens.js';
+import { TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
+
+const DAY = Date.parse('2026-11-21T00:00:00Z');
+const WAIT_MS = 1000;
+const PAUSE_MS = 5000;
+
+describe('the tokens that the ledger knows', () => {
+  let asked: string[];
+  let answer: () => Promise<number>;
+  let known: KnownTokens;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    asked = [];
+    class Ledger extends TokensUsed {
+      since(accountId: string, from: Date): Promise<number> {
+        asked.push(`${accountId} ${from.toISOString()}`);
+        return answer();
+      }
+    }
+    known = new KnownTokens(new Ledger());
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('are asked for once by requests that arrive together, and again by later ones', async () => {
+    answer = () => Promise.resolve(42);
+    expect(await Promise.all([known.since('ada', DAY), known.since('ada', DAY), known.since('bob', DAY)])).toEqual([
+      42, 42, 42,
+    ]);
+    expect(asked).toEqual(['ada 2026-11-21T00:00:00.000Z', 'bob 2026-11-21T00:00:00.000Z']);
+    expect(await known.since('ada', DAY)).toBe(42);
+    expect(asked).toHaveLength(3);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each<[string, () => Promise<number>]>([
+    ['fails', () => Promise.reject(new Error('away'))],
+    ['says what is not a number', () => Promise.resolve(NaN)],
+  ])('are not waited for again for five seconds after a ledger that %s', async (_, broken) => {
+    answer = broken;
+    expect(await known.since('ada', DAY)).toBeUndefined();
+    answer = () => Promise.resolve(42);
+    vi.advanceTimersByTime(PAUSE_MS - 1);
+    expect(await known.since('ada', DAY)).toBeUndefined();
+    expect(asked).toHaveLength(1);
+
+    vi.advanceTimersByTime(1);
+    expect(await known.since('ada', DAY)).toBe(42);
+  });
+
+  it('are waited for for a second', async () => {
+    answer = () => new Promise(() => undefined);
+    let outcome: unknown = 'waiting';
+    void known.since('ada', DAY).then((tokens) => (outcome = tokens));
+    await vi.advanceTimersByTimeAsync(WAIT_MS - 1);
+    expect(outcome).toBe('waiting');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(outcome).toBeUndefined();
+  });
+});
