@@ -3,7 +3,7 @@ export interface FairQueueOptions {
   readonly atOnce: number;
   /** How many jobs may wait, of all parties together. */
   readonly mayWait: number;
-  /** The error for a job that the queue does not take, or gives up for another party's job. */
+  /** Creates the error for a job that the queue refuses, either at once or later to make room for another party. */
   readonly refusal: () => Error;
 }
 
@@ -56,7 +56,10 @@ export class FairQueue {
     });
   }
 
-  /** Refuses the newest job of the party with the most, if that party still has as many left as `party` gets now. */
+  /**
+   * Refuses the newest job of the party with the most waiting jobs. That party must still have at least as many waiting jobs
+   * as `party` has with its new job.
+   */
   private makeRoomFor(party: string): boolean {
     const own = this.lines.get(party)?.length ?? 0;
     let longest: Waiter[] = [];
