@@ -14,7 +14,7 @@ export interface RotatedApiKey {
   readonly oldEndsAt: Date;
 }
 
-/** Replaces keys. */
+/** Replaces an API key by a new key. */
 @Injectable()
 export class ApiKeyRotation {
   constructor(

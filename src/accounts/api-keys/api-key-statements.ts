@@ -5,7 +5,7 @@ export const MAX_ACTIVE_KEYS = 100;
 /** How many revoked and expired keys of an account stay in its list. The oldest keys are removed first. */
 const MAX_ENDED_KEYS = 1000;
 
-/** Selects the active keys of `:accountId` at the moment `:now`. */
+/** Selects the active keys of `:accountId` at the time `:now`. */
 export const ACTIVE = 'account_id = :accountId AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
 const ENDED = 'account_id = :accountId AND (revoked_at IS NOT NULL OR expires_at <= :now)';
 

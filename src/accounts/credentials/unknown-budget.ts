@@ -26,7 +26,7 @@ export class UnknownBudget {
     return true;
   }
 
-  /** Takes the count back, for a credential that is valid, or that could not be looked up. */
+  /** Takes one count back, for a credential that is known or that could not be looked up. */
   giveBack(network: string): void {
     this.set(network, Math.min(AT_ONCE, this.left(network) + 1));
   }

@@ -13,7 +13,7 @@ export const MAX_PASSWORD_LENGTH = 1_024;
 
 /** Half of Node's default thread pool, which also serves the file system and DNS. Each hash takes 19 MiB of memory. */
 const HASHES_AT_ONCE = 2;
-/** About a second of work. */
+/** How many hashes may wait: about a second of work. */
 const HASHES_WAITING = 48;
 const RETRY_AFTER_SECONDS = 2;
 /** The party for the operator's commands. */

@@ -6,7 +6,7 @@ export function isSecure(request: Request): boolean {
   return request.socket instanceof TLSSocket || forwarded(request, 'x-forwarded-proto')?.toLowerCase() === 'https';
 }
 
-/** The host, with its port if it has one, by which the client reaches the service. */
+/** The host name, with the port if there is one, by which the client reaches the service. */
 export function hostOf(request: Request): string {
   return forwarded(request, 'x-forwarded-host') ?? request.headers.host ?? '';
 }

@@ -25,7 +25,7 @@ export class SessionCookie {
     this.write(response, '', 0);
   }
 
-  /** Returns the token. Returns `undefined` when there is none, or when there are several and the right one is unknown. */
+  /** Returns the token. Returns `undefined` without a token, and with several tokens, because the right one is unknown. */
   read({ headers }: IncomingMessage): string | undefined {
     const { cookie } = headers;
     if (cookie?.includes(NAME) !== true) return undefined;

@@ -13,7 +13,10 @@ const BY_NETWORK = { name: 'sign-in:network', attempts: 50, withinSeconds: 15 * 
 const BY_SITE = { name: 'sign-in:site', attempts: 500, withinSeconds: 15 * MINUTE_SECONDS };
 /** Failed attempts of one network at one account. */
 const BY_BOTH = { name: 'sign-in:both', attempts: 10, withinSeconds: 15 * MINUTE_SECONDS };
-/** Failed attempts of all unknown networks at one account. The time is short, because the limit also stops the owner there. */
+/**
+ * Failed attempts at one account from all networks that are not {@link KNOWN}. The time is short, because the limit also
+ * stops an owner who signs in from such a network.
+ */
 const BY_ACCOUNT = { name: 'sign-in:account', attempts: 100, withinSeconds: 10 * MINUTE_SECONDS };
 /** Successful attempts of one network. They cost as much work as failed attempts. */
 const SUCCESSES_BY_NETWORK = { name: 'sign-in:network_successes', attempts: 500, withinSeconds: 15 * MINUTE_SECONDS };

@@ -15,7 +15,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** The browser that signs in or up. */
+/** The browser that signs in or signs up. */
 export interface Visitor {
   /** `request.ip`. */
   readonly address: string | undefined;

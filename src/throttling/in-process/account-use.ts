@@ -89,7 +89,10 @@ export class AccountUse {
     return exceptTokens || this.day !== startOfDay(now);
   }
 
-  /** The replicas share the tokens that were left when this process began to count. */
+  /**
+   * The tokens that were used before this process began to count are subtracted from the whole limit. The replicas share
+   * the rest.
+   */
   private tokensLeft(limit: number, share: (limit: number) => number, now: number): number {
     const isToday = this.day === startOfDay(now);
     const learnt = isToday ? (this.tokensLearnt ?? 0) : 0;
