@@ -17,7 +17,10 @@ export type Credential =
     }
   /** A browser that is signed in; the id is the hash of its token. */
   | { readonly kind: 'session'; readonly sessionId: string }
-  /** A credential of a custom strategy. Only that strategy knows when the credential ends, so this service ends no streams. */
+  /**
+   * A credential of a custom strategy. Only that strategy knows when the credential ends, so this service does not end the
+   * streams that use it.
+   */
   | { readonly kind: 'external'; readonly id: string };
 
 /** The id of the session that makes the request, or `undefined` for another kind of credential. */

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { hostOf, isSecure } from './public-origin.js';
 
-/** `unknown`: no header names the source. All recent browsers send such a header with forms and with requests of scripts. */
+/** `unknown`: no header names the source. All recent browsers send such a header with forms and with requests from scripts. */
 export type RequestSource = 'same-origin' | 'other-origin' | 'unknown';
 
 /**
