@@ -7,23 +7,23 @@ import { ServiceError } from '../common/service-error.js';
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 36_500;
 
-/** Options of a command by name, without the dashes. Required ones are there. */
+/** The options of a command by name, without the dashes. Required options always have a value. */
 export type Options<Required extends string = string, Optional extends string = string> = {
   readonly [name in Required]: string;
 } & { readonly [name in Optional]?: string };
 
 /** One command of `npm run admin`. */
 export interface Command {
-  /** As it is typed. */
+  /** The name as the operator types it. */
   readonly name: string;
-  /** Options with what stands for their value in the usage text. */
+  /** Options by name, each with the placeholder for its value in the usage text. */
   readonly required: Readonly<Record<string, string>>;
   readonly optional: Readonly<Record<string, string>>;
-  /** Options without a value. One that is given has the value `true` in `options`. */
+  /** Options without a value. A flag on the command line has the value `true` in `options`. */
   readonly flags?: readonly string[];
-  /** The command sets a password: `run` gets it as the option `password`, however the operator has entered it. */
+  /** Whether the command sets a password. `run` gets the password as the option `password`, from any kind of input. */
   readonly setsPassword?: boolean;
-  /** @returns what to print as JSON; or a text to print as it is, or its pieces. */
+  /** @returns a value to print as JSON, a text to print unchanged, or the pieces of such a text. */
   run(app: INestApplicationContext, options: Options): Promise<unknown>;
 }
 
@@ -89,7 +89,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   }),
 ];
 
-/** Lets `run` see its options by name; that the required ones are there, the caller has checked. */
+/** Gives `run` the types of its options. The caller of `run` checks that the required options have a value. */
 function command<R extends string, O extends string, F extends string = never>(definition: {
   readonly name: string;
   readonly required: Readonly<Record<R, string>>;

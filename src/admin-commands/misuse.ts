@@ -1,2 +1,2 @@
-/** The operator has given a command line, or an input, that cannot be used. The message says what to do. */
+/** The error for an invalid command line or an invalid input. The message tells the operator what to do. */
 export class Misuse extends Error {}

@@ -3,21 +3,21 @@ import { Misuse } from './misuse.js';
 import { askTwice } from './password-prompt.js';
 import type { CommandContext } from './run-command.js';
 
-/** Far above the longest password. */
+/** The limit of the standard input. Far above the longest password. */
 const MAX_BYTES = 64 * 1024;
 
 /** How the operator has chosen to enter the password. */
 export interface PasswordOptions {
-  /** The value of `--password`. Every process on the machine can read it in the process list. */
+  /** The value of `--password`. Every process on the machine can read this value in the process list. */
   readonly password?: string | undefined;
   /** Whether `--password-stdin` is given. */
   readonly fromStdin: boolean;
 }
 
 /**
- * The new password: from `--password`, from the standard input, or from a prompt that shows nothing.
+ * Reads the new password from `--password`, from the standard input, or from a prompt that does not show the password.
  *
- * @throws {Misuse} when there is none, or more than one source.
+ * @throws {Misuse} when there is no password, when there is more than one source, or when the input is invalid.
  */
 export async function readPassword(
   { password, fromStdin }: PasswordOptions,
@@ -33,7 +33,7 @@ export async function readPassword(
   );
 }
 
-/** The one line that the standard input has until its end. */
+/** Reads the standard input to its end. The input must have exactly one line. */
 async function readLine(stdin: CommandContext['stdin']): Promise<string> {
   if (stdin.isTTY === true) throw new Misuse('--password-stdin needs a pipe or a file. Without it, the terminal asks.');
   const text = decoded(await readAll(stdin)).replace(/\r?\n$/, '');

@@ -3,9 +3,9 @@ import { Writable, type Readable } from 'node:stream';
 import { Misuse } from './misuse.js';
 
 /**
- * Asks for a new password twice. What is typed is not shown.
+ * Asks for a new password twice. The terminal does not show the typed characters.
  *
- * @throws {Misuse} when the two differ, when nothing is entered, and on Ctrl-C or Ctrl-D.
+ * @throws {Misuse} when the two passwords differ, when a password is empty, and on Ctrl-C or Ctrl-D.
  */
 export async function askTwice(input: Readable, output: Writable): Promise<string> {
   const silence = new Writable({
@@ -17,7 +17,7 @@ export async function askTwice(input: Readable, output: Writable): Promise<strin
   terminal.once('SIGINT', () => {
     terminal.close();
   });
-  // Keeps a second line that is pasted together with the first one.
+  // The iterator keeps a second line that is pasted together with the first line.
   const lines = terminal[Symbol.asyncIterator]();
   const ask = async (question: string): Promise<string> => {
     output.write(question);

@@ -14,7 +14,7 @@ import { Misuse } from './misuse.js';
 import { readPassword } from './password-input.js';
 import { USAGE_COMMANDS } from './usage-commands.js';
 
-/** Where a command runs: `process`, or what stands for it. */
+/** The environment and the streams of a command: `process`, or a replacement for it. */
 export interface CommandContext {
   readonly env: Variables;
   readonly stdin: Readable & { readonly isTTY?: boolean };
@@ -24,16 +24,16 @@ export interface CommandContext {
 
 const COMMANDS: readonly Command[] = [...ACCOUNT_COMMANDS, ...USAGE_COMMANDS];
 
-/** What goes wrong is told here, in one line, and not by Nest. */
+/** Nest logs nothing, because `runCommand` reports each error in one line. */
 const QUIET = { logger: false, abortOnError: false } as const;
 
 @Module({})
 class AdminModule {}
 
 /**
- * Runs one command and prints its result: one line of JSON, or a text as it is.
+ * Runs one command and prints its result: one line of JSON, or an unchanged text.
  *
- * @returns the exit code. What is wrong is told on `stderr`.
+ * @returns the exit code. Error messages go to `stderr`.
  */
 export async function runCommand(words: readonly string[], context: CommandContext): Promise<number> {
   try {
@@ -114,7 +114,7 @@ function usage(): string {
   return `Usage: npm run --silent admin -- <command>\n\n${lines.join('\n')}\n\nWithout an option for it, a password is asked for in the terminal.\n`;
 }
 
-/** What to tell the operator: what is wrong, without the stack. */
+/** The error message for the operator, without the stack. */
 function messageOf(error: unknown): string {
   if (error instanceof ServiceError && error.details !== undefined) {
     return error.details.map(({ field, message }) => `${field}: ${message}`).join('\n');

@@ -4,7 +4,7 @@ import { usagePeriod } from '../usage/reports/usage-period.js';
 import { UsageReports, type AccountUsageRow } from '../usage/reports/usage-reports.js';
 import type { Command } from './account-commands.js';
 
-/** The commands about what was used. */
+/** The commands that report usage. */
 export const USAGE_COMMANDS: readonly Command[] = [
   {
     name: 'usage',
@@ -54,7 +54,7 @@ async function* linesOf(pages: Pages<AccountUsageRow>, accounts: AccountsService
   }
 }
 
-/** @param email `undefined` for an account that is gone. */
+/** @param email `undefined` for a deleted account. */
 function lineOf(row: AccountUsageRow, email: string | undefined): Line {
   return {
     day: row.day,
@@ -86,7 +86,7 @@ async function* json(pages: Pages<Line>): AsyncIterable<string> {
   yield before === '[' ? '[]' : ']';
 }
 
-/** RFC 4180. */
+/** Returns CSV (RFC 4180) in pieces. */
 async function* csv(pages: Pages<Line>): AsyncIterable<string> {
   yield COLUMNS.join(',');
   for await (const lines of pages) {
@@ -94,7 +94,7 @@ async function* csv(pages: Pages<Line>): AsyncIterable<string> {
   }
 }
 
-/** A spreadsheet would take what begins like a formula for one: an apostrophe keeps it text. */
+/** A spreadsheet evaluates a text that begins like a formula. An apostrophe in front of the text prevents this. */
 function cellOf(value: string | number | null): string {
   if (typeof value !== 'string') return String(value ?? '');
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;

@@ -21,7 +21,7 @@ import { STRATEGIES, type StrategyType } from './strategies/all-strategies.js';
 import { AuthenticationGuard, NAMED_STRATEGIES } from './strategies/authentication.guard.js';
 
 export interface AuthOptions {
-  /** Strategies of a team's own, asked after {@link STRATEGIES}. */
+  /** Additional strategies of your own. They run after {@link STRATEGIES}. */
   readonly strategies?: readonly StrategyType[];
 }
 
@@ -35,7 +35,7 @@ const services = [
   KeyCreationLimit,
 ];
 
-/** Says who makes a request, and signs people in. */
+/** Authenticates requests and signs users in. */
 @Global()
 @Module({})
 export class AuthModule {

@@ -1,8 +1,8 @@
-/** Redis does not answer, or cannot be used now. Nothing is known of whether a command that was sent took effect. */
+/** Redis does not answer, or is unavailable. It is unknown whether a command that was sent took effect. */
 export class RedisAway extends Error {
   constructor(
     message: string,
-    /** Whether the command may have reached Redis all the same. */
+    /** Whether the command may have reached Redis. */
     readonly wasSent: boolean,
     options?: ErrorOptions,
   ) {
@@ -11,7 +11,7 @@ export class RedisAway extends Error {
   }
 }
 
-/** Redis has forgotten the script, as after a restart: it is there, and wants the source. */
+/** Whether Redis does not know the script, for example after a restart. Redis is available then, and needs the source. */
 export function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

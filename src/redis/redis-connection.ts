@@ -8,36 +8,38 @@ import { SilenceWatch } from './silence-watch.js';
 
 export type RedisClient = ReturnType<typeof openClient>;
 
-/** A request waits this long for an answer while others are answered. A silent Redis is away sooner: see SilenceWatch. */
+/** A request waits this long for its answer while Redis answers others. A silent Redis is away sooner, see SilenceWatch. */
 const PATIENCE_MS = 1000;
 const PROBE_WAIT_MS = 250;
 const CONNECT_TIMEOUT_MS = 2000;
 /**
- * A connection on which nothing moves while it is set up is given up. A timer of the client that runs on while the event
- * loop is blocked, hence so long; a connection that is set up is given up sooner, see SilenceWatch.
+ * The client closes a connection after this time without traffic, for example while the connection is being set up. The
+ * time is long, because the client's timer continues while the event loop is blocked. SilenceWatch closes a connection in
+ * use sooner.
  */
 const SET_UP_LIMIT_MS = 15_000;
 const PING_EVERY_PROBES = 4;
-/** Of commands that are sent and not answered. More fail at once, as slow. */
+/** The most commands without an answer. Further commands fail at once with RedisSlow. */
 const MAX_UNANSWERED = 20_000;
 const QUEUE_IS_FULL = 'The queue is full';
 const PROBE_EVERY_MS = 500;
 const RECONNECT_MOST_MS = 1000;
 
 /**
- * The one connection of this process to Redis. Reconnects by itself, and is known to be away while it does: commands then
- * fail at once instead of waiting in a queue.
+ * The only connection of this process to Redis. The connection reconnects by itself. Until it is back, commands fail at
+ * once instead of waiting in a queue.
  *
- * Redis is away when the connection is refused or lost, or answers nothing at all for half a second. A Redis that answers
- * others but not this command in time is slow: load can cause that, and must not make each replica admit its share.
+ * Redis is "away" (unavailable) when the connection is refused or lost, or when no command gets an answer for half a
+ * second. Redis is "slow" when it answers other commands, but not this command in time. Load can make Redis slow, so a slow
+ * Redis must not make each replica admit its own share of the limits.
  */
 export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
-  /** For libraries that bring their own commands. Call them inside {@link run}, which bounds their wait. */
+  /** For libraries that send their own commands. Call them inside {@link run}, which limits how long they wait. */
   readonly client: RedisClient;
   private readonly log = new OutageLog('Redis', 'each replica keeps its share of the limits until it is back');
   private readonly silence = new SilenceWatch(() => {
     this.goAway('no answer in time');
-    // A server that does not answer on this connection may do so on another one.
+    // The server may answer on a new connection.
     this.reconnect();
   });
   private readonly onBack: (() => void)[] = [];
@@ -60,7 +62,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     return !this.isUsable || !this.client.isReady;
   }
 
-  /** Called whenever Redis is there again, the first time included. */
+  /** Calls the listener each time Redis becomes available, including the first time. */
   whenBack(listener: () => void): void {
     this.onBack.push(listener);
   }
@@ -69,7 +71,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     this.onAway.push(listener);
   }
 
-  /** Does not fail when Redis is away: the process starts, and serves, without it. */
+  /** Connects to Redis. Does not fail when Redis is unavailable, because the process also works without Redis. */
   async onModuleInit(): Promise<void> {
     this.connect();
     await within(this.firstReady(), CONNECT_TIMEOUT_MS, () => new Error('no answer')).catch((error: unknown) => {
@@ -78,9 +80,10 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * The outcome of commands on the client, within a bounded time.
+   * Runs commands on the client, and waits one second at most for their outcome.
    *
-   * @throws {RedisAway} {RedisSlow}
+   * @throws {RedisAway} when Redis is unavailable.
+   * @throws {RedisSlow} when the answer does not come in time, or when too many commands wait already.
    * @example const count = await redis.run((client) => client.zCard('replicas'));
    */
   async run<T>(commands: (client: RedisClient) => Promise<T>): Promise<T> {
@@ -88,9 +91,10 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * The same for commands that no request waits for: a slow Redis gets all the time it needs.
+   * Runs commands that no request waits for. There is no time limit, so a slow Redis gets the time that it needs.
    *
-   * @throws {RedisAway} {RedisSlow} the latter only when too many commands wait already.
+   * @throws {RedisAway} when Redis is unavailable.
+   * @throws {RedisSlow} when too many commands wait already.
    */
   async runPatiently<T>(commands: (client: RedisClient) => Promise<T>): Promise<T> {
     return this.attempt(() => this.watched(commands));
@@ -102,7 +106,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     this.silence.stop();
     this.log.end();
     if (!this.client.isOpen) return;
-    // Answers what is under way first, which a Redis that is stuck would never do.
+    // `close` waits for the answers to open commands. A Redis that is stuck would never send them.
     await within(this.client.close(), PROBE_WAIT_MS, () => new Error('no answer')).catch(() => {
       if (this.client.isOpen) this.client.destroy();
     });
@@ -113,7 +117,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     try {
       return await run();
     } catch (error) {
-      // Libraries also reject with what is no error, such as the refusal of a rate limiter.
+      // Libraries also reject with values that are not errors, such as the refusal of a rate limiter.
       if (!(error instanceof Error) || isUnknownScript(error) || error instanceof RedisSlow) throw error;
       if (error.message === QUEUE_IS_FULL) throw new RedisSlow(false, error);
       this.goAway(reasonOf(error));
@@ -136,7 +140,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   }
 
   private connect(): void {
-    // It tries until it is closed, so that this rejects then only; each failure is an `error` event.
+    // The client retries until it is closed, so `connect` rejects only then. Each failure is an `error` event.
     this.client.connect().catch(() => undefined);
     this.probing ??= setInterval(() => void this.look(), PROBE_EVERY_MS).unref();
     this.silence.start();
@@ -151,7 +155,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     else if (this.probes++ % PING_EVERY_PROBES === 0) await this.run((client) => client.ping()).catch(() => undefined);
   }
 
-  /** Requests never find out whether Redis is back: this does. */
+  /** Checks whether Redis is back. Requests never check this themselves. */
   private async probe(): Promise<void> {
     if (this.isUsable || this.isClosed || !this.client.isReady) return;
     try {
@@ -189,7 +193,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
 function openClient(url: string) {
   return createClient({
     url,
-    // What cannot be sent now fails now.
+    // A command that cannot be sent now fails at once.
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_UNANSWERED,
     socket: {

@@ -3,12 +3,12 @@ import { RedisAway } from './redis-away.js';
 import type { RedisConnection } from './redis-connection.js';
 import { REDIS } from './redis.js';
 
-/** Tells readiness probes whether Redis is there. */
+/** Tells readiness probes whether Redis is available. */
 @Injectable()
 export class RedisHealth {
   constructor(@Inject(REDIS) private readonly redis: RedisConnection | undefined) {}
 
-  /** `undefined` where no Redis is configured. Never throws, and never waits for long. */
+  /** Returns whether Redis is available, or `undefined` when no Redis is configured. Never throws. Takes one second at most. */
   async ping(): Promise<boolean | undefined> {
     if (this.redis === undefined) return undefined;
     try {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RedisClient } from './redis-connection.js';
 import { isUnknownScript } from './redis-away.js';
 
-/** A Lua script, which Redis runs as a whole. All its keys must lie in one slot, by a hash tag. */
+/** A Lua script, which Redis runs atomically. All keys of one call must be in one slot of a cluster: use a hash tag. */
 export class RedisScript {
   private readonly hash: string;
 
@@ -10,12 +10,12 @@ export class RedisScript {
     this.hash = createHash('sha1').update(source).digest('hex');
   }
 
-  /** So that not even the first run has to bring the source. */
+  /** Loads the script, so that even the first run does not send the source. */
   async load(client: RedisClient): Promise<void> {
     await client.scriptLoad(this.source);
   }
 
-  /** One round trip; a second one only when Redis has not seen the script yet. */
+  /** Runs the script in one round trip. Needs a second round trip only when Redis does not know the script. */
   async run(client: RedisClient, keys: string[], args: string[]): Promise<unknown> {
     try {
       return await client.evalSha(this.hash, { keys, arguments: args });

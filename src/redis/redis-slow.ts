@@ -2,10 +2,10 @@ import { ServiceError } from '../common/service-error.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** Redis is there, but did not answer in time. Nothing is known of whether a command that was sent took effect. */
+/** Redis is available, but did not answer in time. It is unknown whether a command that was sent took effect. */
 export class RedisSlow extends ServiceError {
   constructor(
-    /** Whether the command may have reached Redis all the same. */
+    /** Whether the command may have reached Redis. */
     readonly wasSent: boolean,
     cause?: unknown,
   ) {

@@ -4,7 +4,7 @@ import { REDIS } from './redis.js';
 import type { RedisConnection } from './redis-connection.js';
 import { RedisHealth } from './redis-health.js';
 
-/** What replicas share, where REDIS_URL is set. */
+/** The connection to Redis, through which replicas share state. There is a connection only when REDIS_URL is set. */
 @Module({
   providers: [
     {
@@ -18,7 +18,7 @@ import { RedisHealth } from './redis-health.js';
 })
 export class RedisModule {}
 
-/** The client is a quarter of all modules of the process: without Redis it is not even loaded. */
+/** Loads the client only when Redis is used, because the client makes up a quarter of all modules of the process. */
 async function connectTo(url: string): Promise<RedisConnection> {
   const { RedisConnection } = await import('./redis-connection.js');
   return new RedisConnection(url);

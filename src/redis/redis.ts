@@ -1,2 +1,2 @@
-/** Injection token of the `RedisConnection`; `undefined` where REDIS_URL is not set. */
+/** Injection token of the `RedisConnection`. The value is `undefined` when REDIS_URL is not set. */
 export const REDIS = Symbol('REDIS');

@@ -1,10 +1,10 @@
 const TICK_MS = 100;
-/** The tick after the first command comes too soon, so that this is a silence of 500 to 600 ms. */
+/** The first command can come just before a tick, so six ticks are a silence of 500 to 600 ms. */
 const SILENT_TICKS = 6;
 
 /**
- * Notices when a connection with open questions falls silent: no answer to any of them. Many questions, slow answers and
- * a blocked event loop are no silence: each tick comes after the sockets were read.
+ * Notices when a connection has open commands and gets no answer to any of them. Many commands, slow answers and a blocked
+ * event loop do not count as silence, because the sockets are read before each tick.
  */
 export class SilenceWatch {
   private open = 0;
@@ -30,7 +30,7 @@ export class SilenceWatch {
     this.open += 1;
   }
 
-  /** @param isAnswer whether the other side has said something, and the question has not merely been given up. */
+  /** @param isAnswer whether the server has answered. `false` when the command has failed without an answer. */
   settled(isAnswer: boolean): void {
     this.open -= 1;
     if (isAnswer) this.answers += 1;

@@ -3,8 +3,8 @@ import type { HeldSlots } from './held-slots.js';
 import type { Lease } from './limit-store.js';
 
 /**
- * The lease of a request that was let in. Its place is given back when the response is over, and its tokens too, unless
- * somebody took it over to say what was used of them.
+ * The lease of an admitted request. When the response is over, the lease gives its place back. It also gives all reserved
+ * tokens back, unless a caller has taken over the lease to settle the tokens itself.
  */
 export class HeldLease implements Lease {
   private isTaken = false;
@@ -30,7 +30,7 @@ export class HeldLease implements Lease {
     return this.lease.tokens;
   }
 
-  /** From now on the caller settles, however the stream ends. */
+  /** After this call, the caller must call {@link settle}, regardless of how the stream ends. */
   takeOver(): void {
     this.isTaken = true;
   }

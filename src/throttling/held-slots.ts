@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** How many of its tier's streams at once the requests of this process hold. */
+/** Counts the requests of this process that hold one of the concurrent streams of their tier. */
 @Injectable()
 export class HeldSlots {
   count = 0;

@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { ServiceError } from '../common/service-error.js';
 import type { LimitState, Refusal } from './limit-store.js';
 
-/** Says what is left, whether or not the request was let in. */
+/** Sets the headers with the remaining requests and tokens, for admitted and for refused requests. */
 export function setLimitHeaders(response: Response, prefix: string, { requests, tokens }: LimitState): void {
   for (const [limit, suffix] of [
     [requests, ''],
@@ -15,7 +15,7 @@ export function setLimitHeaders(response: Response, prefix: string, { requests, 
   }
 }
 
-/** @param needed the fewest tokens that the request would have needed; `undefined` where nobody has asked yet. */
+/** @param needed the fewest tokens that the request needs, or `undefined` when the body has not been read. */
 export function refusalError(
   { refusedBy, retryAfterSeconds, state }: Refusal,
   needed: number | undefined,

@@ -1,12 +1,12 @@
-/** What there is to tell of times without the shared store, for metrics. */
+/** The state of the limits during outages of Redis, for metrics. */
 export class LimitOutages {
   admissionsWithoutRedis = 0;
-  /** How many share the limits, as it was last seen: each lets in as much as its share while the store is away. */
+  /** The last known number of replicas. While Redis is unavailable, each replica admits its share of the limits. */
   replicas = 1;
 
   constructor(private readonly redis: { readonly isAway: boolean } | undefined) {}
 
-  /** Whether this replica lets in its share of the limits by itself now. */
+  /** Whether Redis is unavailable, so that this replica admits its share of the limits by itself. */
   get isAway(): boolean {
     return this.redis?.isAway === true;
   }

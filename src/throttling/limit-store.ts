@@ -1,12 +1,12 @@
-/** What an account may use, as a tier says. A missing limit is no limit. */
+/** The limits that a tier sets for each account. A missing limit means unlimited. */
 export interface TierLimits {
   readonly requestsPerMinute?: number | undefined;
   readonly concurrentStreams?: number | undefined;
-  /** Of a calendar day in UTC. */
+  /** Per calendar day in UTC. */
   readonly tokensPerDay?: number | undefined;
 }
 
-/** Tokens that a request may come to use: it is not let in with fewer than `atLeast`, and gets `atMost` if they are there. */
+/** The tokens that a request may use. With fewer than `atLeast` left, the request is refused. It gets at most `atMost`. */
 export interface TokenDemand {
   readonly atLeast: number;
   readonly atMost: number;
@@ -18,7 +18,7 @@ export interface AdmissionRequest {
   readonly tokens: TokenDemand;
 }
 
-/** The limits and what is left of them now. A limit that the tier lacks is `undefined`. */
+/** The limits and their current remainders. A limit that the tier does not have is `undefined`. */
 export interface LimitState {
   readonly requests: { readonly limit: number; readonly remaining: number; readonly resetSeconds: number } | undefined;
   readonly streams: { readonly limit: number; readonly remaining: number } | undefined;
@@ -29,21 +29,21 @@ export interface TokenState {
   readonly limit: number;
   readonly remaining: number;
   readonly resetSeconds: number;
-  /** The moment of the renewal, by the clock that counts; by default the clock of this process. */
+  /** The time of the renewal, by the clock of the store. When missing, `resetSeconds` and the clock of this process count. */
   readonly renewsAt?: Date;
 }
 
 export type LimitName = keyof LimitState;
 
-/** What an admitted request holds. */
+/** The stream's place and the reserved tokens of an admitted request. */
 export interface Lease {
-  /** Tokens reserved of the day, between `atLeast` and `atMost`; `undefined` where the tier has no such limit. */
+  /** The reserved tokens of the day, between `atLeast` and `atMost`. `undefined` when the tier has no limit of tokens. */
   readonly tokens: number | undefined;
-  /** Gives the stream's place back. Harmless when called again. */
+  /** Gives the stream's place back. Further calls do nothing. */
   release(): void;
   /**
-   * Replaces the reservation by what was used; counts once. 0 gives all of it back. A negative or non-finite number counts as
-   * the whole reservation.
+   * Replaces the reservation by the tokens used. Only the first call counts. 0 gives the whole reservation back. A negative
+   * or non-finite number counts as the whole reservation.
    */
   settle(tokensUsed: number): void;
 }
@@ -58,21 +58,21 @@ export interface Refusal {
 export type Admission = { readonly admitted: true; readonly lease: Lease; readonly state: LimitState } | Refusal;
 
 /**
- * Where the use of each account is counted. The class is the injection token.
+ * Counts what each account uses of its limits. The class is the injection token.
  *
- * All limits are checked together and committed together: a refusal for one uses up nothing of another.
+ * A store checks and counts all limits together. A request that one limit refuses uses nothing of the other limits.
  *
  * @example AppModule.register({ limitStore: new OurLimitStore() })
  */
 export abstract class LimitStore {
   abstract admit(request: AdmissionRequest): Promise<Admission>;
 
-  /** The state without one more request. */
+  /** Returns the state without counting a request. */
   abstract peek(accountId: string, limits: TierLimits): Promise<LimitState>;
 
   /**
-   * A refusal that is certain already, without asking anybody, so that a body need not be read to learn it. A store may
-   * lack this, and may be ignorant.
+   * Returns a refusal that is already certain, without a query. The body of the request is then not read. The method is
+   * optional. `undefined` means that the store does not know yet.
    */
   foresee?(accountId: string, limits: TierLimits): Refusal | undefined;
 }

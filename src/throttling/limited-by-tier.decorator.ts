@@ -4,18 +4,18 @@ import type { TokenDemand } from './limit-store.js';
 
 export const LIMITED_BY_TIER = Symbol('LIMITED_BY_TIER');
 
-/** Tells what a request may come to use. The body is as it was parsed, and may be wrong: a wrong one needs nothing. */
+/** Returns the tokens that a request may use. The body is parsed, but not validated. An invalid body needs no tokens. */
 export type TokensOf = (body: unknown, tier: TierConfig) => TokenDemand;
 
 const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
 
-/** For routes whose requests use no tokens: an account whose tokens are spent may still use them. */
+/** For routes whose requests use no tokens. An account without remaining tokens may still use these routes. */
 export const usesNoTokens: TokensOf = () => NO_TOKENS;
 
 /**
- * A request to this route, or to all of a controller, counts against the limits of the account's tier.
+ * Counts requests to this route, or to all routes of a controller, against the limits of the account's tier.
  *
- * @param tokensOf for routes whose requests use tokens; by default none.
+ * @param tokensOf returns the tokens that a request may use. By default, requests use no tokens.
  */
 export const LimitedByTier = (tokensOf: TokensOf = usesNoTokens): CustomDecorator<symbol> =>
   SetMetadata(LIMITED_BY_TIER, tokensOf);

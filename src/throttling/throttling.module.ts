@@ -16,15 +16,15 @@ import { NoTokensUsed, TokensUsed } from './tokens/tokens-used.js';
 
 const MINUTE_MS = 60_000;
 
-/** A missing limit is no limit. */
+/** A missing limit means unlimited. */
 function requestsPerMinute(context: ExecutionContext): number {
   return principalOf(context.switchToHttp().getRequest<Request>()).tier.requestsPerMinute ?? Infinity;
 }
 
 export interface ThrottlingOptions {
-  /** Where the use of the limits is counted; by default in Redis where REDIS_URL is set, and else in this process. */
+  /** Counts the use of limits. By default, the store counts in Redis if REDIS_URL is set, otherwise in this process. */
   readonly limitStore?: LimitStore;
-  /** A module that exports a provider of {@link TokensUsed}; by default nothing is known of tokens used before. */
+  /** A module that exports {@link TokensUsed}. By default, tokens that were used before a counter began count as 0. */
   readonly tokensUsed?: Type | DynamicModule;
 }
 
@@ -37,7 +37,7 @@ export class ThrottlingModule {
       module: ThrottlingModule,
       imports: [
         RedisModule,
-        // Its own storage counts nothing: it knows one limit at a time, and ours are checked together.
+        // The throttler's own storage counts nothing, because it checks one limit at a time. Our limits are checked together.
         ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: requestsPerMinute }]),
         ...(tokensUsed === undefined ? [] : [tokensUsed]),
       ],

@@ -20,7 +20,7 @@ import { LIMITED_BY_TIER, usesNoTokens, type TokensOf } from './limited-by-tier.
 import { OPENS_STREAM } from './process-load/opens-stream.decorator.js';
 import { StreamPlaces } from './process-load/stream-places.js';
 
-/** Global: keeps each account within its tier, on routes that are `@LimitedByTier()`. The tracker is the account. */
+/** Global guard: enforces the limits of the tier on routes that are `@LimitedByTier()`. Counts by account. */
 @Injectable()
 export class TierThrottlerGuard extends ThrottlerGuard {
   constructor(
@@ -39,7 +39,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     return Promise.resolve(this.tokensOf(context) === undefined);
   }
 
-  /** @param limit requests a minute, where the tier or the route has such a limit. */
+  /** @param limit requests per minute, or `Infinity` when neither the tier nor the route has such a limit. */
   protected override async handleRequest({ context, limit }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const response = http.getResponse<Response>();
@@ -64,7 +64,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
       setLimitHeaders(response, this.headerPrefix, await this.limits.peek(principal.accountId, limits));
       throw overload;
     }
-    // Only the body tells how many tokens the request may use. A wrong one is a request, too, and counts.
+    // The body determines how many tokens the request may use. A request with an invalid body counts too.
     const wrongBody = await this.readBody(context);
     const leavePlace = opensStream ? this.places.take(response) : undefined;
     await this.admit(context, principal, limits, response).catch((refusal: unknown) => {
@@ -75,7 +75,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     return true;
   }
 
-  /** For a tier without limits: only the process has one. */
+  /** Takes a place for a tier without limits. Only the limit of the process applies. */
   private async takePlace(context: ExecutionContext, response: Response): Promise<void> {
     const overload = this.places.refusal();
     if (overload !== undefined) throw overload;
@@ -98,7 +98,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     holdLease(request, new HeldLease(admission.lease, response, this.slots, limits.concurrentStreams !== undefined));
   }
 
-  /** What is wrong with the body. */
+  /** Reads the body. Returns the error when the body cannot be accepted. */
   private async readBody(context: ExecutionContext): Promise<Error | undefined> {
     try {
       await this.bodies.canActivate(context);

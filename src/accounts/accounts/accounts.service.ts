@@ -19,12 +19,12 @@ const IDS_PER_QUERY = 500;
 export interface NewAccount {
   readonly email: string;
   readonly password: string;
-  /** By default the configured default tier. */
+  /** By default, the configured default tier. */
   readonly tier?: string | undefined;
 }
 
 export interface PasswordWorkOptions {
-  /** The network of the client that asks, as `siteOf` gives it. By default the operator asks. */
+  /** The network of the client, in the form that `siteOf` returns. Without a network, the work counts as the operator's. */
   readonly network?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface ChangedPassword {
   readonly revokedKeys: number;
 }
 
-/** Accounts: who they are and which tier they have. */
+/** Creates and finds accounts, and changes their tiers and passwords. */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -50,7 +50,11 @@ export class AccountsService {
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
-  /** @throws {ServiceError} `invalid_request` with the wrong fields, also when the email is taken. */
+  /**
+   * Creates an account.
+   *
+   * @throws {ServiceError} `invalid_request` with the invalid fields, also when another account has the email address.
+   */
   async create(
     { email, password, tier = this.config.defaultTier.name }: NewAccount,
     { network }: PasswordWorkOptions = {},
@@ -81,7 +85,7 @@ export class AccountsService {
 
   async findByEmail(email: string): Promise<Account | undefined> {
     const normalized = normalizeEmail(email);
-    // What is no address nobody has, and PostgreSQL fails at some of it, such as a NUL.
+    // No account has an invalid address. PostgreSQL also fails on some invalid texts, such as a text with a NUL character.
     if (!isEmail(normalized)) return undefined;
     return (await orUnavailable(this.accounts.findOneBy({ email: normalized }))) ?? undefined;
   }
@@ -90,7 +94,7 @@ export class AccountsService {
     return (await orUnavailable(this.accounts.findOneBy({ id }))) ?? undefined;
   }
 
-  /** By id; an account that is gone is not among them. */
+  /** Returns the email addresses by account id. A deleted account has no entry. */
   async emailsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const emails = new Map<string, string>();
     for (const some of inChunks(ids, IDS_PER_QUERY)) {
@@ -102,12 +106,16 @@ export class AccountsService {
     return emails;
   }
 
-  /** Whether anybody has an account. */
+  /** Whether any account exists. */
   async hasAny(): Promise<boolean> {
     return orUnavailable(this.accounts.exists());
   }
 
-  /** @throws {ServiceError} `invalid_request` for an unknown tier, `not_found` for an unknown account. */
+  /**
+   * Changes the tier of the account.
+   *
+   * @throws {ServiceError} `invalid_request` for an unknown tier, `not_found` for an unknown account.
+   */
   async setTier(email: string, tier: string): Promise<Account> {
     const details = this.tierProblems(tier);
     if (details.length > 0) throw invalid(details);
@@ -117,7 +125,7 @@ export class AccountsService {
     return this.accounts.merge(account, { tier });
   }
 
-  /** The account, when the password is its own. Takes as long for an unknown address as for a wrong password. */
+  /** Returns the account if the password is correct. An unknown address takes as long as a wrong password. */
   async verifyPassword(
     email: string,
     password: string,
@@ -129,9 +137,11 @@ export class AccountsService {
   }
 
   /**
-   * Ends all sessions of the account, that of whoever asks included: its token may be what was stolen.
+   * Changes the password and ends all sessions of the account. The caller's own session ends too, because its token may
+   * have been stolen.
    *
-   * @throws {ServiceError} `invalid_request` when `current` is wrong or `next` is not fit, `not_found`.
+   * @throws {ServiceError} `invalid_request` when `current` is wrong or `next` is not acceptable; `not_found` for an unknown
+   * account.
    */
   async changePassword(
     accountId: string,
@@ -149,9 +159,9 @@ export class AccountsService {
   }
 
   /**
-   * For the operator, who need not know the current one. Ends all sessions of the account.
+   * Sets a new password without the current password, for the operator. Ends all sessions of the account.
    *
-   * @throws {ServiceError} `invalid_request` when it is not fit, `not_found` for an unknown account.
+   * @throws {ServiceError} `invalid_request` when the password is not acceptable, `not_found` for an unknown account.
    */
   async setPassword(email: string, password: string, options: PasswordChangeOptions = {}): Promise<ChangedPassword> {
     const account = await this.findByEmail(email);
@@ -161,12 +171,12 @@ export class AccountsService {
     return this.replacePassword(account, password, options);
   }
 
-  /** What the account may do. */
+  /** Returns the tier of the account. See {@link tierNamed} for a tier that the configuration no longer has. */
   tierOf(account: Pick<Account, 'tier'>): TierConfig {
     return tierNamed(this.config, account.tier);
   }
 
-  /** Refuses when another has replaced it meanwhile: what was the current password is not any more. */
+  /** Fails as for a wrong current password when another request has changed the password meanwhile. */
   private async replacePassword(
     account: Account,
     next: string,

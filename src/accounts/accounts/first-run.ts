@@ -7,14 +7,14 @@ import { AccountsService } from './accounts.service.js';
 const EMAIL = 'dev@example.com';
 const KEY_NAME = 'first start';
 
-/** To be shown to whoever started the service; only hashes are kept. */
+/** Show this to the person who started the service. The database stores only hashes of the password and the key. */
 export interface DevelopmentAccount {
   readonly email: string;
   readonly password: string;
   readonly key: string;
 }
 
-/** Makes a fresh installation usable at once. Not for production: nobody may be let in there by default. */
+/** Makes a new installation usable at once. Not for production, where no account may exist by default. */
 @Injectable()
 export class FirstRun {
   constructor(
@@ -22,7 +22,7 @@ export class FirstRun {
     private readonly apiKeys: ApiKeysService,
   ) {}
 
-  /** An account with a random password and a key, or `undefined` when there is an account already. */
+  /** Creates an account with a random password and an API key. Returns `undefined` when any account exists already. */
   async ensureDevelopmentAccount(): Promise<DevelopmentAccount | undefined> {
     if (await this.accounts.hasAny()) return undefined;
     const password = randomBytes(15).toString('base64url');
@@ -31,7 +31,7 @@ export class FirstRun {
       const { key } = await this.apiKeys.create(account.id, { name: KEY_NAME });
       return { email: account.email, password, key };
     } catch (error) {
-      // Another process has made it between the question and the insert.
+      // Another process has created the account between the check and the insert.
       if (error instanceof ServiceError && error.code === 'invalid_request') return undefined;
       throw error;
     }

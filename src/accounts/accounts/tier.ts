@@ -1,6 +1,6 @@
 import type { Config, TierConfig } from '../../config/config.js';
 
-/** What an account of the tier may do. One whose tier is gone from the configuration has the default tier. */
+/** Finds a tier by name. Returns the default tier when the configuration has no tier of this name. */
 export function tierNamed(config: Config, name: string): TierConfig {
   return config.tiers.get(name) ?? config.defaultTier;
 }

@@ -15,29 +15,29 @@ const CONTROL_CHARACTER = /\p{Cc}/u;
 
 export interface NewApiKey {
   readonly name: string;
-  /** By default never. */
+  /** By default, the key never expires. */
   readonly expiresAt?: Date | undefined;
-  /** A UUID, for who may ask twice and wants the key made once. By default a new one. */
+  /** A UUID. A caller that may repeat its request sets the id, so that the key is created only once. By default a new UUID. */
   readonly id?: string | undefined;
-  /** The session that asks for the key. No key is made when the session has ended meanwhile. */
+  /** The session that asks for the key. No key is created when the session has ended meanwhile. */
   readonly sessionId?: string | undefined;
 }
 
 export interface CreatedApiKey {
   readonly id: string;
   readonly name: string;
-  /** To be shown to the owner now, as it cannot be found out later. */
+  /** Show the key to the owner now. The key cannot be recovered later. */
   readonly key: string;
 }
 
-/** A key of the same account that ends because the new key takes its place. */
+/** A key of the same account that the new key replaces. */
 export interface ReplacedApiKey {
   readonly id: string;
-  /** `undefined`: at once, by revocation. */
+  /** The time when the replaced key expires. `undefined`: the replaced key is revoked at once. */
   readonly endsAt: Date | undefined;
 }
 
-/** Makes keys, within the limits of an account. */
+/** Creates API keys, within the limits of an account. */
 @Injectable()
 export class ApiKeyCreation {
   constructor(
@@ -48,7 +48,7 @@ export class ApiKeyCreation {
   ) {}
 
   /**
-   * Makes the key and ends the one that it replaces, both or neither.
+   * Creates the key and ends the key that it replaces. Either both happen or neither.
    *
    * @throws {ServiceError} `invalid_request` for an invalid name, expiry date or id, and for an account with too many
    * active keys; `not_found` for an unknown account; `unauthenticated` when the session has ended.
@@ -95,7 +95,7 @@ export class ApiKeyCreation {
     return session?.length === 0 ? sessionEnded() : tooManyKeys();
   }
 
-  /** Other processes find out by themselves; this one need not wait. */
+  /** Makes this process notice the end of the key at once. Other processes notice the end by themselves. */
   private forget({ id, hashed_key: hashedKey }: Row, replaced: ReplacedApiKey | undefined): void {
     this.verifier.forget(String(hashedKey));
     if (replaced?.endsAt === undefined) this.revocations.tell(String(id));
@@ -113,7 +113,7 @@ function checkFields(name: string, expiresAt: Date | undefined, id: string, now:
     throw invalid('name', `A name has 1 to ${MAX_NAME_LENGTH} characters.`);
   }
   if (CONTROL_CHARACTER.test(name)) throw invalid('name', 'A name is one line of text.');
-  // Not "<=", so that an invalid date is refused, too.
+  // Not "<=", so that an invalid date is refused too.
   if (expiresAt !== undefined && !(expiresAt.getTime() > now)) {
     throw invalid('expires_at', 'The expiry date must be in the future.');
   }

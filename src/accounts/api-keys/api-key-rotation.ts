@@ -5,7 +5,7 @@ import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-cr
 import { ApiKeysService } from './api-keys.service.js';
 
 export interface Rotation extends Omit<NewApiKey, 'name'> {
-  /** For how long the old key goes on: the time to bring the new one to where it is used. 0 revokes it. */
+  /** How long the old key stays valid, so that the owner has time to deploy the new key. 0 revokes the old key at once. */
   readonly overlapMs: number;
 }
 
@@ -14,7 +14,7 @@ export interface RotatedApiKey {
   readonly oldEndsAt: Date;
 }
 
-/** Replaces keys. */
+/** Replaces an API key by a new key. */
 @Injectable()
 export class ApiKeyRotation {
   constructor(
@@ -24,11 +24,11 @@ export class ApiKeyRotation {
   ) {}
 
   /**
-   * Makes a new key of the same name, and sets the end of the old one, both or neither. The old key counts as active until
-   * its end, so an account with 100 active keys can rotate one only without time for the old key.
+   * Creates a new key with the same name and sets the end of the old key. Either both happen or neither. The old key counts
+   * as active until its end. So an account with 100 active keys can rotate a key only with `overlapMs` 0.
    *
-   * @throws {ServiceError} `not_found` for a key that is unknown or another account's, `invalid_request` for one that has
-   * ended, and as {@link ApiKeyCreation.create} does.
+   * @throws {ServiceError} `not_found` for a key that is unknown or belongs to another account; `invalid_request` for a key
+   * that has ended; the errors of {@link ApiKeyCreation.create}.
    */
   async rotate(id: string, accountId: string, { overlapMs, ...replacement }: Rotation): Promise<RotatedApiKey> {
     const old = await this.keys.find(id, accountId);

@@ -2,14 +2,14 @@ import type { Statement } from '../../database/queries/atomic-statements.js';
 
 /** How many keys of an account may be active at the same time. */
 export const MAX_ACTIVE_KEYS = 100;
-/** How many revoked and expired keys of an account stay in its list. The oldest go first. */
+/** How many revoked and expired keys of an account stay in its list. The oldest keys are removed first. */
 const MAX_ENDED_KEYS = 1000;
 
-/** Selects the active keys of `:accountId` at the moment `:now`. */
+/** Selects the active keys of `:accountId` at the time `:now`. */
 export const ACTIVE = 'account_id = :accountId AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)';
 const ENDED = 'account_id = :accountId AND (revoked_at IS NOT NULL OR expires_at <= :now)';
 
-/** A row of `api_keys`, with moments as the columns keep them. */
+/** A row of `api_keys`. Times are texts in ISO 8601. */
 export interface ApiKeyRow {
   readonly id: string;
   readonly accountId: string;
@@ -17,14 +17,15 @@ export interface ApiKeyRow {
   readonly prefix: string;
   readonly hashedKey: string;
   readonly expiresAt: string | null;
-  /** The moment of creation. */
+  /** The time of creation. */
   readonly now: string;
 }
 
 /**
- * Adds the key if the account has room for it, and if the session that asks is still there.
+ * Adds the key if the account has fewer than {@link MAX_ACTIVE_KEYS} active keys. If `sessionId` is given, the session
+ * must still exist.
  *
- * @param revokedId a key that is revoked for the new one, and so needs no room.
+ * @param revokedId a key that the new key replaces at once. This key does not count as active.
  */
 export function insertKey(row: ApiKeyRow, sessionId: string | undefined, revokedId = ''): Statement {
   return {
@@ -45,7 +46,7 @@ export function revokeReplaced(replacedId: string, { accountId, hashedKey, now }
   };
 }
 
-/** Lets a key of the account expire, if the key that replaces it was added. A key never lives longer by this. */
+/** Sets the expiry date of a key of the account, if the key that replaces it was added. Keeps an earlier expiry date. */
 export function expireReplaced(replacedId: string, endsAt: string, key: ApiKeyRow): Statement {
   const { accountId, hashedKey, now } = key;
   return {
@@ -55,7 +56,7 @@ export function expireReplaced(replacedId: string, endsAt: string, key: ApiKeyRo
   };
 }
 
-/** Removes the oldest ended keys above the number that is kept. The records of usage stay. */
+/** Removes the oldest ended keys beyond {@link MAX_ENDED_KEYS}. The usage records stay. */
 export function removeOldestEnded({ accountId, now }: Pick<ApiKeyRow, 'accountId' | 'now'>): Statement {
   return {
     sql: `DELETE FROM api_keys WHERE id IN (

@@ -10,7 +10,7 @@ import { hashApiKey, isWellFormedApiKey } from './api-key-format.js';
 import { ApiKey } from './api-key.entity.js';
 import { RevocationWatch } from './revocation-watch.js';
 
-/** Who holds a valid key. */
+/** A valid key and the account that owns it. */
 export interface VerifiedKey {
   readonly keyId: string;
   readonly prefix: string;
@@ -25,11 +25,11 @@ export interface VerifiedKey {
 interface KnownKey {
   readonly verified: VerifiedKey;
   readonly expiresAt: Date | null;
-  /** Known as such, it stays refused while the database is away. */
+  /** A key that is known as revoked stays refused while the database is unavailable. */
   readonly isRevoked: boolean;
 }
 
-/** Tells whose key it is; asked for every request. */
+/** Verifies API keys. Called for every request that has an API key. */
 @Injectable()
 export class ApiKeyVerifier {
   private readonly lookups: RecentLookups<KnownKey>;
@@ -47,11 +47,12 @@ export class ApiKeyVerifier {
   }
 
   /**
-   * `undefined` for a key that is malformed, unknown, revoked or expired; which of them, nobody is told.
+   * Finds the account that owns the key.
    *
-   * @param networkOf tells the network of the caller, against which unknown keys count.
-   * @throws {ServiceError} `unavailable` when it cannot be looked up now, which says nothing about the key;
-   * `rate_limit_exceeded` for a new key from a network that shows too many unknown ones.
+   * @param networkOf returns the network of the caller. Unknown keys count against this network.
+   * @returns `undefined` for a key that is malformed, unknown, revoked or expired. The result does not disclose which.
+   * @throws {ServiceError} `unavailable` when the key cannot be looked up now, which says nothing about the key;
+   * `rate_limit_exceeded` for a new key from a network that sends too many unknown keys.
    */
   async verify(key: string, networkOf?: () => string): Promise<VerifiedKey | undefined> {
     if (!isWellFormedApiKey(key)) return undefined;
@@ -60,12 +61,12 @@ export class ApiKeyVerifier {
     return known.verified;
   }
 
-  /** Says that a key was made in this process, so that its first use is not taken for an unknown key. */
+  /** Records that this process has created a key, so that the first use does not count as an unknown key. */
   expect(hashedKey: string): void {
     this.lookups.expect(hashedKey);
   }
 
-  /** Drops what is remembered of a key. */
+  /** Removes a key from the cache. */
   forget(hashedKey: string): void {
     this.lookups.forget(hashedKey);
   }
@@ -91,7 +92,7 @@ export class ApiKeyVerifier {
     };
   }
 
-  /** The watch of the open streams may know more than what is remembered. */
+  /** Whether the key is revoked or expired. The watch of open streams may know of a revocation before the cache does. */
   private hasEnded({ verified, expiresAt, isRevoked }: KnownKey): boolean {
     if (isRevoked || this.revocations.hasEnded(verified.keyId)) return true;
     return expiresAt !== null && expiresAt.getTime() <= this.now();

@@ -2,7 +2,7 @@ import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typ
 import { TimestampColumn } from '../../database/queries/timestamp-column.js';
 import { Account } from '../accounts/account.entity.js';
 
-/** A credential of an account. The key itself is not kept. */
+/** A credential of an account. The key itself is not stored. */
 @Entity('api_keys')
 export class ApiKey {
   @PrimaryColumn({ type: 'text' })
@@ -16,7 +16,7 @@ export class ApiKey {
   @JoinColumn({ name: 'account_id' })
   readonly account!: Account;
 
-  /** The owner's name for it. */
+  /** The name that the owner has given to the key. */
   @Column({ type: 'text' })
   readonly name!: string;
 
@@ -33,7 +33,7 @@ export class ApiKey {
   @TimestampColumn({ name: 'expires_at', nullable: true })
   readonly expiresAt!: Date | null;
 
-  /** Up to a minute behind: see {@link LastUsedRecorder}. */
+  /** Up to a minute late, see {@link LastUsedRecorder}. */
   @TimestampColumn({ name: 'last_used_at', nullable: true })
   readonly lastUsedAt!: Date | null;
 

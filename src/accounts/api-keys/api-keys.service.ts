@@ -33,7 +33,7 @@ export interface RevokedApiKey {
   readonly revokedAt: Date;
 }
 
-/** Makes, lists and revokes API keys. */
+/** Creates, lists and revokes API keys. */
 @Injectable()
 export class ApiKeysService {
   constructor(
@@ -45,7 +45,7 @@ export class ApiKeysService {
   ) {}
 
   /**
-   * Makes a key. An account has at most 100 active keys.
+   * Creates a key. An account has at most 100 active keys.
    *
    * @throws {ServiceError} see {@link ApiKeyCreation.create}.
    */
@@ -53,7 +53,7 @@ export class ApiKeysService {
     return this.creation.create(accountId, newKey);
   }
 
-  /** The account's keys, oldest first, revoked ones included. */
+  /** Lists all keys of the account, oldest first, including revoked keys. */
   async list(accountId: string): Promise<readonly ListedApiKey[]> {
     return orUnavailable(
       this.keys.find({
@@ -64,7 +64,7 @@ export class ApiKeysService {
     );
   }
 
-  /** Some of the account's keys, newest first, revoked ones included. */
+  /** Lists one page of the account's keys, newest first, including revoked keys. */
   async page(accountId: string, offset: number, limit: number): Promise<readonly ListedApiKey[]> {
     return orUnavailable(
       this.keys.find({
@@ -77,12 +77,16 @@ export class ApiKeysService {
     );
   }
 
-  /** How many keys the account has, those that have ended included. */
+  /** Counts the keys of the account, including revoked and expired keys. */
   async count(accountId: string): Promise<number> {
     return orUnavailable(this.keys.countBy({ accountId }));
   }
 
-  /** @throws {ServiceError} `not_found` for a key that is unknown, or another account's. */
+  /**
+   * Finds a key of the account.
+   *
+   * @throws {ServiceError} `not_found` for a key that is unknown or belongs to another account.
+   */
   async find(id: string, accountId: string): Promise<ListedApiKey> {
     const key = isUUID(id)
       ? await orUnavailable(this.keys.findOne({ select: LISTED, where: { id, accountId } }))
@@ -92,9 +96,9 @@ export class ApiKeysService {
   }
 
   /**
-   * Ends a key for good. To revoke it again changes nothing and gives the first moment.
+   * Revokes a key permanently. Revoking a key again changes nothing and returns the time of the first revocation.
    *
-   * @param accountId when given, keys of others count as unknown.
+   * @param accountId when given, keys of other accounts count as unknown.
    * @throws {ServiceError} `not_found` for an unknown key.
    */
   async revoke(id: string, accountId?: string): Promise<RevokedApiKey> {
@@ -103,7 +107,7 @@ export class ApiKeysService {
     await orUnavailable(this.keys.update({ ...owned, revokedAt: IsNull() }, { revokedAt: new Date(this.now()) }));
     const key = await orUnavailable(this.keys.findOneBy(owned));
     if (key?.revokedAt == null) throw unknownKey();
-    // Other processes find out by themselves; this one need not wait.
+    // This process stops accepting the key at once. Other processes notice the revocation by themselves.
     this.verifier.forget(key.hashedKey);
     this.revocations.tell(id);
     return { id, revokedAt: key.revokedAt };

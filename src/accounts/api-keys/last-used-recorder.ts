@@ -5,7 +5,7 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { UseRecorder } from '../credentials/use-recorder.js';
 import { ApiKey } from './api-key.entity.js';
 
-/** Keeps `lastUsedAt` of keys. */
+/** Writes `lastUsedAt` of API keys. */
 @Injectable()
 export class LastUsedRecorder extends UseRecorder<ApiKey> {
   constructor(@InjectRepository(ApiKey) keys: Repository<ApiKey>, @Inject(CLOCK) now: Clock) {

@@ -5,7 +5,7 @@ import { CredentialDatabase } from '../../database/credential-database.js';
 import { ValidityWatch } from '../credentials/validity-watch.js';
 import { ApiKey } from './api-key.entity.js';
 
-/** Watches API keys. */
+/** Watches API keys for revocation, expiry and deletion. */
 @Injectable()
 export class RevocationWatch extends ValidityWatch {
   constructor(

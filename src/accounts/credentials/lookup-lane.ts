@@ -11,14 +11,14 @@ interface Waiter<V> {
 }
 
 /**
- * Looks ids up with a bounded number of queries at a time. Ids that arrive while all of them run wait, and share the
- * next query: however many callers there are, the database sees the same few queries.
+ * Looks up ids with a bounded number of queries at a time. Ids that arrive while all queries run wait and share the next
+ * query. So the number of concurrent queries does not grow with the number of callers.
  */
 export class LookupLane<V> {
   private waiting: Waiter<V>[] = [];
   private running = 0;
 
-  /** @param lookUp finds many at once; what is missing in its answer does not exist. */
+  /** @param lookUp finds many ids at once. An id that is missing in the result does not exist. */
   constructor(
     private readonly lookUp: (ids: readonly string[]) => Promise<ReadonlyMap<string, V>>,
     private readonly limits: LaneLimits,
@@ -28,7 +28,12 @@ export class LookupLane<V> {
     return this.waiting.length >= this.limits.idsWaiting;
   }
 
-  /** `undefined` for what does not exist. Rejects with what the query fails with; not to be called when full. */
+  /**
+   * Looks up one id. Must not be called while {@link isFull} is `true`.
+   *
+   * @returns `undefined` when the id does not exist.
+   * @throws the error of the query.
+   */
   async ask(id: string): Promise<V | undefined> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ id, resolve, reject });
@@ -50,7 +55,7 @@ export class LookupLane<V> {
       const found = await this.lookUp(waiters.map(({ id }) => id));
       for (const { id, resolve } of waiters) resolve(found.get(id));
     } catch (failure) {
-      // Those that wait behind would wait as long, and in vain.
+      // The waiting ids would wait as long and fail as well, so they fail now.
       for (const { reject } of [...waiters, ...this.waiting]) reject(failure);
       this.waiting = [];
     }

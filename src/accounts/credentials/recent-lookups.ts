@@ -7,23 +7,23 @@ import { LookupLane } from './lookup-lane.js';
 import { RecentMap } from './recent-map.js';
 import { UnknownBudget } from './unknown-budget.js';
 
-/** What ends is refused within a second everywhere, so what is remembered must be younger than that. */
+/** Every replica refuses an ended credential within a second, so a cached answer must be younger than a second. */
 const REMEMBERED_MS = 500;
 /** An unknown credential is not looked up again for this long. */
 const UNKNOWN_MS = 1000;
-/** While the database is away, what was valid within this time goes on. */
+/** While the database is unavailable, the last answer about a credential counts for this long. */
 const TRUSTED_WHILE_AWAY_MS = 10 * 60_000;
 const MAX_REMEMBERED = 50_000;
 const MAX_UNKNOWN = 10_000;
-/** Two lanes, so that unknown credentials never keep a known one waiting. */
+/** There are two lanes, so that unknown credentials never delay a known credential. */
 const KNOWN_LANE = { queriesAtOnce: 2, idsPerQuery: 200, idsWaiting: 10_000 };
 const UNKNOWN_LANE = { queriesAtOnce: 1, idsPerQuery: 200, idsWaiting: 2_000 };
 const RETRY_AFTER_SECONDS = 1;
 
 export interface LookupOptions<V> {
-  /** What is looked up, in the plural, for messages. */
+  /** The kind of credential, in the plural, for messages. */
   readonly what: string;
-  /** Finds many at once; what is missing in its answer does not exist. */
+  /** Finds many ids at once. An id that is missing in the result does not exist. */
   readonly lookUp: (ids: readonly string[]) => Promise<ReadonlyMap<string, V>>;
   readonly presence: DatabasePresence;
   readonly shedLoad: ShedLoad;
@@ -31,15 +31,15 @@ export interface LookupOptions<V> {
 }
 
 /**
- * Answers of the database about credentials, each remembered for half a second. Callers that ask for the same at once
- * share one answer.
+ * Looks up credentials in the database and caches each answer for half a second. Concurrent callers that ask for the same
+ * credential share one answer.
  *
- * What was remembered longer ago is used only while the database is away, which load cannot cause: see
- * `DatabasePresence`. While the database is slow, it is not known whether a credential was revoked, and the answer is 503.
+ * Older answers are used only while the database is unavailable, see `DatabasePresence`. Load alone cannot cause this
+ * state. While the database is slow, the service cannot know whether a credential was revoked, so it answers 503.
  */
 export class RecentLookups<V> {
   private readonly remembered = new RecentMap<string, V>(MAX_REMEMBERED);
-  /** Ids that belong to a credential, or did so. */
+  /** Ids that belong or belonged to a credential. */
   private readonly known = new RecentMap<string, true>(MAX_REMEMBERED);
   private readonly unknown = new RecentMap<string, true>(MAX_UNKNOWN);
   private readonly pending = new Map<string, Promise<V | undefined>>();
@@ -55,9 +55,13 @@ export class RecentLookups<V> {
   }
 
   /**
-   * @param networkOf tells the network of the caller. Asked only for credentials that were never seen to be valid.
-   * @throws {ServiceError} `unavailable` when it cannot be looked up now, which says nothing about the credential;
-   * `rate_limit_exceeded` for a credential that was never seen, from a network that shows too many unknown ones.
+   * Finds a credential by its id.
+   *
+   * @param networkOf returns the network of the caller. Called only for an id that this process has not found before.
+   * @returns `undefined` when the credential does not exist.
+   * @throws {ServiceError} `unavailable` when the credential cannot be looked up now, which says nothing about the
+   * credential; `rate_limit_exceeded` for an id that this process has not found before, from a network that sends too many
+   * unknown credentials.
    */
   async get(id: string, networkOf: () => string = unnamedNetwork): Promise<V | undefined> {
     const now = this.options.now();
@@ -73,20 +77,20 @@ export class RecentLookups<V> {
     }
   }
 
-  /** Says that the credential was made in this process, so that its first use is not taken for an unknown one. */
+  /** Records that this process has created the credential, so that the first use does not count as unknown. */
   expect(id: string): void {
     this.unknown.delete(id);
     this.known.set(id, true, 0);
   }
 
-  /** Drops what is remembered. */
+  /** Removes a credential from the cache. */
   forget(id: string): void {
     this.remembered.delete(id);
     this.unknown.delete(id);
     this.pending.delete(id);
   }
 
-  /** What the database said before it went away. */
+  /** Returns the last answer of the database before it became unavailable. */
   private trusted(id: string, cause: unknown): V {
     const known = this.remembered.get(id, this.options.now() - TRUSTED_WHILE_AWAY_MS);
     if (known !== undefined) return known;
@@ -100,7 +104,7 @@ export class RecentLookups<V> {
     const asked = this.known.has(id) ? this.askKnown(id) : this.askUnknown(id, networkOf());
     const lookup = asked
       .then((found) => {
-        // A lookup that was forgotten meanwhile may have read the row before it changed.
+        // When `forget` was called meanwhile, the lookup may have read the row before it changed.
         if (this.pending.get(id) === lookup) this.remember(id, found, askedAt);
         return found;
       })
@@ -155,7 +159,7 @@ export class RecentLookups<V> {
   }
 }
 
-/** All callers without a named network count as one. */
+/** All callers without a network count as one network. */
 function unnamedNetwork(): string {
   return '';
 }

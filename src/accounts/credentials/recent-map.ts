@@ -1,18 +1,18 @@
-/** A bounded map of what was learnt lately: when it is full, what was set longest ago makes room. */
+/** A bounded map of recent values. When the map is full, the entry that was set longest ago is removed. */
 export class RecentMap<K, V> {
   private readonly entries = new Map<K, { readonly value: V; readonly setAt: number }>();
 
   constructor(private readonly capacity: number) {}
 
-  /** The value, unless it was set at `after` or before. */
+  /** Returns the value if its `setAt` is later than `after`, in milliseconds. */
   get(key: K, after: number): V | undefined {
     const entry = this.entries.get(key);
     return entry !== undefined && entry.setAt > after ? entry.value : undefined;
   }
 
-  /** @param setAt the moment at which the value was true, in milliseconds. */
+  /** @param setAt the time at which the value was true, in milliseconds. */
   set(key: K, value: V, setAt: number): void {
-    // A Map keeps the order of insertion: to insert anew makes the entry the youngest.
+    // A Map keeps the order of insertion. Deleting and inserting the key again makes the entry the newest.
     this.entries.delete(key);
     this.entries.set(key, { value, setAt });
     if (this.entries.size <= this.capacity) return;
@@ -22,7 +22,7 @@ export class RecentMap<K, V> {
     }
   }
 
-  /** Whether the key is there, however long ago it was set. */
+  /** Whether the map has the key, regardless of its `setAt`. */
   has(key: K): boolean {
     return this.entries.has(key);
   }

@@ -1,6 +1,6 @@
 import { RecentMap } from './recent-map.js';
 
-/** Unknown credentials that one network may show: so many at once, and then so many a second. */
+/** How many unknown credentials one network may send: first a burst of this size, then a number per second. */
 const AT_ONCE = 200;
 const PER_SECOND = 20;
 const MAX_NETWORKS = 10_000;
@@ -11,7 +11,7 @@ interface Budget {
   readonly at: number;
 }
 
-/** Limits how many unknown credentials each network may show. */
+/** Limits how many unknown credentials each network may send. */
 export class UnknownBudget {
   private readonly budgets = new RecentMap<string, Budget>(MAX_NETWORKS);
 
@@ -26,7 +26,7 @@ export class UnknownBudget {
     return true;
   }
 
-  /** Takes the count back, for a credential that is valid, or that could not be looked up. */
+  /** Takes one count back, for a credential that is known or that could not be looked up. */
   giveBack(network: string): void {
     this.set(network, Math.min(AT_ONCE, this.left(network) + 1));
   }

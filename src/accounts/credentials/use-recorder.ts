@@ -6,36 +6,36 @@ import type { Clock } from '../../common/clock.js';
 import { inChunks } from '../../database/queries/in-chunks.js';
 
 const TICK_MS = 1000;
-/** A credential in use is written this often. */
+/** The last use of a credential is written at most this often. */
 const REWRITE_AFTER_MS = 60_000;
 const IDS_PER_STATEMENT = 200;
-/** Of those in use within a minute. The uses of more than these are not recorded until others are written. */
+/** The most credentials with unwritten uses. Uses of further credentials are not recorded until others are written. */
 const MAX_IDS = 100_000;
 
-/** Keeps the moment of last use of credentials, at the cost of one statement for many requests. */
+/** Records when each credential was last used. One SQL statement covers many requests. */
 export abstract class UseRecorder<E extends { readonly id: string }> implements BeforeApplicationShutdown {
-  /** Uses that are not written yet: id to its last use. */
+  /** Uses that are not written yet: the time of the last use by id, in milliseconds. */
   private readonly unwritten = new Map<string, number>();
-  /** When an id was written, for those within the last minute. */
+  /** The time of the last write by id, in milliseconds. Contains only writes of the last minute. */
   private readonly writtenAt = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> | undefined;
 
-  /** @param lastUse the property that keeps the moment, a `TimestampColumn`. */
+  /** @param lastUse the property that stores the time of the last use, a `TimestampColumn`. */
   constructor(
     private readonly repository: Repository<E>,
     private readonly lastUse: keyof E & string,
     private readonly now: Clock,
   ) {}
 
-  /** Notes that it is used now. The first use is written within a second, later ones once a minute. */
+  /** Records that the credential is used now. The first use is written within a second, later uses once a minute. */
   touch(id: string): void {
     if (this.unwritten.size >= MAX_IDS && !this.unwritten.has(id)) return;
     this.unwritten.set(id, this.now());
     this.timer ??= setInterval(() => void this.tick(), TICK_MS).unref();
   }
 
-  /** Writes whatever is not written yet. */
+  /** Writes all uses that are not written yet. */
   async flush(): Promise<void> {
     await this.writing;
     await this.write([...this.unwritten.keys()]);
@@ -73,7 +73,7 @@ export abstract class UseRecorder<E extends { readonly id: string }> implements 
 
   private async writeChunks(ids: readonly string[]): Promise<void> {
     for (const [index, chunk] of [...inChunks(ids, IDS_PER_STATEMENT)].entries()) {
-      // An embedded database answers without letting anybody else run.
+      // An embedded database answers without yielding to the event loop, so other work gets a turn here.
       if (index > 0) await nextTurn();
       await this.writeChunk(chunk);
     }
@@ -88,7 +88,7 @@ export abstract class UseRecorder<E extends { readonly id: string }> implements 
     try {
       await this.update(uses);
     } catch {
-      // They stay unwritten; the next tick tries again.
+      // The uses stay unwritten. The next tick retries.
       return;
     }
     for (const [id, usedAt] of uses) {
@@ -97,7 +97,7 @@ export abstract class UseRecorder<E extends { readonly id: string }> implements 
     }
   }
 
-  /** Each gets a moment of its own, and none goes back: another replica may have written a later one. */
+  /** Writes the time of each use. Keeps a later time, because another replica may have written it. */
   private async update(uses: readonly [id: string, usedAt: number][]): Promise<void> {
     const column = this.repository.metadata.findColumnWithPropertyName(this.lastUse)?.databaseName ?? this.lastUse;
     const cases = uses.map((_, n) => `WHEN id = :id${n} AND (${column} IS NULL OR ${column} < :at${n}) THEN :at${n}`);

@@ -9,8 +9,8 @@ const MAX_ENDED = 10_000;
 type Listener = () => void;
 
 /**
- * Tells whoever works for a credential that it is no longer valid, whichever process ended it. Asks the database once a
- * second, for the watched ones only, and not at all while none is watched.
+ * Notifies listeners when a credential is no longer valid, regardless of which process ended it. Queries the database once
+ * a second for the watched credentials. Sends no queries while no credential is watched.
  */
 export abstract class ValidityWatch implements OnModuleDestroy {
   private readonly listeners = new Map<string, Set<Listener>>();
@@ -18,24 +18,26 @@ export abstract class ValidityWatch implements OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;
   private polling = false;
 
-  /** Those that are valid now. */
+  /** Returns the ids that are valid now. */
   protected abstract validOf(ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * @param onEnded called once, when the credential is ended, expires or is deleted. Must not throw. Not called before this
-   * method has returned, also for a credential that has ended already.
-   * @returns ends the watch.
+   * Watches a credential.
+   *
+   * @param onEnded called once, when the credential is revoked, expires or is deleted. Must not throw. Always called after
+   * this method has returned, also for a credential that has ended already.
+   * @returns a function that ends the watch.
    * @example const unwatch = watch.watch(key.keyId, () => controller.abort(new ServiceError('key_revoked', '…')));
    */
   watch(id: string, onEnded: Listener): () => void {
-    // The same function may be given twice, for two streams.
+    // Two streams may pass the same function, so each watch gets a function of its own.
     const listener: Listener = () => {
       onEnded();
     };
     const watching = this.listeners.get(id) ?? new Set();
     this.listeners.set(id, watching.add(listener));
     this.timer ??= setInterval(() => void this.poll(), POLL_MS).unref();
-    // It was ended between the check of the credential and this watch.
+    // The credential has ended between its check and this watch.
     if (this.hasEnded(id)) {
       queueMicrotask(() => {
         this.tell(id);
@@ -46,7 +48,7 @@ export abstract class ValidityWatch implements OnModuleDestroy {
     };
   }
 
-  /** Says that a credential was ended in this process. */
+  /** Marks a credential as ended and notifies its listeners. Called when this process ends a credential. */
   tell(id: string): void {
     this.ended.set(id, true, 0);
     const watching = this.listeners.get(id);
@@ -55,7 +57,7 @@ export abstract class ValidityWatch implements OnModuleDestroy {
     for (const listener of watching) listener();
   }
 
-  /** Whether its end is known here. Nothing that has ended begins again. */
+  /** Whether this process knows that the credential has ended. An ended credential never becomes valid again. */
   hasEnded(id: string): boolean {
     return this.ended.get(id, -1) === true;
   }
@@ -92,7 +94,7 @@ export abstract class ValidityWatch implements OnModuleDestroy {
     try {
       return await this.validOf(ids);
     } catch {
-      // The database does not say: the next poll will.
+      // The database did not answer. The next poll retries.
       return undefined;
     }
   }

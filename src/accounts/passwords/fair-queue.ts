@@ -3,7 +3,7 @@ export interface FairQueueOptions {
   readonly atOnce: number;
   /** How many jobs may wait, of all parties together. */
   readonly mayWait: number;
-  /** The error for a job that the queue does not take, or gives up for another party's job. */
+  /** Creates the error for a job that the queue refuses, either at once or later to make room for another party. */
   readonly refusal: () => Error;
 }
 
@@ -13,14 +13,14 @@ interface Waiter {
 }
 
 /**
- * Does expensive work for several parties with a bounded number of jobs. Parties take turns: the first job of each party
- * runs before the second job of any. A full queue makes room for a party with few waiting jobs by refusing the newest
- * job of the party with the most. So one party may use the whole queue, but only while no other party needs it.
+ * Runs expensive jobs for several parties, with a bounded number at a time. Parties take turns: the first job of each party
+ * runs before the second job of any party. A full queue makes room for a party with few waiting jobs by refusing the newest
+ * job of the party with the most waiting jobs. So one party may use the whole queue, but only while no other party needs it.
  */
 export class FairQueue {
   private running = 0;
   private waiting = 0;
-  /** The waiting jobs by party. The party whose turn is next comes first; no party has an empty list. */
+  /** The waiting jobs by party. The party whose turn is next comes first. A party without waiting jobs has no entry. */
   private readonly lines = new Map<string, Waiter[]>();
 
   constructor(private readonly options: FairQueueOptions) {}
@@ -56,7 +56,10 @@ export class FairQueue {
     });
   }
 
-  /** Refuses the newest job of the party with the most, if that party still has as many left as `party` gets now. */
+  /**
+   * Refuses the newest job of the party with the most waiting jobs. That party must still have at least as many waiting jobs
+   * as `party` has with its new job.
+   */
   private makeRoomFor(party: string): boolean {
     const own = this.lines.get(party)?.length ?? 0;
     let longest: Waiter[] = [];
@@ -71,7 +74,7 @@ export class FairQueue {
     for (const [party, line] of this.lines) {
       this.lines.delete(party);
       const next = line.shift();
-      // Back to the end of the order, behind all other parties.
+      // The party moves to the end of the order, behind all other parties.
       if (line.length > 0) this.lines.set(party, line);
       this.waiting--;
       next?.begin();

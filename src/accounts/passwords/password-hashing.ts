@@ -8,24 +8,24 @@ import { FairQueue } from './fair-queue.js';
 /** OWASP's parameters for Argon2id, which is the package's default algorithm. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** Characters of a password at most, once it is normalized. */
+/** The maximum length of a normalized password, in characters. */
 export const MAX_PASSWORD_LENGTH = 1_024;
 
-/** Half of the threads that Node has for this and for the file system and DNS; 19 MiB each. */
+/** Half of Node's default thread pool, which also serves the file system and DNS. Each hash takes 19 MiB of memory. */
 const HASHES_AT_ONCE = 2;
-/** About a second of work. */
+/** How many hashes may wait: about a second of work. */
 const HASHES_WAITING = 48;
 const RETRY_AFTER_SECONDS = 2;
-/** The party of the operator's own commands. */
+/** The party for the operator's commands. */
 const OPERATOR = 'operator';
 
 /**
- * Longest text that is normalized, in UTF-16 units. NFKC joins at most four characters into one, so a longer text is no
- * password that anyone could have chosen. It also makes up to 18 characters of one, which costs time.
+ * The longest text that is normalized, in UTF-16 units. NFKC joins at most four characters into one, so a longer text
+ * exceeds the maximum length of a password in any case. NFKC also turns one character into up to 18, which costs time.
  */
 const MAX_NORMALIZED_LENGTH = 4 * MAX_PASSWORD_LENGTH;
 
-/** No password has this hash: its bits are random. Of the shape of a real one, so that to verify it takes as long. */
+/** A hash of random bits, which no password has. It has the form of a real hash, so that verifying takes as long. */
 const DUMMY_HASH = [
   '',
   'argon2id',
@@ -36,8 +36,8 @@ const DUMMY_HASH = [
 ].join('$');
 
 /**
- * Hashes and compares passwords, at a bounded cost: a burst of sign-ins must not take the memory of the streams. Clients
- * share the work by network, so that one network cannot keep the others waiting.
+ * Hashes and compares passwords at a bounded cost. A burst of sign-ins must not use up the memory that streams need.
+ * Networks take turns, so that one network cannot keep the others waiting.
  */
 @Injectable()
 export class PasswordHashing {
@@ -52,16 +52,16 @@ export class PasswordHashing {
   }
 
   /**
-   * @param network of the client that asks for the work, as `siteOf` gives it.
-   * @throws {ServiceError} `unavailable` when too many hashes wait already; so does {@link verify}.
+   * @param network the network of the client, in the form that `siteOf` returns.
+   * @throws {ServiceError} `unavailable` when too many hashes wait already. {@link verify} throws the same error.
    */
   async hash(password: string, network = OPERATOR): Promise<string> {
     return this.queue.run(network, () => hash(normalizePassword(password), PARAMETERS));
   }
 
   /**
-   * @param passwordHash `undefined` when there is no such account: the answer is then `false`, after the same work, so
-   * that its time does not tell who has an account.
+   * @param passwordHash `undefined` when the account does not exist. The result is then `false` after the same work, so that
+   * the response time does not disclose which accounts exist.
    * @param network see {@link hash}.
    */
   async verify(passwordHash: string | undefined, password: string, network = OPERATOR): Promise<boolean> {
@@ -70,8 +70,8 @@ export class PasswordHashing {
 }
 
 /**
- * The one spelling in which a password is measured, kept and compared (NIST SP 800-63B). NFKC, not NFC: the same keys
- * pressed on another system, such as full-width letters of a Japanese keyboard, are then the same password.
+ * Returns the form in which a password is measured, hashed and compared (NIST SP 800-63B). With NFKC instead of NFC, the
+ * same keys give the same password on another system. An example is the full-width letters of a Japanese keyboard.
  */
 export function normalizePassword(password: string): string {
   return password.length > MAX_NORMALIZED_LENGTH ? password : password.normalize('NFKC');

@@ -3,18 +3,19 @@ import { MAX_PASSWORD_LENGTH, normalizePassword } from './password-hashing.js';
 
 const MIN_LENGTH = 8;
 
-/** Words that whoever guesses here tries first, in letters and digits only. */
+/** Names of this service, which attackers try first. Letters and digits only. */
 const NAMES_OF_THE_SERVICE = ['chatstreamingservice', 'chatstreaming', 'chatservice'];
 const ONE_CHARACTER_REPEATED = /^(.)\1*$/su;
 
-/** About 90 KB as one text; a Set of its lines would be ten times that, for a question that is seldom asked. */
+/** One text of about 90 KB. A Set of its lines would take ten times the memory, and the list is rarely used. */
 const COMMONEST = `\n${readFileSync(new URL('./common-passwords.txt', import.meta.url), 'utf8').replace(/^#.*\n/gm, '')}`;
 
 /**
- * What is wrong with a new password, or `undefined`. After NIST SP 800-63B: length counts (in characters, not bytes, with
- * room for sentences), what everybody tries is refused, and nothing is said about kinds of characters.
+ * Checks a new password, following NIST SP 800-63B. The length counts in characters, not bytes, and the maximum leaves room
+ * for sentences. Common passwords are refused. There are no rules about kinds of characters.
  *
- * @param email as `normalizeEmail` gives it.
+ * @param email in the form that `normalizeEmail` returns.
+ * @returns the problem in words, or `undefined` when the password is acceptable.
  */
 export function passwordProblem(password: string, email: string): string | undefined {
   const normalized = normalizePassword(password);

@@ -10,7 +10,7 @@ import { SessionsService } from '../sessions/sessions.service.js';
 
 const HAS_PASSWORD = 'EXISTS (SELECT id FROM accounts WHERE id = :accountId AND password_hash = :next)';
 
-/** Puts another password in the place of an account's. */
+/** Replaces the password of an account. */
 @Injectable()
 export class PasswordReplacement {
   constructor(
@@ -22,9 +22,11 @@ export class PasswordReplacement {
   ) {}
 
   /**
-   * Replaces the password, ends all sessions of the account and, if told so, revokes its active keys: all of it or nothing.
+   * Replaces the password hash, ends all sessions of the account and optionally revokes its active API keys. Either all of
+   * this happens or nothing.
    *
-   * @returns the number of revoked keys, or `undefined` when another change of the password was first.
+   * @param next the hash of the new password.
+   * @returns the number of revoked keys, or `undefined` when the password was changed meanwhile.
    */
   async replace({ id, passwordHash }: Account, next: string, andRevokeKeys: boolean): Promise<number | undefined> {
     const now = new Date(this.now()).toISOString();

@@ -21,7 +21,7 @@ export class ExpiredSessions {
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
-  /** Starts a removal after the one that runs, at most once a minute. To be called when a session begins. */
+  /** Schedules a removal, at most once a minute. A running removal finishes first. Called when a session begins. */
   removeSoon(): void {
     if (this.now() - this.lastRunAt < AT_MOST_EVERY_MS) return;
     this.lastRunAt = this.now();
@@ -33,11 +33,11 @@ export class ExpiredSessions {
   }
 
   private async removeAll(): Promise<void> {
-    // An embedded database answers without letting anybody else run.
+    // An embedded database answers without yielding to the event loop, so other work gets a turn here.
     while ((await this.removeSome()) === ROWS_PER_STATEMENT) await nextTurn();
   }
 
-  /** Some at a time, so that a long statement keeps nobody waiting. */
+  /** Removes a bounded number of rows, so that a long statement does not delay other queries. Returns the number removed. */
   private async removeSome(): Promise<number> {
     const some = this.sessions
       .createQueryBuilder('session')

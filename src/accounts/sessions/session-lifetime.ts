@@ -2,17 +2,17 @@ import type { Session } from './session.entity.js';
 
 const DAY_MS = 86_400_000;
 
-/** A session that is not used for so long has ended. */
+/** A session ends after this time without use. */
 export const IDLE_LIFETIME_MS = 7 * DAY_MS;
-/** A session ends after this time however much it is used. */
+/** A session ends this long after its start, even when it is in use. */
 export const ABSOLUTE_LIFETIME_MS = 30 * DAY_MS;
 
-/** Whether the session is over, at a moment in milliseconds. */
+/** Whether the session has ended at the time `now`, in milliseconds. */
 export function hasEnded({ lastSeenAt, expiresAt }: Pick<Session, 'lastSeenAt' | 'expiresAt'>, now: number): boolean {
   return expiresAt.getTime() <= now || lastSeenAt.getTime() <= idleSince(now).getTime();
 }
 
-/** Sessions not used after this moment have ended. */
+/** Sessions that were last used at this time or earlier have ended. */
 export function idleSince(now: number): Date {
   return new Date(now - IDLE_LIFETIME_MS);
 }

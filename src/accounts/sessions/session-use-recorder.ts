@@ -5,7 +5,7 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { UseRecorder } from '../credentials/use-recorder.js';
 import { Session } from './session.entity.js';
 
-/** Keeps `lastSeenAt` of sessions. */
+/** Writes `lastSeenAt` of sessions. */
 @Injectable()
 export class SessionUseRecorder extends UseRecorder<Session> {
   constructor(@InjectRepository(Session) sessions: Repository<Session>, @Inject(CLOCK) now: Clock) {

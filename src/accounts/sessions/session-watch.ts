@@ -6,7 +6,7 @@ import { ValidityWatch } from '../credentials/validity-watch.js';
 import { idleSince } from './session-lifetime.js';
 import { Session } from './session.entity.js';
 
-/** Watches sessions. */
+/** Watches sessions for their end: deletion, lifetime and idle time. */
 @Injectable()
 export class SessionWatch extends ValidityWatch {
   constructor(

@@ -2,7 +2,7 @@ import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typ
 import { TimestampColumn } from '../../database/queries/timestamp-column.js';
 import { Account } from '../accounts/account.entity.js';
 
-/** A browser that is signed in. The token itself is not kept. A session that has ended has no row. */
+/** A browser that is signed in. The token itself is not stored. The row is deleted when the session ends, or soon after. */
 @Entity('sessions')
 export class Session {
   /** SHA-256 of the token in hexadecimal. */
@@ -20,12 +20,12 @@ export class Session {
   @TimestampColumn({ name: 'created_at' })
   readonly createdAt!: Date;
 
-  /** Up to a minute behind: see {@link SessionUseRecorder}. */
+  /** Up to a minute late, see {@link SessionUseRecorder}. */
   @Index()
   @TimestampColumn({ name: 'last_seen_at' })
   readonly lastSeenAt!: Date;
 
-  /** The end, however much the session is used. */
+  /** The session ends at this time, even when it is in use. */
   @Index()
   @TimestampColumn({ name: 'expires_at' })
   readonly expiresAt!: Date;

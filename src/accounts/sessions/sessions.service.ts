@@ -19,13 +19,13 @@ import { Session } from './session.entity.js';
 import { SurplusSessions } from './surplus-sessions.js';
 
 export interface NewSession {
-  /** For the browser's cookie, and nowhere else: nobody can find it out later. */
+  /** Only for the browser's cookie. The token cannot be recovered later. */
   readonly token: string;
   readonly sessionId: string;
   readonly expiresAt: Date;
 }
 
-/** Who is signed in. */
+/** A valid session and its account. */
 export interface VerifiedSession {
   readonly sessionId: string;
   readonly account: {
@@ -37,7 +37,7 @@ export interface VerifiedSession {
 
 type KnownSession = Pick<Session, 'lastSeenAt' | 'expiresAt'> & { readonly verified: VerifiedSession };
 
-/** Sessions: who is signed in, from the sign-in to its end. */
+/** Creates, verifies and ends sessions. */
 @Injectable()
 export class SessionsService {
   private readonly lookups: RecentLookups<KnownSession>;
@@ -59,7 +59,7 @@ export class SessionsService {
   }
 
   /**
-   * Begins a session. An account has at most 100: the one that was used least recently ends for the new one.
+   * Creates a session. An account has at most 100 sessions. Above this number, the least recently used session ends.
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
@@ -82,11 +82,13 @@ export class SessionsService {
   }
 
   /**
-   * `undefined` for a token that is malformed or unknown, or whose session has ended; which of them, nobody is told.
+   * Finds the session of the token, and records that the session is used now.
    *
-   * @param networkOf tells the network of the caller, against which unknown tokens count.
-   * @throws {ServiceError} `unavailable` when it cannot be looked up now, which says nothing about the session;
-   * `rate_limit_exceeded` for a new token from a network that shows too many unknown ones.
+   * @param networkOf returns the network of the caller. Unknown tokens count against this network.
+   * @returns `undefined` for a token that is malformed or unknown, or whose session has ended. The result does not disclose
+   * which.
+   * @throws {ServiceError} `unavailable` when the session cannot be looked up now, which says nothing about the session;
+   * `rate_limit_exceeded` for a new token from a network that sends too many unknown tokens.
    */
   async verify(token: string, networkOf?: () => string): Promise<VerifiedSession | undefined> {
     if (!isWellFormedSessionToken(token)) return undefined;
@@ -97,7 +99,7 @@ export class SessionsService {
     return known.verified;
   }
 
-  /** Ends a session for good, on every replica within a second. One that has ended may be ended again. */
+  /** Ends a session permanently, on every replica within a second. Ending an ended session again changes nothing. */
   async end(sessionId: string): Promise<void> {
     try {
       await orUnavailable(this.sessions.delete({ id: sessionId }));
@@ -106,7 +108,7 @@ export class SessionsService {
     }
   }
 
-  /** Drops what is remembered of a session that has ended. Other processes find out by themselves; this one need not wait. */
+  /** Makes this process notice at once that a session has ended. Other processes notice the end by themselves. */
   forget(sessionId: string): void {
     this.lookups.forget(sessionId);
     this.watch.tell(sessionId);

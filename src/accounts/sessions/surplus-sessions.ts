@@ -5,18 +5,18 @@ import { Session } from './session.entity.js';
 
 /** How many sessions an account may have. */
 const MAX_SESSIONS = 100;
-/** More than this are left to the next sign-in. */
+/** How many surplus sessions end with one sign-in. The next sign-in ends the rest. */
 const MOST_AT_ONCE = 1000;
 
-/** Finds the sessions of an account above the number that it may have. */
+/** Finds the sessions of an account that exceed the maximum. */
 @Injectable()
 export class SurplusSessions {
   constructor(@InjectRepository(Session) private readonly sessions: Repository<Session>) {}
 
   /**
-   * The sessions that have to end: those that were used least recently.
+   * Returns the ids of the sessions that must end: the least recently used ones.
    *
-   * @param newest the id of the session that was made just now, which stays.
+   * @param newest the id of the new session, which stays.
    */
   async of(accountId: string, newest: string): Promise<string[]> {
     const surplus = await this.sessions.find({

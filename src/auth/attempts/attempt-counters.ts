@@ -1,5 +1,5 @@
 export interface AttemptLimit {
-  /** Apart from the other limits' names. */
+  /** Unique among the names of all limits. */
   readonly name: string;
   readonly attempts: number;
   readonly withinSeconds: number;
@@ -8,29 +8,29 @@ export interface AttemptLimit {
 export type Counted =
   | {
       readonly allowed: true;
-      /** It was none after all. */
+      /** Takes back one counted attempt, for example after a successful sign-in. */
       withdraw(): Promise<void>;
     }
   | { readonly allowed: false; readonly retryAfterMs: number };
 
-/** Counts up to one limit, for each key by itself. */
+/** Counts attempts against one limit, separately for each key. */
 export interface AttemptCounter {
   count(key: string): Promise<Counted>;
 }
 
-/** Knows a key for some time after it was last added. */
+/** Remembers each key for some time after the key was last added. */
 export interface AttemptMemory {
   has(key: string): Promise<boolean>;
   add(key: string): Promise<void>;
 }
 
 /**
- * Where attempts to sign in are counted. The class is the injection token. Keys are texts of any length, and bounded in
- * number only by what this keeps.
+ * Creates counters for attempts, such as sign-ins. The class is the injection token. Keys are texts of any length. Callers
+ * pass any number of keys, so each implementation must limit how many it stores.
  */
 export abstract class AttemptCounters {
-  /** A counter of its own. */
+  /** Creates an independent counter. */
   abstract counter(limit: AttemptLimit): AttemptCounter;
-  /** A memory of its own. */
+  /** Creates an independent memory. */
   abstract memory(name: string, forSeconds: number): AttemptMemory;
 }

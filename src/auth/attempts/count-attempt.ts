@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../../common/service-error.js';
 import type { AttemptCounter } from './attempt-counters.js';
 
-/** A counter, and the key to count under. */
+/** A counter, and the key that it counts. */
 export type Count = readonly [counter: AttemptCounter, key: string];
 
-/** Takes an attempt back: from the given counters, or from all that have counted it. */
+/** Takes an attempt back, from the given counters or from all counters that have counted the attempt. */
 export type Withdraw = (from?: ReadonlySet<AttemptCounter>) => Promise<void>;
 
 /**
- * Counts with all counters or with none.
+ * Counts an attempt with all counters. When one limit is reached, no counter keeps the attempt.
  *
- * @param refusal the message when one of the limits is reached.
+ * @param refusal the error message when one of the limits is reached.
  * @throws {ServiceError} `rate_limit_exceeded`
  */
 export async function countAll(
@@ -36,7 +36,7 @@ export async function countAll(
   return withdraw;
 }
 
-/** The key of a counter. Addresses are personal data, so a counter never holds one as it is. */
+/** Returns a hash of the text as the key of a counter. Addresses are personal data, so counters store only hashes. */
 export function keyOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

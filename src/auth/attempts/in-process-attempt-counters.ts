@@ -7,7 +7,7 @@ import { RateLimiterCounter } from './rate-limiter-counter.js';
 const KEY_BITS = 17;
 const MAX_REMEMBERED = 50_000;
 
-/** Counts the attempts at this process. */
+/** Counts the attempts in this process only. */
 export class InProcessAttemptCounters extends AttemptCounters {
   override counter({ name, attempts, withinSeconds }: AttemptLimit): AttemptCounter {
     return new RateLimiterCounter(
@@ -21,8 +21,8 @@ export class InProcessAttemptCounters extends AttemptCounters {
 }
 
 /**
- * Keeps a bounded number of counters, whatever is sent: those that it counts by share 131,072 of them. Which share one
- * nobody can know, and a stranger in one's own is as likely as the share of counters in use.
+ * Bounds the memory for counters: all keys share 131,072 counters. The random salt hides which keys share a counter. The
+ * chance that a new key shares its counter with another key equals the fraction of counters in use.
  */
 class BoundedRateLimiter extends RateLimiterMemory {
   private readonly salt = randomBytes(16);
@@ -33,7 +33,7 @@ class BoundedRateLimiter extends RateLimiterMemory {
   }
 }
 
-/** Not the library's, whose timers end at once when they should run for more than 24 days. */
+/** Replaces the memory of the library, because the library's timers fire at once when they are set to more than 24 days. */
 class InProcessMemory implements AttemptMemory {
   private readonly keys = new RecentMap<string, true>(MAX_REMEMBERED);
 

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { AttemptCounters, type AttemptCounter } from './attempt-counters.js';
 import { countAll, keyOf } from './count-attempt.js';
 
-/** Enough to replace all keys of an account once. Each key leaves a row, also when it is revoked at once. */
+/** Enough to replace all keys of an account once. There is a limit because each key leaves a row, even when it is revoked. */
 const BY_ACCOUNT = { name: 'key-creation:account', attempts: 100, withinSeconds: 3_600 };
 
-/** Limits how many API keys the owner of an account makes in an hour. */
+/** Limits how many API keys the owner of an account creates in an hour. */
 @Injectable()
 export class KeyCreationLimit {
   private readonly byAccount: AttemptCounter;
@@ -15,9 +15,9 @@ export class KeyCreationLimit {
   }
 
   /**
-   * Runs `create`, and counts it unless it throws.
+   * Runs `create`, and counts the call unless `create` throws.
    *
-   * @throws {ServiceError} `rate_limit_exceeded` without running it; what `create` throws.
+   * @throws {ServiceError} `rate_limit_exceeded` without running `create`; the errors of `create`.
    */
   async count<T>(accountId: string, create: () => Promise<T>): Promise<T> {
     const withdraw = await countAll(

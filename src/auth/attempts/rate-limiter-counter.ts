@@ -1,7 +1,7 @@
 import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { AttemptCounter, Counted } from './attempt-counters.js';
 
-/** Counts with a limiter of the library. */
+/** Counts with a limiter of rate-limiter-flexible. */
 export class RateLimiterCounter implements AttemptCounter {
   constructor(private readonly limiter: RateLimiterAbstract) {}
 
@@ -16,7 +16,7 @@ export class RateLimiterCounter implements AttemptCounter {
   }
 
   private async giveBack(key: string): Promise<void> {
-    // The window may be over: to take one from the next would let in one more than the limit.
+    // When the window is over, there is nothing to give back. A point for an empty window would allow one attempt too many.
     const window = await this.limiter.get(key);
     if (window !== null && window.consumedPoints > 0) await this.limiter.reward(key);
   }

@@ -11,7 +11,10 @@ import {
 import { InProcessAttemptCounters } from './in-process-attempt-counters.js';
 import { RateLimiterCounter } from './rate-limiter-counter.js';
 
-/** Counts in Redis, for all replicas. While Redis is away, each replica counts by itself: nobody waits, and nobody is let in uncounted. */
+/**
+ * Counts in Redis, for all replicas. While Redis is unavailable, each replica counts by itself. So no request waits for
+ * Redis, and every attempt is counted.
+ */
 export class RedisAttemptCounters extends AttemptCounters {
   private readonly alone = new InProcessAttemptCounters();
 
@@ -46,7 +49,7 @@ class RedisCounter implements AttemptCounter {
     return unlessAway(
       async () => {
         const counted = await this.redis.run(() => this.shared.count(tagged(key)));
-        // It is withdrawn where it was counted, or not at all: it is gone with its window anyway.
+        // The attempt is withdrawn only in Redis, where it was counted. Without a withdrawal, it expires with its window.
         return counted.allowed
           ? { allowed: true, withdraw: () => unlessAway(() => this.redis.run(() => counted.withdraw()), nothing) }
           : counted;
@@ -72,7 +75,7 @@ class RedisMemory implements AttemptMemory {
   }
 
   async add(key: string): Promise<void> {
-    // Here, too, for when Redis is away.
+    // Also in this process, in case Redis becomes unavailable.
     await this.alone.add(key);
     const expiration = { type: 'EX', value: this.forSeconds } as const;
     await unlessAway(async () => {
@@ -95,14 +98,14 @@ async function unlessAway<T>(shared: () => Promise<T>, alone: () => Promise<T>):
 }
 
 async function nothing(): Promise<void> {
-  // What is lost is one of a window's attempts, or one sign-in's network.
+  // The loss is small: one attempt of a window stays counted, or Redis does not remember the network of one sign-in.
 }
 
 function prefixOf(name: string): string {
   return `chat:${name}`;
 }
 
-/** A hash tag: what is counted by one key lies in one slot of a cluster. */
+/** Adds a hash tag, so that all entries of one key are in one slot of a Redis cluster. */
 function tagged(key: string): string {
   return `{${key}}`;
 }

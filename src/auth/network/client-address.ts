@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Longer than any address with its port, brackets, quotes and zone. Longer texts are not read. */
+/** Longer than any address with its port, brackets, quotes and zone. Longer texts are not parsed. */
 const MAX_LENGTH = 100;
 const QUOTED = /^"([^"]*)"$/;
 const BRACKETED = /^\[([^\]]*)\](?::.*)?$/;
@@ -11,8 +11,8 @@ const PORT = /:(?:\d{1,5}|_[\w.-]+)$/;
 export type AddressGroups = readonly number[];
 
 /**
- * Reads one address as sockets and proxies write it: IPv4 or IPv6, with or without port, brackets, quotes, zone and
- * spaces. Covers the node names of RFC 7239 and what gateways put into `X-Forwarded-For`.
+ * Parses one address in the forms that sockets and proxies write: IPv4 or IPv6, with or without port, brackets, quotes,
+ * zone and spaces. Covers the node names of RFC 7239 and the values that gateways put into `X-Forwarded-For`.
  *
  * @returns `undefined` for everything else, such as `unknown`, `_hidden` or an empty text.
  */

@@ -1,6 +1,6 @@
 import { parseAddress, type AddressGroups } from './client-address.js';
 
-/** The one network of all clients without a readable address. A client that invents names gets no network of its own. */
+/** The shared network of all clients without a valid address. So a client cannot get new networks by inventing names. */
 export const NO_NETWORK = 'unknown';
 
 /** Prefixes of IPv6 addresses that hold an IPv4 address in their last 32 bits: IPv4-mapped, and NAT64 (RFC 6052). */
@@ -10,8 +10,8 @@ const IPV4_PREFIXES: readonly AddressGroups[] = [
 ];
 
 /**
- * The network that attempts are counted against: one IPv4 address, or the /64 of an IPv6 address, because one customer
- * has all of its addresses.
+ * The network that attempts are counted against: one IPv4 address, or the /64 of an IPv6 address, because one customer has
+ * all addresses of a /64.
  *
  * @param address `request.ip`, which may be any text that a proxy has put into `X-Forwarded-For`.
  */

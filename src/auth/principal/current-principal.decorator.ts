@@ -2,14 +2,18 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from './principal.js';
 
-/** The principal that the authentication guard let in. */
+/**
+ * Returns the principal that the authentication guard has accepted.
+ *
+ * @throws {Error} when the route is public or the guard did not run.
+ */
 export function principalOf(request: Request): Principal {
   const user = request.user as Principal | undefined;
   if (user === undefined) throw new Error('A route that is public, or whose guard did not run, has no principal.');
   return user;
 }
 
-/** Parameter decorator: who makes the request. Not for routes that are `@Public()`. */
+/** Parameter decorator: the principal that makes the request. Not for routes that are `@Public()`. */
 export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
   principalOf(context.switchToHttp().getRequest<Request>()),
 );

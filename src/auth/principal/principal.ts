@@ -1,10 +1,10 @@
 import type { TierConfig } from '../../config/config.js';
 
-/** Who makes a request, and how that was shown. */
+/** The account that makes a request, and the credential that proves its identity. */
 export interface Principal {
   readonly accountId: string;
   readonly tier: TierConfig;
-  /** The credential: revoking it ends what runs under it. */
+  /** The credential of the request. Revoking the credential ends the streams that use it. */
   readonly credential: Credential;
 }
 
@@ -12,15 +12,18 @@ export type Credential =
   | {
       readonly kind: 'api_key';
       readonly keyId: string;
-      /** What may be shown of the key. */
+      /** The part of the key that may be shown. */
       readonly prefix: string;
     }
   /** A browser that is signed in; the id is the hash of its token. */
   | { readonly kind: 'session'; readonly sessionId: string }
-  /** Of a team's own strategy, which alone knows when it ends: what runs under it is not ended by us. */
+  /**
+   * A credential of a custom strategy. Only that strategy knows when the credential ends, so this service does not end the
+   * streams that use it.
+   */
   | { readonly kind: 'external'; readonly id: string };
 
-/** The session that the request was made in, if it was made in one. */
+/** The id of the session that makes the request, or `undefined` for another kind of credential. */
 export function sessionIdOf({ credential }: Principal): string | undefined {
   return credential.kind === 'session' ? credential.sessionId : undefined;
 }

@@ -6,15 +6,18 @@ import { principalOfSession } from '../session/request-session.js';
 import type { Principal } from './principal.js';
 
 const MIB = 1024 * 1024;
-/** As large as a body may be. */
+/** The maximum size of a body. */
 const LARGEST_BODY_BYTES = 4 * MIB;
-/** Beside one body for each stream that the tier allows: for requests that are about to be refused, or follow one another. */
+/** In addition to one body for each stream of the tier. For requests that are soon refused or follow each other quickly. */
 const SPARE_BODIES = 4;
 const SPARE_ARRIVING = 16;
-/** Of one network without an account: the forms of the pages. Many people may share a network. */
+/** The limits of one network for bodies without an account, such as the forms of pages. Many people may share a network. */
 const OF_NETWORK = { mostArriving: 32, mostBytes: 16 * MIB };
 
-/** Counts a body against the account that sends it, by its tier, or against the client's network where there is no account. */
+/**
+ * Counts a body against the account that sends it, with limits that depend on the tier. A body without an account counts
+ * against the client's network.
+ */
 @Injectable()
 export class RequestBodyParties implements BodyParties {
   partyOf(request: Request): BodyParty {

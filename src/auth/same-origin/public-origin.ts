@@ -6,7 +6,7 @@ export function isSecure(request: Request): boolean {
   return request.socket instanceof TLSSocket || forwarded(request, 'x-forwarded-proto')?.toLowerCase() === 'https';
 }
 
-/** The host, with its port if it has one, by which the client reaches the service. */
+/** The host name, with the port if there is one, by which the client reaches the service. */
 export function hostOf(request: Request): string {
   return forwarded(request, 'x-forwarded-host') ?? request.headers.host ?? '';
 }
@@ -17,9 +17,9 @@ export function publicOriginOf(request: Request): string {
 }
 
 /**
- * The value that the outermost trusted proxy has written: the nth from the right for `TRUST_PROXY` n, as for the client's
- * address. Values further left come from the client. A proxy that replaces the header leaves fewer values than there are
- * proxies: then it is the first.
+ * Returns the value that the outermost trusted proxy has written. With `TRUST_PROXY` n, this is the nth value from the
+ * right, as for the client's address. Values further left come from the client. When a proxy replaces the header, there
+ * may be fewer values than proxies. Then this is the first value.
  */
 function forwarded({ app, headers }: Request, name: 'x-forwarded-proto' | 'x-forwarded-host'): string | undefined {
   const proxies = app.get('trust proxy') as number;

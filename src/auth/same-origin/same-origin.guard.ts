@@ -9,9 +9,10 @@ import { sourceOf } from './same-origin.js';
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Global, after authentication and before anything is counted: a page of another site must not act with the session of
- * whoever looks at it, nor sign them in as somebody else. So whatever has a session must show that it comes from here,
- * and a `@Form()` without one must not come from elsewhere.
+ * Global guard against requests from pages of other sites. Runs after authentication and before any limit is counted. A
+ * page of another site must not use the session of its visitor, and must not sign the visitor in to another account. So a
+ * request with a session must show that it comes from a page of this service. A `@Form()` request without a session must
+ * not come from another origin.
  */
 @Injectable()
 export class SameOriginGuard implements CanActivate {
@@ -31,6 +32,6 @@ export class SameOriginGuard implements CanActivate {
 function explanation({ headers }: Request): string {
   const claim = 'This can be done from the pages of this service only.';
   if (headers['sec-fetch-site'] !== 'same-origin') return claim;
-  // So the browser agrees, and it is the host that came with the request which does not fit.
+  // The browser says that the origin is the same. So the host in the request is not the host that the browser sees.
   return `${claim} The origin and the host of the request differ: a proxy in front must pass the host on (see TRUST_PROXY).`;
 }

@@ -1,14 +1,14 @@
 import type { Request } from 'express';
 import { hostOf, isSecure } from './public-origin.js';
 
-/** `unknown`: the request does not say. Every browser of the last years does, where a page sends a form or a script. */
+/** `unknown`: no header names the source. All recent browsers send such a header with forms and with requests from scripts. */
 export type RequestSource = 'same-origin' | 'other-origin' | 'unknown';
 
 /**
- * Whether a page of this very service has made the request, as the browser says. Other programs may say what they like:
- * they cannot make a browser send its cookie.
+ * Reads from the browser's headers whether a page of this service has made the request. Other programs can send any
+ * headers, but they cannot make a browser send its cookie.
  *
- * A page must not be served with `Referrer-Policy: no-referrer`, as browsers then send `Origin: null` with its forms.
+ * Pages must not have `Referrer-Policy: no-referrer`, because browsers then send `Origin: null` with their forms.
  */
 export function sourceOf(request: Request): RequestSource {
   const { origin } = request.headers;
@@ -21,7 +21,7 @@ export function sourceOf(request: Request): RequestSource {
 function isOriginOf(request: Request, origin: string): boolean {
   if (!URL.canParse(origin)) return false;
   const url = new URL(origin);
-  // Behind a proxy that says nothing of it, TLS cannot be seen from here: the origin may be secure then.
+  // A proxy may end TLS without a header that says so. So a secure origin is valid even when the request looks insecure.
   if (url.origin !== origin || (isSecure(request) && url.protocol !== 'https:')) return false;
   const self = `${url.protocol}//${hostOf(request)}`;
   return URL.canParse(self) && new URL(self).origin === origin;

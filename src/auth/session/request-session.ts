@@ -7,22 +7,23 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set by the session middleware; read it with `sessionOf`. */
     session?: VerifiedSession;
-    /** Why nobody knows whether there is a session. */
+    /** The error of the session lookup. It is then unknown whether there is a session. */
     sessionFailure?: unknown;
   }
 }
 
 /**
- * Who is signed in, on any route and before any guard.
+ * Returns the session of the request. Works on any route and before any guard.
  *
- * @throws {ServiceError} `unavailable` when there is a cookie and nobody knows whether it is good.
+ * @throws {ServiceError} when the request has a session cookie that could not be checked: `unavailable`, or
+ * `rate_limit_exceeded` for a network that sends too many unknown tokens.
  */
 export function sessionOf({ session, sessionFailure }: Request): VerifiedSession | undefined {
   if (sessionFailure !== undefined) throw sessionFailure as Error;
   return session;
 }
 
-/** Parameter decorator: who is signed in, or `undefined`. For routes that are `@Public()`, too. */
+/** Parameter decorator: the session of the request, or `undefined`. Works on `@Public()` routes too. */
 export const CurrentSession = createParamDecorator((_: unknown, context: ExecutionContext) =>
   sessionOf(context.switchToHttp().getRequest<Request>()),
 );

@@ -2,11 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CLOCK, type Clock } from '../../common/clock.js';
 
-/** Browsers take a cookie of this prefix from this host only, over HTTPS (or from localhost), for all paths. */
+/** Browsers accept a cookie with the prefix `__Host-` only from this host, over HTTPS (or from localhost), for all paths. */
 const NAME = '__Host-session';
 /**
- * Not `trim`, which takes away more kinds of space than browsers know in a cookie's name: a sibling host could set one
- * that only looks like ours, without our prefix.
+ * The spaces that browsers ignore before a cookie's name. `trim` removes more kinds of space. With `trim`, a sibling host
+ * could set a cookie that has such a space before the name, and so avoid the rules for the prefix.
  */
 const LEADING_SPACE = /^[ \t]+/;
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
@@ -17,7 +17,7 @@ export class SessionCookie {
   constructor(@Inject(CLOCK) private readonly now: Clock) {}
 
   set(response: ServerResponse, token: string, expiresAt: Date): void {
-    // An age and not a date, as the browser's clock may be wrong.
+    // An age instead of a date, because the browser's clock may be wrong.
     this.write(response, token, Math.floor((expiresAt.getTime() - this.now()) / 1000));
   }
 
@@ -25,7 +25,7 @@ export class SessionCookie {
     this.write(response, '', 0);
   }
 
-  /** The token, or `undefined`: also when there are several, of which nobody can tell the right one. */
+  /** Returns the token. Returns `undefined` without a token, and with several tokens, because the right one is unknown. */
   read({ headers }: IncomingMessage): string | undefined {
     const { cookie } = headers;
     if (cookie?.includes(NAME) !== true) return undefined;
@@ -39,7 +39,7 @@ export class SessionCookie {
 
   private write(response: ServerResponse, value: string, maxAgeSeconds: number): void {
     response.appendHeader('Set-Cookie', `${NAME}=${value}; Max-Age=${maxAgeSeconds}; ${ATTRIBUTES}`);
-    // The answer is for this browser alone.
+    // The response is for this browser only.
     response.setHeader('Cache-Control', 'no-store');
   }
 }

@@ -3,7 +3,7 @@ import type { Account } from '../../accounts/accounts/account.entity.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
 import { SessionsService, type NewSession } from '../../accounts/sessions/sessions.service.js';
 
-/** Begins the session of who has just shown a password. */
+/** Begins the session of an account whose password was just checked or set. */
 @Injectable()
 export class SessionStart {
   constructor(
@@ -12,9 +12,9 @@ export class SessionStart {
   ) {}
 
   /**
-   * @param account as it was when the password was looked at.
-   * @returns `undefined` when the password has changed meanwhile. A change ends the sessions that are there: this one may
-   * have come too late for that.
+   * @param account the account as it was when the password was checked.
+   * @returns `undefined` when the password has changed meanwhile. A password change ends only the sessions that exist at that
+   * time, so this method ends the new session itself.
    */
   async begin({ id, passwordHash }: Account): Promise<NewSession | undefined> {
     const session = await this.sessions.create(id);

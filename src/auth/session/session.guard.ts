@@ -5,14 +5,14 @@ import { hasBearerHeader } from '../strategies/bearer-header.js';
 import { CHALLENGE } from '../strategies/challenge.js';
 import { principalOfSession, sessionOf } from './request-session.js';
 
-/** Lets only sessions in. Stands beside the authentication guard, which lets in other credentials, too. */
+/** Accepts only sessions. Runs in addition to the authentication guard, which accepts other credentials too. */
 @Injectable()
 export class SessionGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     const session = sessionOf(request);
     if (session !== undefined) {
-      // The route may be `@Public()`, where nobody has said who it is.
+      // On a `@Public()` route, the authentication guard does not set the user.
       request.user ??= principalOfSession(session);
       return true;
     }
@@ -23,5 +23,5 @@ export class SessionGuard implements CanActivate {
   }
 }
 
-/** Only for who is signed in to the web application; no API key works. For a route, or all of a controller. */
+/** Accepts only requests with a session of the web application, and no API keys. For one route or a whole controller. */
 export const SessionOnly = (): MethodDecorator & ClassDecorator => applyDecorators(UseGuards(SessionGuard));

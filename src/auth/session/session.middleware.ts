@@ -7,8 +7,8 @@ import { SessionCookie } from './session-cookie.js';
 import './request-session.js';
 
 /**
- * Runs before every route, and looks for who is signed in where there is a cookie. That a cookie is no good, or that
- * nobody can tell, is no failure here: it may not matter to the route.
+ * Runs before every route and looks up the session of the cookie, if there is one. An invalid cookie or a failed lookup
+ * does not fail the request here, because the route may not need a session.
  */
 @Injectable()
 export class SessionMiddleware implements NestMiddleware {

@@ -15,12 +15,12 @@ export interface Passwords {
   readonly revokeKeys?: boolean | undefined;
 }
 
-/** The session in which the browser goes on, and what else has ended. */
+/** The new session of the browser, and the number of revoked API keys. */
 export interface PasswordChanged extends NewSession {
   readonly revokedKeys: number;
 }
 
-/** Changes the password of who is signed in. */
+/** Changes the password of a user who is signed in. */
 @Injectable()
 export class PasswordChange {
   constructor(
@@ -30,12 +30,14 @@ export class PasswordChange {
   ) {}
 
   /**
-   * Ends all sessions of the account, this one included, as its token may be why the password is changed. Who has found a
-   * browser that is signed in cannot guess the password here any faster than by signing in.
+   * Changes the password, ends all sessions of the account and begins a new one. The current session ends too, because a
+   * stolen token may be the reason for the change. The limits of sign-in apply, so a stranger at a signed-in browser cannot
+   * guess the password here any faster than by signing in.
    *
    * @param address `request.ip`.
-   * @returns the session whose cookie is to be set.
-   * @throws {ServiceError} `invalid_request` for `current_password` or `new_password`, `rate_limit_exceeded`, `unavailable`
+   * @returns the new session. The caller sets its cookie.
+   * @throws {ServiceError} `invalid_request` for `current_password` or `new_password`, `rate_limit_exceeded`, `unavailable`;
+   * `unauthenticated` when another request has changed the password again meanwhile.
    */
   async change({ account }: VerifiedSession, passwords: Passwords, address?: string): Promise<PasswordChanged> {
     const attempt = await this.limits.attempt(address, account.email);

@@ -7,42 +7,46 @@ const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 
-/** Of one network, whatever accounts it tries. An office of people who forget their passwords keeps below it. */
+/** Failed attempts of one network at all accounts. High enough for an office of people who forget their passwords. */
 const BY_NETWORK = { name: 'sign-in:network', attempts: 50, withinSeconds: 15 * MINUTE_SECONDS };
-/** Of one IPv6 site, which has up to 65,536 networks. */
+/** Failed attempts of one IPv6 site, which has up to 65,536 networks. */
 const BY_SITE = { name: 'sign-in:site', attempts: 500, withinSeconds: 15 * MINUTE_SECONDS };
-/** Of one network at one account. */
+/** Failed attempts of one network at one account. */
 const BY_BOTH = { name: 'sign-in:both', attempts: 10, withinSeconds: 15 * MINUTE_SECONDS };
-/** Of all networks at one account. Short, as it keeps out the owner, too, where they are not known. */
+/**
+ * Failed attempts at one account from all networks that are not {@link KNOWN}. The time is short, because the limit also
+ * stops an owner who signs in from such a network.
+ */
 const BY_ACCOUNT = { name: 'sign-in:account', attempts: 100, withinSeconds: 10 * MINUTE_SECONDS };
-/** Successful attempts of one network, which cost as much work as failed ones. */
+/** Successful attempts of one network. They cost as much work as failed attempts. */
 const SUCCESSES_BY_NETWORK = { name: 'sign-in:network_successes', attempts: 500, withinSeconds: 15 * MINUTE_SECONDS };
 const SUCCESSES_BY_SITE = { name: 'sign-in:site_successes', attempts: 5_000, withinSeconds: 15 * MINUTE_SECONDS };
 /** Successful attempts at one account. */
 const SUCCESSES_BY_ACCOUNT = { name: 'sign-in:account_successes', attempts: 100, withinSeconds: 15 * MINUTE_SECONDS };
-/** From where somebody has signed in to the account of late. */
+/** The networks from which someone has signed in to the account within this time. */
 const KNOWN = { name: 'sign-in:known', forSeconds: 30 * DAY_SECONDS };
 const SIGN_UPS_BY_NETWORK = { name: 'sign-up:network', attempts: 20, withinSeconds: HOUR_SECONDS };
 const SIGN_UPS_BY_SITE = { name: 'sign-up:site', attempts: 200, withinSeconds: HOUR_SECONDS };
-/** Of all networks with one address, as a sign-up tells whether it has an account. */
+/** Sign-ups of all networks with one email address. Limited because a sign-up discloses whether the address has an account. */
 const SIGN_UPS_BY_ACCOUNT = { name: 'sign-up:account', attempts: 20, withinSeconds: HOUR_SECONDS };
 
-/** An attempt, counted both as failed and as successful until one of these is called. */
+/** An attempt. It counts both as failed and as successful until one of these methods is called. */
 export interface Attempt {
-  /** The password was right, or is new. */
+  /** The password was correct, or is new. */
   succeeded(): Promise<void>;
   /** The password was wrong. */
   failed(): Promise<void>;
-  /** The password was not compared after all. */
+  /** The password was not compared, for example because of an error. */
   withdrawn(): Promise<void>;
 }
 
 /**
- * Limits how often passwords may be guessed: from a network, at an account, and at an account from a network. Nobody can
- * lock an owner out for good by guessing: from networks that the owner has signed in from, only the guesses made there
- * count. Known and unknown addresses are counted alike, so that the limits do not tell who has an account.
+ * Limits how often passwords may be guessed: from a network, at an account, and at an account from a network. Guessing
+ * cannot lock an owner out permanently: on a network from which the owner has signed in, only guesses from this network
+ * count. Email addresses with and without an account count in the same way, so that the limits do not disclose which
+ * accounts exist.
  *
- * Limits successful attempts as well, by counters of their own: each costs a password hash.
+ * Also limits successful attempts, with separate counters, because each attempt costs a password hash.
  */
 @Injectable()
 export class SignInLimits {
@@ -80,7 +84,7 @@ export class SignInLimits {
    * Counts an attempt to sign in, before any work is done for it.
    *
    * @param address `request.ip`.
-   * @param email as `normalizeEmail` gives it.
+   * @param email in the form that `normalizeEmail` returns.
    * @throws {ServiceError} `rate_limit_exceeded`
    */
   async attempt(address: string | undefined, email: string): Promise<Attempt> {
@@ -88,7 +92,7 @@ export class SignInLimits {
     const account = keyOf(email);
     const both = bothOf(network, account);
     const isKnown = await this.known.has(both);
-    // Networks first: once one is refused, it cannot make counters for ever more accounts.
+    // Networks come first, so that a refused network cannot create counters for more and more accounts.
     const withdraw = await countAll([
       [this.byNetwork, network],
       ...siteCount(this.bySite, address),
@@ -109,10 +113,10 @@ export class SignInLimits {
   }
 
   /**
-   * Counts a new account, before any work is done for it.
+   * Counts a sign-up, before any work is done for it.
    *
    * @param address `request.ip`.
-   * @param email as `normalizeEmail` gives it.
+   * @param email in the form that `normalizeEmail` returns.
    * @throws {ServiceError} `rate_limit_exceeded`
    */
   async signUp(address: string | undefined, email: string): Promise<Pick<Attempt, 'succeeded'>> {

@@ -15,15 +15,15 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** The browser that signs in or up. */
+/** The browser that signs in or signs up. */
 export interface Visitor {
   /** `request.ip`. */
   readonly address: string | undefined;
-  /** The session that it has, which the new one replaces. */
+  /** The current session of the browser. The new session replaces it. */
   readonly sessionId: string | undefined;
 }
 
-/** Signs people in and up. Each time begins a new session: a token that was there before is never taken over. */
+/** Signs users in and up. Each sign-in or sign-up begins a new session and never reuses an existing token. */
 @Injectable()
 export class SignIn {
   constructor(
@@ -35,7 +35,7 @@ export class SignIn {
   ) {}
 
   /**
-   * The same answer, after the same work, for an unknown address and a wrong password.
+   * Signs a user in. The answer and the work are the same for an unknown address and for a wrong password.
    *
    * @throws {ServiceError} `unauthenticated`, `rate_limit_exceeded`, `unavailable`
    */
@@ -56,7 +56,11 @@ export class SignIn {
     throw wrongCredentials();
   }
 
-  /** @throws {ServiceError} `forbidden` where sign-up is closed, `invalid_request`, `rate_limit_exceeded`, `unavailable` */
+  /**
+   * Creates an account and begins its first session.
+   *
+   * @throws {ServiceError} `forbidden` when sign-up is closed, `invalid_request`, `rate_limit_exceeded`, `unavailable`
+   */
   async signUp(credentials: Credentials, visitor: Visitor): Promise<NewSession> {
     if (this.config.signUp === 'closed') {
       throw new ServiceError('forbidden', 'New accounts are made by the operator of this service only.');

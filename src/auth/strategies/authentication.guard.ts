@@ -7,13 +7,13 @@ import { IS_PUBLIC } from '../../http/routing/public.decorator.js';
 import type { Principal } from '../principal/principal.js';
 import { CHALLENGE } from './challenge.js';
 
-/** Injection token of the strategies of the application by name, in the order in which they are asked. */
+/** Injection token of the application's strategies by name, in the order in which they run. */
 export const NAMED_STRATEGIES = Symbol('NAMED_STRATEGIES');
 
-/** Global: lets in requests with a valid credential, and all requests where a route says `@Public()`. */
+/** Global guard: accepts requests with a valid credential, and all requests to routes that are `@Public()`. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
-  /** The default instance of Passport is shared by all applications of the process, which would replace each other's strategies. */
+  /** Not the default instance: all applications of the process share that one, and would replace each other's strategies. */
   private readonly passport = new passport.Passport();
   private readonly names: string[];
 
@@ -45,7 +45,7 @@ export class AuthenticationGuard implements CanActivate {
         else reject(refusal(challenges));
       };
       const ask = this.passport.authenticate(this.names, { session: false }, decide) as Middleware;
-      // A strategy that passes calls `next` without an error: it has not found a principal.
+      // A strategy that calls `pass` leads to `next` without an error: no principal was found.
       ask(request, response, decide);
     });
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 const BEARER = /^bearer(?:\s|$)/i;
 
-/** Whether the request shows a bearer token, good or not. It then stands for itself: no cookie is looked at. */
+/** Whether the request has a bearer token, valid or invalid. The session cookie of such a request is ignored. */
 export function hasBearerHeader({ headers }: IncomingMessage): boolean {
   return headers.authorization !== undefined && BEARER.test(headers.authorization);
 }

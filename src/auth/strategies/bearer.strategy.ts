@@ -8,7 +8,7 @@ import { networkOf } from '../network/client-network.js';
 import type { Principal } from '../principal/principal.js';
 import { REALM } from './challenge.js';
 
-/** What the library sees of a request: its headers. The request itself is for {@link BearerStrategy.validate}. */
+/** The object that the library gets instead of the request. `request` is for {@link BearerStrategy.validate}. */
 interface ShownRequest {
   readonly request: Request;
 }
@@ -25,7 +25,7 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
     super({ realm: REALM, passReqToCallback: true });
   }
 
-  /** The library would take keys from the query and the body, too, where they end up in logs: it sees the header only. */
+  /** Shows only the headers to the library. The library also accepts keys from the query and the body, which appear in logs. */
   override authenticate(request: Request): void {
     super.authenticate({ headers: request.headers, request } as unknown as Request);
   }

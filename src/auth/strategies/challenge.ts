@@ -1,7 +1,7 @@
 export const REALM = 'chat';
 
-/** `WWW-Authenticate` (RFC 6750) where there is no credential. */
+/** The value of `WWW-Authenticate` (RFC 6750) for a request without a credential. */
 export const CHALLENGE = `Bearer realm="${REALM}"`;
 
-/** The same for one that is not, or no longer, valid. */
+/** The value of `WWW-Authenticate` for a credential that is unknown, expired or revoked. */
 export const INVALID_TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;

@@ -3,13 +3,13 @@ import type { Request } from 'express';
 import { Strategy } from 'passport';
 import { principalOfSession, sessionOf } from '../session/request-session.js';
 
-/** Lets in whom the session middleware has found. */
+/** Accepts requests for which the session middleware has found a session. */
 @Injectable()
 export class SessionStrategy extends Strategy {
-  /** Not `session`, which is a strategy of Passport's own. */
+  /** Not `session`, because Passport has a built-in strategy of this name. */
   static readonly strategyName = 'web-session';
 
-  /** Fails without a challenge: what there is to say of a missing credential, the bearer strategy says. */
+  /** Fails without a challenge, because the bearer strategy sends the challenge for a missing credential. */
   override authenticate(request: Request): void {
     try {
       const session = sessionOf(request);

@@ -3,7 +3,7 @@ import { DAY_MS, startOfDay } from '../tokens/utc-day.js';
 
 const MINUTE_MS = 60_000;
 
-/** What one account uses, counted in this process. */
+/** The use of limits by one account, counted in this process. */
 export class AccountUse {
   streams = 0;
   tokensReserved = 0;
@@ -14,19 +14,19 @@ export class AccountUse {
   private tokensUsed = 0;
   private tokensLearnt: number | undefined;
 
-  /** Whether the tokens of this day are known. */
+  /** Whether the tokens that were used earlier on this day are known. */
   knowsTokens(now: number): boolean {
     return this.day === startOfDay(now) && this.tokensLearnt !== undefined;
   }
 
-  /** What was written down of the day. What was counted here meanwhile may be in it. */
+  /** Sets the tokens that the ledger has recorded for this day. They may include tokens that were counted here meanwhile. */
   learnTokens(used: number, now: number): void {
     this.beginDay(now);
     this.tokensLearnt = used;
     this.tokensUsed = Math.max(this.tokensUsed, used);
   }
 
-  /** Others may have used tokens that are not counted here: they are to be learnt again. */
+  /** Makes the used tokens unknown again, because other replicas may have used tokens that are not counted here. */
   forgetLearntTokens(): void {
     this.tokensLearnt = undefined;
   }
@@ -36,7 +36,7 @@ export class AccountUse {
     this.tokensUsed += used;
   }
 
-  /** The limit that refuses a request: of several the one with the longest wait. */
+  /** Returns the limit that refuses a request. When several limits refuse, returns the limit with the longest wait. */
   refusedBy(state: LimitState, tokens: TokenDemand): LimitName | undefined {
     if (state.tokens !== undefined && state.tokens.remaining < tokens.atLeast) return 'tokens';
     if (state.requests?.remaining === 0) return 'requests';
@@ -51,7 +51,7 @@ export class AccountUse {
     this.requests += 1;
   }
 
-  /** @param replicas how many processes share the limits without knowing of each other's use. */
+  /** @param replicas how many processes share the limits, while none of them knows what the others use. */
   state({ requestsPerMinute, concurrentStreams, tokensPerDay }: TierLimits, replicas: number, now: number): LimitState {
     const share = (limit: number) => Math.ceil(limit / replicas);
     const isMinuteOver = now >= this.minuteEndsAt;
@@ -83,13 +83,16 @@ export class AccountUse {
     };
   }
 
-  /** Whether nothing is lost when it is forgotten, but for the tokens where `exceptTokens`. */
+  /** Whether this object can be removed without loss. With `exceptTokens`, the count of used tokens may be lost. */
   isIdle(now: number, exceptTokens: boolean): boolean {
     if (this.streams > 0 || this.tokensReserved > 0 || now < this.minuteEndsAt) return false;
     return exceptTokens || this.day !== startOfDay(now);
   }
 
-  /** What all replicas had used when this one began to count is gone for all; the rest is shared. */
+  /**
+   * The tokens that were used before this process began to count are subtracted from the whole limit. The replicas share
+   * the rest.
+   */
   private tokensLeft(limit: number, share: (limit: number) => number, now: number): number {
     const isToday = this.day === startOfDay(now);
     const learnt = isToday ? (this.tokensLearnt ?? 0) : 0;

@@ -16,21 +16,21 @@ import { startOfDay } from '../tokens/utc-day.js';
 import { wholeTokens } from '../tokens/whole-tokens.js';
 import { AccountUse } from './account-use.js';
 
-/** Above this number, accounts without streams are forgotten even though they have used tokens today. */
+/** Above this number, accounts without streams are removed even if they have used tokens today. */
 const MAX_ACCOUNTS = 100_000;
-/** Looked at with every admission, so that the work of forgetting is spread over them. */
+/** How many accounts each admission checks for removal. So the work of removal is spread over the admissions. */
 const LOOKED_AT = 4;
-/** A place comes free when a stream ends, which nobody can foretell. */
+/** A place becomes free when a stream ends. The time is unknown, so a client may retry soon. */
 const STREAMS_RETRY_SECONDS = 1;
 
 export interface InProcessLimitStoreOptions {
   readonly tokensUsed?: TokensUsed;
   readonly now?: Clock;
-  /** How many processes share each limit; by default this one has it alone. */
+  /** How many processes share each limit. By default, only this process uses the limits. */
   readonly replicas?: () => number;
 }
 
-/** Counts in this process. */
+/** Counts the use of limits in this process. */
 export class InProcessLimitStore extends LimitStore {
   private readonly accounts = new Map<string, AccountUse>();
   private readonly known: KnownTokens;
@@ -74,13 +74,13 @@ export class InProcessLimitStore extends LimitStore {
     return refusedBy && refusal(refusedBy, state);
   }
 
-  /** Counts what was admitted elsewhere and runs in this process. */
+  /** Counts a request that Redis has admitted and that runs in this process. */
   hold(accountId: string, holdsPlace: boolean, reserved: number | undefined): Lease {
     this.forgetSome();
     return this.lease(this.useOf(accountId), holdsPlace, reserved);
   }
 
-  /** From now on others use tokens that are not counted here, or have done so. */
+  /** Makes the used tokens of all accounts unknown again, because other replicas use tokens that are not counted here. */
   forgetLearntTokens(): void {
     for (const use of this.accounts.values()) use.forgetLearntTokens();
   }
@@ -119,7 +119,7 @@ export class InProcessLimitStore extends LimitStore {
     if (tokensPerDay === undefined || this.accounts.get(accountId)?.knowsTokens(this.now()) === true) return;
     const day = startOfDay(this.now());
     const used = await this.known.since(accountId, day);
-    // Midnight may have passed meanwhile: the answer is then about yesterday.
+    // When midnight in UTC has passed meanwhile, the answer is about yesterday.
     if (used !== undefined && startOfDay(this.now()) === day) this.useOf(accountId).learnTokens(used, this.now());
   }
 
@@ -129,7 +129,7 @@ export class InProcessLimitStore extends LimitStore {
     let left = LOOKED_AT;
     for (const [accountId, use] of this.accounts) {
       if (left-- === 0) return;
-      // A Map keeps the order of insertion: what stays goes to the end, and the next admission looks at others.
+      // A Map keeps the order of insertion. An account that stays moves to the end, so the next admission checks others.
       this.accounts.delete(accountId);
       if (!use.isIdle(now, exceptTokens)) this.accounts.set(accountId, use);
     }

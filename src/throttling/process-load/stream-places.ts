@@ -22,7 +22,7 @@ export class StreamPlaces {
     this.limit = maxStreams;
   }
 
-  /** Why no stream may begin now, before any work is done for it. `undefined` when one may. */
+  /** Returns the error when no stream may begin now, otherwise `undefined`. Called before any work is done for the stream. */
   refusal(): ServiceError | undefined {
     if (this.taken >= this.limit) return this.shed('streams', 'This process has as many open streams as it can hold.');
     if (this.eventLoop.isOverloaded) return this.shed('event_loop', 'This process is overloaded.');
@@ -32,8 +32,8 @@ export class StreamPlaces {
   /**
    * Takes a place until the response is over.
    *
-   * @returns gives the place back at once.
-   * @throws {ServiceError} `unavailable` when there is none.
+   * @returns a function that gives the place back at once.
+   * @throws {ServiceError} `unavailable` when no place is free.
    */
   take(response: Response): () => void {
     if (this.taken >= this.limit) throw this.shed('streams', 'This process has as many open streams as it can hold.');

@@ -1,6 +1,6 @@
 /**
- * The keys of an account, in the order in which the scripts expect them. The braces are a hash tag: all of an account lie
- * in one slot of a cluster.
+ * Returns the keys of an account, in the order that the scripts expect. The braces are a hash tag, so that all keys of an
+ * account are in one slot of a cluster.
  */
 export function accountKeys(accountId: string): [use: string, streams: string, reservations: string] {
   const prefix = `chat:{${accountId}}`;

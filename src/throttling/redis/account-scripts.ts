@@ -1,16 +1,17 @@
 import { RedisScript } from '../../redis/redis-script.js';
 
-/** How long a lease lives that nobody renews: a killed replica gives its places back after this time. */
+/** How long a lease lasts without a renewal. The places of a killed replica become free after this time. */
 export const LEASE_MS = 25_000;
 
 /**
- * Shared by the scripts. Of an account there are
- * - KEYS[1], a hash: `r` requests of the minute that ends at `e`; `u` tokens used on the day `d`, where `s` is the day whose
- *   earlier use was told; `v` tokens reserved, the sum over KEYS[3];
- * - KEYS[2], the streams: ids of leases by expiry;
- * - KEYS[3], the reservations: `<id of the lease>:<tokens>` by expiry.
+ * The common beginning of all scripts. Each account has three keys:
+ * - KEYS[1], a hash: `r` requests of the minute that ends at `e`; `u` tokens used on the day `d`; `s` the day for which `u`
+ *   includes the tokens used before the counter began; `v` tokens reserved, the sum over KEYS[3];
+ * - KEYS[2], the streams: a sorted set of lease ids by expiry;
+ * - KEYS[3], the reservations: a sorted set of `<id of the lease>:<tokens>` by expiry.
  *
- * Time is that of Redis. What is expired of this account goes when the account is looked at, and whole keys by themselves.
+ * Times are by the clock of Redis, in milliseconds. A script removes the expired entries of its account. Whole keys expire
+ * by themselves.
  */
 const PRELUDE = `
 local LEASE, DAY = ${LEASE_MS}, 86400000
@@ -47,17 +48,19 @@ local function keep(key, ms) redis.call('PEXPIRE', key, int(ms)) end
 local function keepDay() keep(KEYS[1], today + DAY - now + 2 * LEASE) end
 `;
 
-/** What {@link ADMIT} answers first. */
+/** The outcome of {@link ADMIT} for an admitted request. */
 export const ADMITTED = 0;
-/** Nothing is counted yet: the tokens used before have to be told. */
+/** The outcome of {@link ADMIT} when nothing is counted yet. Call the script again with the tokens that were used before. */
 export const UNSEEDED = 4;
-/** In the order of the numbers that {@link ADMIT} answers. */
+/** The limit that refuses the request, by the outcome of {@link ADMIT}. */
 export const REFUSED_BY = [undefined, 'tokens', 'requests', 'streams'] as const;
 
 /**
- * ARGV: id of the lease ('' to look only); limits of requests, streams, tokens (-1: none); fewest and most tokens; the tokens
- * used since the beginning of a day ('?' not asked yet, '' nobody says); that day.
- * Answers: outcome, requests left, ms to the next minute, streams left, tokens left, tokens granted, now in ms.
+ * Admits or refuses a request.
+ *
+ * ARGV: id of the lease ('' reads the state only); limits of requests, streams, tokens (-1: none); fewest and most tokens;
+ * the tokens used since the beginning of a day ('?' not asked yet, '' unknown); that day.
+ * Returns: outcome, requests left, ms to the next minute, streams left, tokens left, tokens granted, now in ms.
  */
 export const ADMIT = new RedisScript(`${PRELUDE}
 local id, seed = ARGV[1], ARGV[7]
@@ -127,8 +130,9 @@ return {outcome, requestLimit - requests, minuteEnd - now, streamLimit - streams
 `);
 
 /**
- * ARGV: for each lease its id, 1 if it holds a stream's place, and the tokens it reserves (-1: none). Adds what Redis has
- * lost or dropped.
+ * Renews leases. Adds leases that Redis has lost or removed.
+ *
+ * ARGV: for each lease its id, 1 if it holds a stream's place, and the tokens it reserves (-1: none).
  */
 export const RENEW = new RedisScript(`${PRELUDE}
 local expiry = int(now + LEASE)
@@ -150,8 +154,10 @@ end
 `);
 
 /**
- * ARGV: id of the lease, tokens it reserved, tokens used, 1 if it may have been settled before: it counts then only if the
- * reservation is there still.
+ * Replaces a reservation by the tokens used.
+ *
+ * ARGV: id of the lease, tokens it reserved, tokens used, 1 if this may be a repetition. A repetition counts only if the
+ * reservation still exists.
  */
 export const SETTLE = new RedisScript(`${PRELUDE}
 local sum = reserved()
@@ -165,7 +171,7 @@ end
 keepDay()
 `);
 
-/** ARGV: id of a lease that Redis may have given without being able to say so, and that nobody holds. */
+/** Removes a lease that no request holds, because the reply of Redis did not arrive. ARGV: id of the lease. */
 export const WITHDRAW = new RedisScript(`${PRELUDE}
 redis.call('ZREM', KEYS[2], ARGV[1])
 local sum = reserved()

@@ -2,12 +2,12 @@ import { wholeSeconds } from '../in-process/account-use.js';
 import type { LimitState, TierLimits } from '../limit-store.js';
 import { DAY_MS, startOfDay } from '../tokens/utc-day.js';
 
-/** What the script answers: times are those of Redis. */
+/** The reply of the script `ADMIT`. Times are by the clock of Redis. */
 export interface AdmissionReply {
   readonly outcome: number;
   readonly state: LimitState;
   readonly granted: number;
-  /** The day that it is for Redis. */
+  /** The start of the current day in UTC, in milliseconds since 1970. */
   readonly day: number;
   /** Milliseconds to the next minute. */
   readonly minuteLeftMs: number;

@@ -5,7 +5,7 @@ import { RENEW } from './account-scripts.js';
 
 /** Three times in the life of a lease, so that one renewal may fail. */
 const RENEW_EVERY_MS = 8000;
-/** Few enough that Redis, which does one thing at a time, is not held up for long. */
+/** A small number, so that one command does not block Redis for long. Redis runs one command at a time. */
 const LEASES_PER_COMMAND = 100;
 const COMMANDS_AT_ONCE = 100;
 
@@ -13,11 +13,11 @@ export interface HeldParts {
   readonly id: string;
   readonly accountId: string;
   holdsPlace: boolean;
-  /** Tokens, until they are settled. */
+  /** The reserved tokens until they are settled, then `undefined`. */
   reserved: number | undefined;
 }
 
-/** What this process holds of the accounts' limits. Renews it in Redis, and adds what Redis does not know of. */
+/** The leases that this process holds. Renews them in Redis, and adds leases that Redis does not know. */
 export class HeldLeases implements OnApplicationShutdown {
   private readonly byAccount = new Map<string, Set<HeldParts>>();
   private timer: NodeJS.Timeout | undefined;
@@ -33,7 +33,7 @@ export class HeldLeases implements OnApplicationShutdown {
     this.timer ??= setInterval(() => void this.renew(), RENEW_EVERY_MS).unref();
   }
 
-  /** To be called when a lease holds less than before. */
+  /** Removes a lease that holds nothing more. Call this after a lease has given its place or its tokens back. */
   removeIfEmpty(lease: HeldParts): void {
     if (lease.holdsPlace || lease.reserved !== undefined) return;
     const ofAccount = this.byAccount.get(lease.accountId);
@@ -59,7 +59,7 @@ export class HeldLeases implements OnApplicationShutdown {
       }
       await Promise.all(commands);
     } catch {
-      // Redis is away: the next round, or its return, renews all.
+      // Redis is unavailable or slow. All leases are renewed in the next round, or when Redis is back.
     } finally {
       this.renewing = false;
     }

@@ -2,16 +2,19 @@ import { RedisAway } from '../../redis/redis-away.js';
 import type { RedisClient, RedisConnection } from '../../redis/redis-connection.js';
 import { RedisSlow } from '../../redis/redis-slow.js';
 
-/** Of news that Redis has not taken yet; above this number the oldest is lost, and made up for by the ledger next day. */
+/**
+ * The most commands that wait for Redis. Above this number, the oldest command is lost. The next day's counters start from
+ * the ledger, so they are correct again.
+ */
 const MAX_KEPT = 20_000;
 const SENT_AT_ONCE = 100;
-/** When Redis is there but has too many commands waiting. */
+/** The delay before a retry when Redis is available, but too many commands wait. */
 const RETRY_AFTER_MS = 1000;
 
-/** @param again whether it may have been sent before. */
+/** @param again whether the command may have been sent before. */
 type News = (client: RedisClient, again: boolean) => Promise<unknown>;
 
-/** News for Redis that nobody waits for: sent at once, and again when Redis is back. */
+/** Sends commands to Redis that no request waits for. Sends each command at once, and retries when Redis is back. */
 export class Outbox {
   private retrying: NodeJS.Timeout | undefined;
   private kept: { readonly news: News; readonly wasSent: boolean }[] = [];

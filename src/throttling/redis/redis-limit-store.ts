@@ -27,14 +27,15 @@ import { SpentMinutes } from './spent-minutes.js';
 
 const NOT_ASKED = '?';
 const NOBODY_SAYS = '';
-/** Midnight can pass once between a question and its answer. */
+/** The used tokens are asked for at most twice, because midnight can pass once between a question and its answer. */
 const MOST_QUESTIONS = 2;
 
 /**
- * Counts in Redis, for all replicas, by the clock of Redis: one round trip an admission. While Redis is slow, requests are
- * refused as `unavailable`, because load can make Redis slow, and limits stay exact.
+ * Counts in Redis, for all replicas, by the clock of Redis. An admission needs one round trip. While Redis is slow, requests
+ * are refused with `unavailable`: load can make Redis slow, and the limits must stay exact.
  *
- * While Redis is away each replica lets in its share, counted in the process. What runs then is told to Redis when it is back.
+ * While Redis is unavailable, each replica admits its share of the limits and counts in the process. When Redis is back, the
+ * replica adds its running requests to Redis.
  */
 export class RedisLimitStore extends LimitStore implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly idPrefix = randomBytes(6).toString('base64url');
@@ -44,7 +45,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   private readonly replicas: ReplicaCount;
   private readonly known: KnownTokens;
   private readonly spent = new SpentMinutes();
-  /** Counts the streams of this process always, as they count against its share when Redis goes away. */
+  /** Always counts the streams of this process, because they count against its share when Redis becomes unavailable. */
   private readonly local: InProcessLimitStore;
 
   constructor(
@@ -98,7 +99,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     return state && refusal('requests', state);
   }
 
-  /** The connection to Redis may be closed before the last hook of this class is called. */
+  /** Runs in this hook, because the connection to Redis may be closed before {@link onApplicationShutdown} is called. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.replicas.leave();
   }
@@ -107,13 +108,16 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     this.held.onApplicationShutdown();
   }
 
-  /** The first of all, as a settlement that goes to and fro twice is overtaken by what comes after it. */
+  /**
+   * Loads the scripts before any other command is sent. Without this, a settlement could need two round trips, and later
+   * commands could overtake it.
+   */
   private async loadScripts(): Promise<void> {
     const all = [ADMIT, SETTLE, RENEW, WITHDRAW];
     await this.redis.run((client) => Promise.all(all.map((script) => script.load(client)))).catch(() => undefined);
   }
 
-  /** @param wasSent whether Redis may have admitted it, too, and not been able to say so. */
+  /** @param wasSent whether Redis may have admitted the request too, but the reply did not arrive. */
   private async admitAlone(request: AdmissionRequest, id: string, wasSent: boolean): Promise<Admission> {
     const admission = await this.local.admit(request);
     if (!admission.admitted) {
@@ -121,11 +125,11 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
       return admission;
     }
     this.outages.admissionsWithoutRedis += 1;
-    // By the same id, so that Redis holds it once.
+    // The lease has the same id, so that Redis counts it only once.
     return { ...admission, lease: this.lease(id, request, admission.lease) };
   }
 
-  /** Takes back what Redis may have admitted without being able to say so. */
+  /** Takes back an admission that Redis may have made, when the reply did not arrive. */
   private withdraw(accountId: string, id: string): void {
     this.outbox.send((client) => WITHDRAW.run(client, accountKeys(accountId), [id]));
   }

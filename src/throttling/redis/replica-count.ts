@@ -5,10 +5,10 @@ import type { LimitOutages } from '../limit-outages.js';
 
 const KEY = 'chat:replicas';
 const BEAT_EVERY_MS = 5000;
-/** A replica that was silent for so long is gone. */
+/** A replica without a heartbeat for this long counts as dead. */
 const GONE_AFTER_MS = 15_000;
 
-/** ARGV: id of the replica. Answers how many there are. */
+/** Records a heartbeat. ARGV: id of the replica. Returns the number of replicas. */
 const BEAT = new RedisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -18,7 +18,7 @@ redis.call('PEXPIRE', KEYS[1], ${GONE_AFTER_MS})
 return redis.call('ZCARD', KEYS[1])
 `);
 
-/** Makes this replica known to the others, and finds out how many there are. */
+/** Sends the heartbeats of this replica, and counts all replicas. */
 export class ReplicaCount {
   private readonly id = randomUUID();
   private timer: NodeJS.Timeout | undefined;
@@ -35,7 +35,7 @@ export class ReplicaCount {
     });
   }
 
-  /** Says that this replica stops. To be called while the connection to Redis is still open. */
+  /** Removes this replica from the count. Call this while the connection to Redis is still open. */
   async leave(): Promise<void> {
     this.hasLeft = true;
     clearInterval(this.timer);
@@ -46,7 +46,7 @@ export class ReplicaCount {
     try {
       this.outages.replicas = Math.max(1, Number(await this.redis.run((client) => BEAT.run(client, [KEY], [this.id]))));
     } catch {
-      // The number that was last seen stands.
+      // The last known number stays valid.
     }
   }
 }

@@ -2,7 +2,7 @@ import { wholeSeconds } from '../in-process/account-use.js';
 import type { LimitState } from '../limit-store.js';
 
 const MAX_ACCOUNTS = 10_000;
-/** By which this process may be late in hearing of a new minute. */
+/** An entry ends this long before its minute, because the reply of Redis takes time to arrive. */
 const SLACK_MS = 20;
 
 interface SpentMinute {
@@ -10,7 +10,7 @@ interface SpentMinute {
   readonly endsAt: number;
 }
 
-/** The accounts that have no request left in this minute: they need not ask Redis. Measured, not read off a clock. */
+/** The accounts without a request left in this minute. They are refused without asking Redis. Uses a monotonic clock. */
 export class SpentMinutes {
   private readonly minutes = new Map<string, SpentMinute>();
 
@@ -24,7 +24,7 @@ export class SpentMinutes {
     }
   }
 
-  /** The state as it was, or `undefined` when the minute is not known to be spent, or was so under another limit. */
+  /** Returns the last known state, or `undefined` when requests may be left or the tier's limit has changed. */
   stateOf(accountId: string, limit: number | undefined): LimitState | undefined {
     const minute = this.minutes.get(accountId);
     const leftMs = (minute?.endsAt ?? 0) - performance.now();

@@ -2,17 +2,17 @@ import type { TokensUsed } from './tokens-used.js';
 import { wholeTokens } from './whole-tokens.js';
 
 const WAIT_MS = 1000;
-/** After an answer that did not come, nobody waits for one during this time. */
+/** After a missing answer, no request waits for an answer during this time. */
 const PAUSE_MS = 5000;
 
-/** Asks {@link TokensUsed} for a counter that has to begin, without making requests wait for long. */
+/** Asks {@link TokensUsed} for the start value of a counter. Requests wait one second at most. */
 export class KnownTokens {
   private readonly asked = new Map<string, Promise<number | undefined>>();
   private silentUntil = -Infinity;
 
   constructor(private readonly tokensUsed: TokensUsed) {}
 
-  /** `undefined` when nobody says; requests go on without it, and the next one asks again. */
+  /** Returns `undefined` when there is no valid answer. Requests continue without the value, and a later request asks again. */
   async since(accountId: string, day: number): Promise<number | undefined> {
     // Requests that arrive together share one question.
     const known = this.asked.get(accountId);

@@ -1,6 +1,6 @@
 /**
- * Rounds a number of tokens to one that every counter can hold exactly. `undefined` for a negative or non-finite number, which
- * the ledger of a team may return.
+ * Rounds a number of tokens to a whole number that every counter can store exactly. Returns `undefined` for a negative or
+ * non-finite number, which a custom ledger may return.
  */
 export function wholeTokens(tokens: number): number | undefined {
   if (!Number.isFinite(tokens) || tokens < 0) return undefined;
