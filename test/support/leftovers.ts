@@ -28,7 +28,7 @@ const SETTLED_WITHIN_MS = 5_000;
  */
 const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/usage/ledger/interrupted-streams.ts', 1],
-  // Runs only if the database has a clock of its own, and does not use the clock of the process.
+  // Runs only with PostgreSQL, whose clock is not the clock of the process.
   ['src/database/database-clock.ts', 1],
   ['src/common/event-loop/event-loop.ts', 1],
   ['src/http/connections/unread-answers.ts', 1],

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const REDIS_ADDRESS = 'redis://127.0.0.1:6379';
 const CLAIM = 'chat-test:claim';
-/** The lifetime of a claim. A claim must expire because this process cannot check whether a process on another host still runs. */
+/** The lifetime of a claim. Claims expire because this process cannot check whether a process on another host still runs. */
 const CLAIM_MS = 600_000;
 const PATIENCE_MS = 30_000;
 /** Deletes a claim if its value is still the given value. */

@@ -3,7 +3,8 @@ import type { ScriptedVendor } from './scripted-vendor.js';
 
 /**
  * The timeouts of each patience. A busy machine answers late. Short timeouts are therefore only for tests that expect a
- * timeout, and only for the wait that times out. With `forbearing`, a test can send signs of life for longer than the timeout.
+ * timeout, and only for the wait that times out. With `forbearing`, a test can send signs of life for longer than the
+ * timeout.
  */
 const TIMEOUTS = {
   patient: { first_token_ms: 60_000, idle_ms: 60_000 },
@@ -16,7 +17,7 @@ export type Patience = keyof typeof TIMEOUTS;
 
 /**
  * Models that use the same vendors, each through its own upstreams. Each test takes its own model, so that a failure in one
- * test does not affect another test. The service skips an upstream after several failures in a row.
+ * test does not affect another test. After several failures in a row, the service skips an upstream or counts it as dead.
  */
 export class SeparateModels implements Catalog {
   readonly upstreams: Readonly<Record<string, object>>;
@@ -48,7 +49,7 @@ export class SeparateModels implements Catalog {
   }
 }
 
-/** Only the first vendor gets the timeouts of the patience. The others stay patient, because they must answer after it fails. */
+/** Gives only the first vendor the timeouts of the patience. The other vendors must answer, so they have long timeouts. */
 function catalogOf(vendors: readonly ScriptedVendor[], patience: Patience): Catalog {
   const { upstreams, models } = routesTo(vendors, TIMEOUTS.patient);
   const [first = ''] = Object.keys(upstreams);

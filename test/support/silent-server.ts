@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Starts a server that accepts connections and never sends a byte. A TLS handshake never ends, as with an unreachable vendor. */
+/**
+ * Starts a server that accepts connections and never sends a byte. A TLS handshake with this server never ends, as with an
+ * unreachable vendor.
+ */
 export async function startSilentServer(): Promise<{ readonly authority: string; stop(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
