@@ -35,7 +35,7 @@ const STAND_IN = {
  * @param {object} options
  * @param {readonly string[]} options.scripts each script becomes a model `bench/<script>`
  * @param {string} options.gatewayCommand
- * @param {string | undefined} options.key an API key instead of the key of a new account; `none` for a gateway without accounts
+ * @param {string | undefined} options.key an API key to use; a new account by default; `none` for no accounts
  * @param {string | undefined} options.profileFolder the folder for CPU profiles of the gateway
  * @param {Record<string, number>} [options.tier] the limits of the default tier. No limits by default.
  * @param {Record<string, Record<string, number>>} [options.otherTiers] tiers for the accounts of {@link Stand.createKey}
