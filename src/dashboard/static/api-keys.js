@@ -5,7 +5,8 @@ offerCopying();
 // The page with a new key is the answer to a form. Reloading it must open the list, not send the form again.
 if (document.querySelector('[data-new-key]')) history.replaceState(null, '', '/settings/api-keys');
 
-// A second click would send the same key id again. The browser would then drop the answer that shows the key.
+// A second click would send the same key id again. The service refuses the id, and the browser would show the error instead of
+// the answer with the new key.
 for (const form of document.querySelectorAll('form[data-once]')) {
   form.addEventListener('submit', (event) => {
     if (form.dataset.sent) event.preventDefault();

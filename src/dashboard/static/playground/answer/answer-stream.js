@@ -24,7 +24,7 @@ export const STREAM_PATH = '/api/v1/chat/stream';
  * reports that the answer is complete.
  *
  * @param {ChatRequest} request
- * @param {AbortSignal} signal stops the answer. The generator then throws, usually the error of the browser.
+ * @param {AbortSignal} signal stops the answer. The generator then throws any error: check `signal.aborted` first.
  * @param {typeof fetch} send
  * @returns {AsyncGenerator<string, void, undefined>}
  * @throws {ChatFailure} for all other failures.
@@ -82,7 +82,7 @@ async function* readAnswer(body, requestId) {
     if (cause instanceof ChatFailure) throw cause;
     throw new ChatFailure('broken', 'The connection broke.', { requestId, cause });
   } finally {
-    // Cancels the request if the reader stops early.
+    // Cancels the rest of the response, for example if the caller stops reading early.
     reader.cancel().catch(() => undefined);
   }
   throw new ChatFailure('broken', 'The connection ended before the answer was complete.', { requestId });
