@@ -16,7 +16,7 @@ import { SignOutController } from './sign-in/sign-out.controller.js';
 import { SignUpController } from './sign-in/sign-up.controller.js';
 import { UsagePageController } from './usage/usage-page.controller.js';
 
-/** The web application: pages that this process renders, and their files. */
+/** The web application: the pages that this process renders, and the files that the pages use. */
 @Module({
   imports: [AccountsModule, ModelsModule, UsageReportsModule],
   controllers: [

@@ -6,7 +6,7 @@ import { Public } from '../http/routing/public.decorator.js';
 import { PageController } from './page-controller.decorator.js';
 import { Pages } from './pages.js';
 
-/** Where those go who are signed in and have nowhere else to go. */
+/** The page that opens after sign-in, unless the user asked for another page. */
 export const HOME = '/playground';
 
 @PageController()

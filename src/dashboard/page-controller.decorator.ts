@@ -3,7 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import { OutsideApi } from '../http/routing/outside-api.decorator.js';
 
 /**
- * A controller of pages: outside the API and its description. Its routes are `@SessionOnly()` or `@Public()`, and answer with
- * `Pages.send`. It is one more entry in the list of the dashboard's module.
+ * Marks a controller that serves pages. Its routes are outside the API and are not part of the OpenAPI document. Each route
+ * is `@SessionOnly()` or `@Public()`, and answers with `Pages.send`. Add each page controller to `DashboardModule`.
  */
 export const PageController = (path = ''): ClassDecorator => applyDecorators(OutsideApi(path), ApiExcludeController());

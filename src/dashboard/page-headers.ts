@@ -2,7 +2,7 @@ const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // The stylesheet holds its icons as data.
+  // The stylesheet contains its icons as data URLs.
   "img-src 'self' data:",
   "connect-src 'self'",
   "form-action 'self'",
@@ -10,7 +10,7 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** Of every page. */
+/** The response headers of every page. */
 export const PAGE_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
@@ -24,5 +24,5 @@ export const PAGE_HEADERS = {
   'X-Frame-Options': 'DENY',
 } as const;
 
-/** Of pages that came over TLS; browsers ignore it elsewhere, and http://localhost stays as it is. */
+/** An additional header of pages served over TLS. Browsers ignore it without TLS, so http://localhost keeps working. */
 export const HTTPS_ONLY = { 'Strict-Transport-Security': 'max-age=31536000' } as const;

@@ -1,17 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import type { Place } from './layout/navigation.js';
 
-/** What a page is beside the layout that all have. */
+/** The parts of a page that differ between pages. The layout adds the common parts. */
 export interface Page {
-  /** Of the browser's tab; the name of the service follows. */
+  /** The title in the browser tab. The layout appends the name of the service. */
   readonly title: string;
-  /** What `<main>` holds: one `<h1>` and what belongs to it. */
+  /** The content of `<main>`: one `<h1>` and the content below it. */
   readonly content: ComponentChildren;
   readonly place?: Place;
   /** An ES module in the folder `static`, such as `playground/playground.js`. */
   readonly script?: string;
-  /** A stylesheet in the same folder, beside the one that all pages have. */
+  /** A stylesheet in the same folder, in addition to the stylesheet of all pages. */
   readonly style?: string;
-  /** For pages that are one short form, and for those that need all the room. By default neither. */
+  /** `narrow` for a page with one short form, `wide` for a page that needs the full width. The default is in between. */
   readonly width?: 'narrow' | 'wide';
 }

@@ -8,17 +8,21 @@ import { Layout } from './layout/layout.js';
 import type { Page } from './page.js';
 import { HTTPS_ONLY, PAGE_HEADERS } from './page-headers.js';
 
-/** Answers with pages, or leads to them. */
+/** Sends pages, and redirects to pages. */
 @Injectable()
 export class Pages {
   constructor(@Inject(CONFIG) private readonly config: Config) {}
 
-  /** Whether strangers may make accounts. */
+  /** Whether visitors may create accounts themselves. */
   get signUp(): Config['signUp'] {
     return this.config.signUp;
   }
 
-  /** @example this.pages.send(response, { title: 'Usage', place: 'usage', content: UsageView({ rows }) }); */
+  /**
+   * Renders the page and sends it.
+   *
+   * @example this.pages.send(response, { title: 'Usage', place: 'usage', content: UsageView({ rows }) });
+   */
   send(response: Response, page: Page, status = 200): void {
     const { session } = response.req;
     const layout = Layout({ page, account: session?.account, signUp: this.signUp });
@@ -31,14 +35,14 @@ export class Pages {
     response.end(body);
   }
 
-  /** A page that tells what failed, with the status and headers of the error. */
+  /** Sends a page that reports a failure, with the status and headers of the error. */
   sendFailure(response: Response, page: Page, { status, headers, retryAfterSeconds }: ServiceError): void {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds);
     this.send(response, page, status);
   }
 
-  /** Leads to another page, which is then asked for by GET. */
+  /** Redirects to another page with status 303. The browser then requests that page by GET. */
   leadTo(response: Response, path: string): void {
     response.setHeader('Cache-Control', 'no-store');
     response.redirect(303, path);

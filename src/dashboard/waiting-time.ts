@@ -1,4 +1,4 @@
-/** Seconds as people say them, rounded up: "45 seconds", "3 minutes". */
+/** A duration in seconds as text for people: "45 seconds", "3 minutes". Minutes and hours are rounded up. */
 export function waitingTime(seconds: number): string {
   if (seconds < 60) return counted(seconds, 'second');
   if (seconds < 3600) return counted(Math.ceil(seconds / 60), 'minute');

@@ -29,7 +29,7 @@ const Chunk = z.object({ content: z.string(), done: z.boolean() });
 
 export type Model = z.infer<typeof Models>['models'][number];
 
-/** Speaks the service's HTTP interface. */
+/** A client for the HTTP API of the service. */
 export class ChatClient {
   constructor(
     private readonly url: string,
@@ -48,9 +48,11 @@ export class ChatClient {
   }
 
   /**
-   * The answer's text as it comes. Returns when the service says that the answer is whole, and when the signal aborts.
+   * Yields the text of the answer as it arrives. Returns when the service reports that the answer is complete, and when the
+   * signal aborts.
    *
-   * @throws {ChatFailure} when there is no answer, {@link IncompleteAnswer} when it breaks off.
+   * @throws {ChatFailure} if there is no answer.
+   * @throws {IncompleteAnswer} if the answer breaks off.
    */
   async *stream(request: ChatRequest, signal?: AbortSignal): AsyncGenerator<string> {
     try {
@@ -108,7 +110,7 @@ async function refusal(response: Response): Promise<ChatFailure> {
   return new ChatFailure(message, { status, code, retryAfter, requestId, lines });
 }
 
-/** What `event: error` says. */
+/** Reads the failure from the data of an `error` event. */
 function toldFailure(data: string): IncompleteAnswer {
   const body = ErrorBody.safeParse(JSON.parse(data));
   if (!body.success) return new IncompleteAnswer('The service says that it failed, but not why.');

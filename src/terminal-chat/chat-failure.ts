@@ -1,15 +1,15 @@
 export interface ChatFailureDetails {
   readonly status?: number | undefined;
   readonly code?: string | undefined;
-  /** As the service sent it. */
+  /** The value of the header `Retry-After`, as the service sent it. */
   readonly retryAfter?: string | undefined;
   readonly requestId?: string | undefined;
-  /** One line for each wrong member of the request. */
+  /** One line for each invalid field of the request. */
   readonly lines?: readonly string[];
   readonly cause?: unknown;
 }
 
-/** The service refused, or could not be reached: there is no answer. */
+/** There is no answer: the service refused the request, or the service could not be reached. */
 export class ChatFailure extends Error {
   constructor(
     message: string,
@@ -20,7 +20,7 @@ export class ChatFailure extends Error {
   }
 }
 
-/** The answer began and then broke off: what was printed is not the whole. */
+/** The answer began and then broke off. The printed text is incomplete. */
 export class IncompleteAnswer extends ChatFailure {
   constructor(message: string, details: ChatFailureDetails = {}) {
     super(message, details);
@@ -28,7 +28,7 @@ export class IncompleteAnswer extends ChatFailure {
   }
 }
 
-/** For a person to read: what happened, and what the service said about it. */
+/** Describes a failure for a person: the problem, and the details that the service sent. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof ChatFailure)) return error instanceof Error ? error.message : String(error);
   const { status, code, retryAfter, requestId, lines = [] } = error.details;

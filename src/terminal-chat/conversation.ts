@@ -6,7 +6,7 @@ import { printAnswer } from './terminal.js';
 
 type Settings = Pick<Options, 'system' | 'temperature' | 'maxTokens'> & { readonly model: string };
 
-/** Asks and answers at the terminal until the user leaves. */
+/** Runs a conversation in the terminal until the user exits. */
 export async function converse(client: ChatClient, settings: Settings): Promise<void> {
   const conversation = new Conversation(client, settings);
   const terminal = createInterface({ input: process.stdin, output: process.stdout, prompt: '> ' });
@@ -56,7 +56,7 @@ class Conversation {
     }
   }
 
-  /** Stops the answer under way. False when there is none, or it was stopped before. */
+  /** Stops the current answer. Returns false if there is no answer, or if the answer was already stopped. */
   stop(): boolean {
     if (this.answering === undefined || this.answering.signal.aborted) return false;
     this.answering.abort();
@@ -81,7 +81,7 @@ class Conversation {
       if (signal.aborted) say('Stopped: the answer is NOT complete.');
     } finally {
       this.answering = undefined;
-      // A question without any answer is forgotten; half an answer is what both sides have seen.
+      // The conversation drops a question without any answer. It keeps an incomplete answer, because the user has seen it.
       if (answer !== '') this.messages = [...messages, { role: 'assistant', content: answer }];
     }
   }

@@ -40,7 +40,11 @@ The second command prints the key, this once only.
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** @throws {Error} that says what is wrong with the arguments. */
+/**
+ * Reads the options from the arguments and the environment variables.
+ *
+ * @throws {Error} with a message about the invalid argument.
+ */
 export function readOptions(args: readonly string[], variables: Variables): Options {
   const { values } = parseArgs({
     args: [...args],
@@ -72,7 +76,7 @@ export function readOptions(args: readonly string[], variables: Variables): Opti
 function readNumber(option: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const number = Number(value);
-  // The service knows the limits; here it need only be a number at all.
+  // The service checks the limits. This code only checks that the value is a number.
   if (value.trim() === '' || !Number.isFinite(number)) throw new Error(`${option}: "${value}" is not a number.`);
   return number;
 }

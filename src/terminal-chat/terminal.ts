@@ -1,14 +1,14 @@
-/** Everything that could move the cursor or change the terminal, but not line breaks and tabs. */
+/** The control characters that could move the cursor or change the terminal. Line breaks and tabs are not included. */
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** Prints the pieces as they come. */
+/** Prints the pieces as they arrive. */
 export async function printAnswer(pieces: AsyncIterable<string>, onPiece?: (piece: string) => void): Promise<void> {
   let begun = false;
   try {
     for await (const piece of pieces) {
       begun = true;
       onPiece?.(piece);
-      // A model's text may not steer the terminal; a file or another program gets it as it is.
+      // The text of a model must not control the terminal. A file or another program gets the text unchanged.
       process.stdout.write(process.stdout.isTTY ? piece.replace(CONTROL_CHARACTERS, '') : piece);
     }
   } finally {

@@ -1,16 +1,16 @@
-// The load client: sends requests and checks all that comes back, to the character.
+// The load client. It sends requests and checks every character of the answers.
 import { Connection } from './connection.mjs';
 import { scriptNamed, sharedNow, textOf } from './scripts.mjs';
 import { StreamCheck } from './stream-check.mjs';
 
 /**
  * @typedef {object} StreamResult
- * @property {number} status 0 when there was no answer
- * @property {boolean} complete everything arrived, in order, with one true end and nothing after it
- * @property {string | undefined} wrong what did not arrive as the contract says
- * @property {string | undefined} errorCode of an `event: error` or of a JSON error
- * @property {number} chunks of the server, which may join several of the vendor
- * @property {number} firstChunkMs
+ * @property {number} status the HTTP status, or 0 if there was no answer
+ * @property {boolean} complete whether everything arrived in order, with one valid end and nothing after the end
+ * @property {string | undefined} wrong the first violation of the API contract
+ * @property {string | undefined} errorCode the code of an `event: error` or of a JSON error
+ * @property {number} chunks the number of chunks of the server, which may join several chunks of the vendor
+ * @property {number} firstChunkMs the time from the request to the first chunk
  */
 
 /** @typedef {import('./connection.mjs').Target} Target */
@@ -100,7 +100,7 @@ export async function readStream(connection, target, scriptName, { onStamp, onCh
 }
 
 /**
- * Runs `count` jobs, `width` at a time, each line of jobs on a connection of its own that is kept between them.
+ * Runs `count` jobs, `width` at a time. Each of the parallel lines of jobs has one connection, which its jobs reuse.
  *
  * @template Result
  * @param {Target} target
@@ -126,7 +126,7 @@ export async function load(target, { count, width }, job) {
 
 /**
  * @param {readonly StreamResult[]} results
- * @throws {Error} when a stream did not arrive whole
+ * @throws {Error} if a stream did not arrive completely
  */
 export function assertComplete(results) {
   const broken = results.filter(({ complete }) => !complete);

@@ -1,9 +1,10 @@
-// HTTP/1.1 on a bare socket, so that on two cores the servers limit and not the client.
+// An HTTP/1.1 client on a bare socket. It uses little CPU, so that on two cores the servers are the bottleneck, not the
+// client.
 import { connect } from 'node:net';
 
-/** @typedef {{ port: number, key: string | undefined }} Target a server, and the key to show it */
+/** @typedef {{ port: number, key: string | undefined }} Target a server, and the API key to send to it */
 
-/** One connection that carries one exchange after another. */
+/** One connection that performs one exchange after another. */
 export class Connection {
   #socket;
   #input = '';
@@ -18,7 +19,8 @@ export class Connection {
   constructor(socket) {
     this.#socket = socket;
     socket.setNoDelay(true);
-    // One character a byte: cheap, and framing cannot split a code point. Texts become UTF-8 where it matters.
+    // Latin-1 has one character for each byte. It is cheap, and framing cannot split a code point. Later code decodes UTF-8
+    // where it matters.
     socket.setEncoding('latin1');
     socket.on('data', (bytes) => {
       this.#input = this.#input === '' ? bytes : this.#input + bytes;
@@ -49,7 +51,7 @@ export class Connection {
   /**
    * @param {string} request
    * @param {{ onHead?: (status: number) => void, onBody?: (bytes: string) => void }} on
-   * @returns {Promise<boolean>} whether the answer arrived whole
+   * @returns {Promise<boolean>} whether the complete answer arrived
    */
   exchange(request, { onHead = () => {}, onBody = () => {} } = {}) {
     return new Promise((resolve) => {
@@ -62,7 +64,7 @@ export class Connection {
     });
   }
 
-  /** Stops reading: what the server sends from now on fills the buffers between us. */
+  /** Stops reading. Everything that the server sends from now on fills the buffers between the server and this client. */
   pause() {
     this.#socket.pause();
   }

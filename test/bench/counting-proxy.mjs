@@ -1,10 +1,10 @@
-// Stands between the service and a store, and counts what it is asked.
+// A proxy between the service and a store. It counts the commands and bytes that pass.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
-/** @typedef {{ commands: number, sent: number, received: number }} Traffic bytes as the service sees them */
+/** @typedef {{ commands: number, sent: number, received: number }} Traffic the bytes that the service sent and received */
 
-/** @typedef {(bytes: Buffer) => number} Counter how many commands begin in the bytes of one connection, fed in order */
+/** @typedef {(bytes: Buffer) => number} Counter counts the commands in the bytes of one connection. Call it in byte order. */
 
 export class CountingProxy {
   /** @type {Traffic} */
@@ -12,8 +12,8 @@ export class CountingProxy {
   #server;
 
   /**
-   * @param {number} port of the store
-   * @param {() => Counter} counterOf a counter for each connection
+   * @param {number} port the port of the store
+   * @param {() => Counter} counterOf creates the counter for a connection
    */
   static async start(port, counterOf) {
     const proxy = new CountingProxy();
@@ -42,12 +42,12 @@ export class CountingProxy {
   }
 }
 
-/** Redis: a command is an array of strings. @returns {Counter} */
+/** Counts the commands of Redis. A command is an array of strings. @returns {Counter} */
 export function redisCommands() {
   let rest = '';
   return (bytes) => {
     const text = rest + bytes.toString('latin1');
-    // What may be the beginning of one waits for more.
+    // The last line may be incomplete. It waits for more bytes.
     const whole = text.lastIndexOf('\r\n') + 2;
     rest = text.slice(whole);
     return text.slice(0, whole).match(/\*\d+\r\n(?=\$|$)/g)?.length ?? 0;
@@ -58,7 +58,12 @@ const SIMPLE_QUERY = 'Q'.charCodeAt(0);
 const EXECUTE = 'E'.charCodeAt(0);
 const HEADER_LENGTH = 5;
 
-/** PostgreSQL: a type, the length, the rest; only the first message of a connection has no type. @returns {Counter} */
+/**
+ * Counts the statements of PostgreSQL. A message has a type, a length and a body. Only the first message of a connection has
+ * no type.
+ *
+ * @returns {Counter}
+ */
 export function postgresStatements() {
   let rest = Buffer.alloc(0);
   let hasBegun = false;

@@ -4,10 +4,10 @@ import { runningProcesses } from './processes.mjs';
 const TICKS_PER_SECOND = 100;
 
 /**
- * Starts to watch how busy the machine is with what is not of this bench: the lateness of chunks means little beside it,
- * and CPU times rise with shared caches.
+ * Starts to measure the CPU use of processes outside this bench. With much other load, the lateness of chunks means little,
+ * and CPU times rise because of shared caches.
  *
- * @returns {Promise<() => Promise<number>>} gives the cores that others kept busy since, on average
+ * @returns {Promise<() => Promise<number>>} a function that returns how many cores other processes have kept busy on average
  */
 export async function watchForeignLoad() {
   const startedAt = performance.now();
@@ -17,7 +17,7 @@ export async function watchForeignLoad() {
 
 async function foreignSeconds() {
   const own = await Promise.all(runningProcesses().map(async (one) => (await one.usage()).cpuMicros / 1e6));
-  // All of the machine: user, nice, system. Of this process: its own, and that of children that have ended.
+  // For the machine: user, nice and system time. For this process: its own time, and the time of children that have ended.
   const all = readFileSync('/proc/stat', 'utf8').split('\n')[0].split(/\s+/).slice(1, 4);
   const self = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ').slice(11, 15);
   const seconds = (ticks) => ticks.reduce((sum, value) => sum + Number(value), 0) / TICKS_PER_SECOND;

@@ -1,5 +1,5 @@
-// The hostile clients of hostile-soak.mjs, a process of their own. Each does one thing, one after the other, until it is told
-// to stop by SIGTERM; then this process prints what it sent, a line of JSON, and ends.
+// The hostile clients of hostile-soak.mjs, in a separate process. Each client repeats one attack until the process gets
+// SIGTERM. The process then prints the numbers of its rounds and answers as one line of JSON, and exits.
 //
 //   node test/bench/hostile-clients.mjs <port> <key> [<words of the kinds to run>]
 import { randomInt } from 'node:crypto';
@@ -11,21 +11,21 @@ import { crc32 } from 'node:zlib';
 
 const [port, key, only = ''] = [Number(process.argv[2]), process.argv[3], process.argv[4]];
 
-// They would run on other machines. What they compute must not stand in the way of the clients that are measured.
+// In reality these clients run on other machines. Their CPU use here must not slow down the clients that are measured.
 setPriority(19);
 
 const BODY_LIMIT = 4 * 1024 * 1024;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const STREAM = '/api/v1/chat/stream';
 
-/** @type {Record<string, Record<string, number>>} kind → status (or what happened) → how often */
+/** @type {Record<string, Record<string, number>>} the number of answers, by kind of client and by status or other outcome */
 const answers = {};
 let isOver = false;
 process.once('SIGTERM', () => (isOver = true));
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-/** Sends a request and reads the answer; resolves with its status, or with what became of the connection. */
+/** Sends a request and reads the answer. Resolves with the status, or with `cut` if the connection broke off. */
 function send(kind, { method = 'POST', path = STREAM, headers = {}, body = '' }) {
   return new Promise((resolve) => {
     const done = (outcome) => {
@@ -57,7 +57,7 @@ function send(kind, { method = 'POST', path = STREAM, headers = {}, body = '' })
   });
 }
 
-/** A connection that a client uses as it likes. Resolves once it is open. */
+/** Opens a bare connection, on which a client can send any bytes. */
 function openSocket() {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port });
@@ -89,7 +89,7 @@ const echo = chat('builtin/eliza', [{ role: 'user', content: `echo ${repeated('w
   max_tokens: 1,
 });
 
-/** A key that could be one, and is none. */
+/** A random API key with a valid format and checksum that no account has. */
 function unknownKey() {
   const body = `csk_${Array.from({ length: 43 }, () => BASE62[randomInt(62)]).join('')}`;
   let checksum = '';
@@ -101,7 +101,7 @@ let next = 0;
 const oneOf = (list) => list[(next += 1) % list.length];
 const wrongBodies = [unknownMembers, emptyMessages, deep, longNames, brackets];
 
-/** One round of each client; it is repeated until the soak is over. */
+/** One round of each client. Each client repeats its round until the soak is over. */
 const KINDS = {
   'wrong bodies of up to 4 MiB': () => send('wrong bodies of up to 4 MiB', { body: oneOf(wrongBodies) }),
   'large bodies that are right': () => send('large bodies that are right', { body: oneOf([escapes, spaces, echo]) }),
@@ -178,7 +178,7 @@ await Promise.all(
     while (!isOver) {
       await round().catch(() => undefined);
       rounds[kind] += 1;
-      // A refusal that is cheap for the service must be cheap to send again, but not fill a core with the client.
+      // The pause is short, so that clients repeat cheap requests often, but it keeps the client from using a whole core.
       await sleep(5);
     }
   }),

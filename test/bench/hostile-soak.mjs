@@ -1,11 +1,12 @@
-// Honest streams beside hostile clients (hostile-clients.mjs): what does an honest client notice?
+// Measures how hostile clients (hostile-clients.mjs) affect the streams of honest clients.
 //
 //   npm run build && node test/bench/hostile-soak.mjs         5 minutes, 200 streams
-//   node test/bench/hostile-soak.mjs --minutes 0.3            does it run? Memory is judged from one minute on
-//   node test/bench/hostile-soak.mjs --minutes 1 --peaceful   without the hostile clients: the noise of the machine
-//   node test/bench/hostile-soak.mjs --minutes 1 --only keys  one kind of hostile client, by a word of its name
+//   node test/bench/hostile-soak.mjs --minutes 0.3            checks that everything runs; memory is checked from 1 minute on
+//   node test/bench/hostile-soak.mjs --minutes 1 --peaceful   without the hostile clients, to measure the noise of the machine
+//   node test/bench/hostile-soak.mjs --minutes 1 --only keys  only the kinds of hostile clients whose name contains the word
 //
-// Every honest stream must be whole, no chunk later than 250 ms, `/health` always there, and memory flat. Exit code 1 otherwise.
+// Every honest stream must be complete, no chunk may be later than 250 ms, `/health` must always answer, and memory must not
+// grow. Otherwise the exit code is 1.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -55,7 +56,7 @@ const wrong = [];
 let whole = 0;
 let chunks = 0;
 async function honestLine(number) {
-  // Not all at the same moment, as people do not come so either.
+  // The streams start one after another, because real users do not arrive at the same moment.
   await sleep(number * 10);
   let connection = await Connection.open(gateway);
   while (!isOver()) {
@@ -88,7 +89,7 @@ async function watchHealth() {
       await connection.exchange(getRequest(gateway, '/api/v1/health'), { onHead: (value) => (status = value) });
       connection.close();
     } catch {
-      // The status says so.
+      // The status stays 0, which counts as a failure.
     }
     if (status === 200) healthMs.push(performance.now() - beganAt);
     else wrong.push(`/health ${status}`);

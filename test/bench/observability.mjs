@@ -1,11 +1,12 @@
-// Measures what ledger, metrics and request logs cost: the CPU of a short request with them, as a ratio to the same service
-// without them.
+// Measures the cost of the ledger, the metrics and the request logs: the CPU time of a short request with them, as a ratio
+// to the same service without them.
 //
 //   npm run build && node test/bench/observability.mjs        7 rounds, about 3 minutes
 //   node test/bench/observability.mjs --rounds 15 --json out.json
-//   node test/bench/observability.mjs --profile DIR           all on writes its CPU profile into DIR
+//   node test/bench/observability.mjs --profile DIR           the service with everything on writes its CPU profile to DIR
 //
-// All run at once and are measured one after the other, each first in its turn; a ratio is that of one round, as in run.mjs.
+// All services run at the same time and are measured one after another. Each round begins with another service. Each ratio
+// compares values of the same round, as in run.mjs.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { watchForeignLoad } from './foreign-load.mjs';
@@ -31,7 +32,7 @@ const size = { ...short.size, count: Number(options.count) };
 const stand = await prepare({ scripts: short.scripts, gatewayCommand: 'node dist/main.js' });
 const quiet = { LOG_LEVEL: 'fatal' };
 const profiled = options.profile === undefined ? '' : ` --cpu-prof --cpu-prof-dir=${options.profile}`;
-/** The first is what the others are measured against. */
+/** The variants of the service. The first variant is the baseline of the ratios. */
 const SIDES = {
   none: { command: 'node test/bench/unobserved.mjs', variables: quiet },
   ledger: { variables: quiet },
@@ -43,7 +44,7 @@ const SIDES = {
 };
 const names = Object.keys(SIDES);
 
-// The first makes the account: that of the bench needs the built admin command beside dist/main.js, which all share.
+// Starting the first service creates the account that all services share, with the built admin command next to dist/main.js.
 const servers = {};
 for (const name of names) {
   servers[name] = await stand.startGateway(SIDES[name]);

@@ -1,5 +1,6 @@
-// Preloaded (--import) into every process of a bench: answers over IPC what the process has used so far. Both servers
-// carry it, so what little it costs is the same for both. getrusage counts in microseconds; /proc/<pid>/stat in 10 ms.
+// Reports over IPC the CPU time and memory that a process has used so far. Every process of a bench preloads this file with
+// --import. Both servers load it, so its small cost is the same for both. getrusage counts in microseconds, but
+// /proc/<pid>/stat counts in steps of 10 ms.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 import { setFlagsFromString } from 'node:v8';
@@ -11,11 +12,11 @@ if (isMainThread && process.channel) {
   process.on('message', (message) => {
     if (message?.probe === undefined) return;
     if (message.probe === 'collect') collectGarbage();
-    // Sets VmHWM back to what is resident now.
+    // Resets VmHWM, the peak, to the current resident memory.
     if (message.probe === 'reset-peak') writeFileSync('/proc/self/clear_refs', '5');
     process.send({ probe: message.id, usage: usage() });
   });
-  // Nobody is left to stop this process when the bench is gone.
+  // When the bench has exited, no other process would stop this process.
   process.on('disconnect', () => process.exit());
   process.channel.unref();
 }

@@ -1,4 +1,4 @@
-// Starts the processes of a bench, asks them what they use, and sees to it that none outlives it.
+// Starts the processes of a bench, reads their resource usage, and makes sure that they end with the bench.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -22,7 +22,7 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
-/** A folder that goes away with this process. */
+/** Creates a folder that is removed when this process exits. */
 export function temporaryFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'chat-bench-'));
   temporaryFolders.push(folder);
@@ -42,7 +42,7 @@ export class MeasuredProcess {
   /**
    * @param {string} name
    * @param {readonly string[]} command `node`, its flags, the script, its arguments
-   * @param {Record<string, string>} environment beside PATH and the like
+   * @param {Record<string, string>} environment variables in addition to PATH and HOME
    */
   constructor(name, command, environment) {
     const [node, ...rest] = command;
@@ -54,7 +54,7 @@ export class MeasuredProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     running.add(this);
-    // The last words are enough to explain a failure.
+    // The end of the output is enough to explain a failure.
     this.#child.stdout.on('data', (text) => (this.#stdout = (this.#stdout + text).slice(-4000)));
     this.#child.stderr.on('data', (text) => (this.#stderr = (this.#stderr + text).slice(-4000)));
     this.exited = new Promise((resolve) => {
@@ -66,7 +66,7 @@ export class MeasuredProcess {
     });
   }
 
-  /** The port of a process that prints `{"port":…}` first. */
+  /** Waits until the process prints `{"port":…}`, and returns the port. */
   reportedPort() {
     return this.until('reports its port', () => {
       const line = /^\{"port":(\d+)\}$/m.exec(this.#stdout);
@@ -75,12 +75,13 @@ export class MeasuredProcess {
   }
 
   /**
-   * Waits for a condition; fails with the last words of the process when it ends first, or after 30 s.
+   * Waits for a condition.
    *
    * @template Result
    * @param {string} what
    * @param {() => Result | undefined | Promise<Result | undefined>} condition
    * @returns {Promise<Result>}
+   * @throws {Error} with the end of the output, if the process exits first, or after 30 s
    */
   async until(what, condition) {
     const deadline = performance.now() + 30_000;
@@ -99,7 +100,7 @@ export class MeasuredProcess {
   }
 
   /**
-   * @param {'read' | 'collect' | 'reset-peak'} probe whether to collect garbage, or to forget the peak, before reading
+   * @param {'read' | 'collect' | 'reset-peak'} probe whether to collect garbage, or to reset the peak, before reading
    * @returns {Promise<import('./probe.mjs').Usage>}
    */
   usage(probe = 'read') {
@@ -122,7 +123,7 @@ export class MeasuredProcess {
     this.#child.kill('SIGKILL');
   }
 
-  /** Asks it to end, and after 10 s makes it. */
+  /** Sends SIGTERM, and SIGKILL after 10 s. Returns the exit code or the signal. */
   async stop() {
     if (this.exit !== undefined) return this.exit;
     this.#child.kill('SIGTERM');

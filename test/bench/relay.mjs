@@ -1,5 +1,5 @@
-// The bare relay that the service is measured against, as a process of its own: the least that node:http needs to turn a
-// vendor's stream into ours. No authentication, no limits, no validation, no records.
+// The bare relay that the service is compared with, as a separate process. It does the minimum that turns a vendor's stream
+// into the stream of this service with node:http: no authentication, no limits, no validation, no records.
 import { Agent, createServer, request } from 'node:http';
 
 const vendorUrl = `${process.env.VENDOR_URL}/chat/completions`;

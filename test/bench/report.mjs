@@ -9,13 +9,14 @@ import { median } from './statistics.mjs';
  * @typedef {object} Finding
  * @property {string} scenario
  * @property {string} label
- * @property {number} relay median of the rounds
- * @property {number} gateway median of the rounds
- * @property {number} ratio median of the rounds' ratios: the two of a round ran one after the other, in the same weather
+ * @property {number} relay the median of the rounds
+ * @property {number} gateway the median of the rounds
+ * @property {number} ratio the median of the ratios of the rounds. Both servers of a round run right after each other, under
+ *   similar load of the machine.
  * @property {readonly [number, number]} ratioRange
  * @property {number | undefined} target
  * @property {boolean | undefined} met
- * @property {number} foreignCores what other processes kept busy meanwhile
+ * @property {number} foreignCores how many cores other processes kept busy during the measurement
  */
 
 /**
@@ -59,7 +60,7 @@ function commit() {
   try {
     return `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', 'src') === '' ? '' : ' with changes'}`;
   } catch {
-    // Not a checkout.
+    // The folder is no git checkout.
     return 'unknown';
   }
 }

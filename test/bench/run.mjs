@@ -1,18 +1,19 @@
-// Measures the service against a bare node:http relay, both in front of the same scripted vendor.
+// Compares the service with a bare node:http relay. Both use the same scripted vendor.
 //
 //   npm run build && node test/bench/run.mjs            all scenarios, 5 rounds, about 5 minutes
 //   node test/bench/run.mjs --only full,short           some of: full, paced, short, idle, stalled, models
-//   node test/bench/run.mjs --rounds 9 --json out.json  more rounds; all numbers of all rounds into a file
-//   node test/bench/run.mjs --smoke                     tiny sizes, one round: does everything run, is every answer whole?
-//   node test/bench/run.mjs --only full --profile DIR   the gateway writes its CPU profile into DIR when it ends
+//   node test/bench/run.mjs --rounds 9 --json out.json  more rounds; writes all numbers of all rounds to a file
+//   node test/bench/run.mjs --smoke                     tiny sizes, one round: checks that everything runs
+//   node test/bench/run.mjs --only full --profile DIR   the gateway writes its CPU profile to DIR when it exits
 //   node test/bench/run.mjs --gateway-cmd 'node --max-semi-space-size=32 dist/main.js'
-//   node test/bench/run.mjs --gateway-cmd 'node test/bench/relay.mjs' --key none     the relay against itself: the noise
+//   node test/bench/run.mjs --gateway-cmd 'node test/bench/relay.mjs' --key none     relay against relay, to measure the noise
 //
-// Every answer is checked to the character; one that is not whole fails the run (exit code 1). Missed targets do not: the
-// numbers depend on the machine, and the ratios somewhat. CPU is user and system time of the server's process, all its
-// threads. Each round measures both servers, one right after the other, who is first alternates. Everything listens on
-// 127.0.0.1, on free ports, with a database of its own in a temporary folder, and is gone when this process is. The last column says how
-// many cores other processes kept busy meanwhile: above some 0.2, measure again, lateness above all.
+// Every character of every answer is checked. An incomplete answer fails the run (exit code 1). A missed target does not
+// fail the run, because the numbers depend on the machine, and the ratios depend on it a little. CPU is the user and system
+// time of the server's process, with all its threads. Each round measures both servers, one right after the other. The order
+// alternates. All servers listen on free ports of 127.0.0.1. The database is in a temporary folder. Everything is removed
+// when this process exits. The last column shows how many cores other processes kept busy during the measurement. Above
+// about 0.2, repeat the measurement, especially for the lateness.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -93,7 +94,7 @@ async function measureFresh(scenario, side, size) {
 
 const all = [];
 const raw = {};
-// Those with processes of their own come first, so that nothing else runs beside them.
+// Scenarios with fresh processes come first, so that no other server runs at the same time.
 for (const scenario of scenarios.toSorted((one, other) => Number(other.fresh) - Number(one.fresh))) {
   const startedAt = performance.now();
   progress(`${scenario.name} `);

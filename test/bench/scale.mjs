@@ -1,11 +1,12 @@
-// Measures what one replica on PostgreSQL and Redis costs the stores, and what it holds: the numbers of the scale sheet.
+// Measures the load of one replica on PostgreSQL and Redis, and the memory of its open streams. These are the numbers of the
+// scale sheet.
 //
 //   npm run build && node test/bench/scale.mjs                      about 2 minutes
-//   node test/bench/scale.mjs --postgres postgres://user@host/db    another database; a schema of its own is made in it
-//   node test/bench/scale.mjs --smoke                               tiny sizes: does everything run?
+//   node test/bench/scale.mjs --postgres postgres://user@host/db    uses another database, and creates a schema in it
+//   node test/bench/scale.mjs --smoke                               tiny sizes: checks that everything runs
 //
-// Needs a redis-server on the PATH. CPU is user and system time of the replica's process; commands, statements and bytes are
-// counted on the way; microseconds of Redis are those of its own INFO commandstats.
+// Needs a redis-server on the PATH. CPU is the user and system time of the replica's process. A proxy counts the commands,
+// statements and bytes. The microseconds of Redis come from INFO commandstats of Redis.
 import { parseArgs } from 'node:util';
 import { load } from './client.mjs';
 import { sleep } from './processes.mjs';
@@ -39,7 +40,7 @@ const stand = await prepare({
 });
 const server = await stand.startGateway();
 
-/** What an action, or the passing of time, takes of everything. */
+/** Measures the commands, bytes, script time and CPU time that are used during an action. The action may be a wait. */
 async function spent(action) {
   const [before, cpuBefore] = [await stores.reading(), await server.process.usage()];
   await action();
@@ -88,7 +89,7 @@ async function measure() {
   const connections = await open(1);
   await sleep(500);
   const memoryOfOne = await memoryOf();
-  // Few, so that renewals of what is held hardly count.
+  // Opens only a few streams, so that renewals of the leases of open streams hardly count.
   const opening = await spent(async () => connections.push(...(await open(size.admitted))));
   connections.push(...(await open(size.held - size.admitted - 1)));
   const memoryOfAll = await memoryOf();
@@ -97,7 +98,7 @@ async function measure() {
   if (ended.length > 0) throw new Error(`An idle stream ended: ${JSON.stringify(ended[0])}`);
   for (const connection of connections) connection.close();
   await vendorIsIdle(stand);
-  // What ends these streams in the stores is not part of what follows.
+  // Waits until the stores have recorded the end of these streams, so that the next measurement does not include it.
   await sleep(5_000);
 
   const short = await spent(async () => {
@@ -105,7 +106,7 @@ async function measure() {
     await sleep(1_000);
   });
 
-  // A machine that is too busy for it says so, and keeps the other numbers.
+  // If the machine is too busy, the report contains the error message here, and keeps the other numbers.
   const chunks = await paced
     .warmUp(stand, server, size.paced)
     .then(() => paced.measure(stand, server, size.paced))

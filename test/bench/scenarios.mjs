@@ -1,4 +1,5 @@
-// What is measured, each a load that is run against either server. A new scenario is a file and an entry here.
+// The scenarios of the bench. Each scenario is a load that runs against both servers. To add a scenario, add a file and an
+// entry in this list.
 import { full } from './scenarios/full.mjs';
 import { idle } from './scenarios/idle.mjs';
 import { models } from './scenarios/models.mjs';

@@ -1,19 +1,19 @@
-// What the scripted vendor can play. The vendor plays a script by the model name of the request; the load client reads
-// the same table, and so knows what must arrive, to the character.
+// The scripts of the scripted vendor. The model name of a request selects the script. The load client uses the same table,
+// so it knows every character that must arrive.
 
 /**
  * @typedef {object} Script
  * @property {'burst' | 'paced' | 'idle' | 'cut' | 'refuse'} kind
- *   burst: as fast as the socket takes it; paced: on a clock, each text a stamp; idle: one event, then silence;
- *   cut: the connection breaks off; refuse: an HTTP error instead of a stream.
- * @property {number} events how many pieces of text
- * @property {number} everyMs paced: the distance of two events
- * @property {number} status the status of the answer
- * @property {readonly string[]} cycle the texts, repeated until `events` are sent; empty when each text is a stamp
+ *   burst: as fast as the socket accepts the bytes; paced: at a fixed interval, each text is a stamp; idle: one event, then
+ *   silence; cut: the connection breaks off; refuse: an HTTP error instead of a stream.
+ * @property {number} events the number of pieces of text
+ * @property {number} everyMs for paced scripts: the time between two events
+ * @property {number} status the HTTP status of the answer
+ * @property {readonly string[]} cycle the texts, repeated until `events` texts are sent. Empty if each text is a stamp.
  */
 
-// Token-sized pieces as vendors send them: words with their leading space, and now and then what JSON has to escape or
-// UTF-8 takes several bytes for.
+// Pieces with the size of tokens, as vendors send them: words with their leading space. Some pieces contain characters that
+// JSON must escape, or that need several bytes in UTF-8.
 const PROSE =
   ' The| relay| hands| each| piece| of| text| on| as| soon| as| it| arrives|,| and| it| keeps| the| order|.|\n\n|-| First|,| a| vendor|' +
   ' sends| a| few| letters|;| then| the| next| few|.| "|Quick|"| is| what| a| reader| calls| it|,| “|prompt|”| the| engineer| –| naïve|' +
@@ -36,7 +36,7 @@ const FAMILIES = [
 
 /**
  * @param {string} name
- * @returns {Script | undefined} undefined when no script has this name
+ * @returns {Script | undefined} undefined if no script has this name
  */
 export function scriptNamed(name) {
   for (const { pattern, make } of FAMILIES) {
@@ -58,8 +58,9 @@ export function textOf({ cycle, events }) {
   return cycle.join('').repeat(whole) + cycle.slice(0, events % cycle.length).join('');
 }
 
-// Performance clocks start with their process; the offset to the system's monotonic clock makes them comparable. The two
-// cannot be read at once: the try with the least between them is the closest.
+// The clock of `performance.now()` starts with its process. The offset to the system's monotonic clock makes the clocks of
+// several processes comparable. The two clocks cannot be read at the same moment. Of 100 tries, the largest difference has
+// the shortest time between the two readings.
 const clockOffsetMs = Math.max(
   ...Array.from({ length: 100 }, () => Number(process.hrtime.bigint()) / 1e6 - performance.now()),
 );
@@ -67,7 +68,10 @@ const clockOffsetMs = Math.max(
 /** Milliseconds on a clock that all processes of this machine share. */
 export const sharedNow = () => clockOffsetMs + performance.now();
 
-/** A stamp is the text of a paced event: its number in the stream and when the vendor wrote it. Its length is fixed. */
+/**
+ * The text of a paced event: the number of the event in the stream, and the time of sending. All stamps have the same
+ * length.
+ */
 export const stamp = (number) => `~${String(number).padStart(6, '0')}@${sharedNow().toFixed(3).padStart(16, '0')};`;
 export const STAMP_LENGTH = stamp(0).length;
 export const STAMPS = /~(\d{6})@(\d{12}\.\d{3});/g;

@@ -1,4 +1,4 @@
-// The three servers of a bench: vendor, bare relay, gateway.
+// The three servers of a bench: the vendor, the bare relay and the gateway.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -10,14 +10,14 @@ import { scriptNamed } from './scripts.mjs';
 /** @typedef {{ process: MeasuredProcess, port: number, key: string | undefined }} Server a {@link import('./connection.mjs').Target} */
 /** @typedef {{ connections: number, streams: number, requests: number, finished: number, events: number, bytes: number }} Counters */
 
-/** @typedef {{ command?: string, variables?: Record<string, string> }} GatewayOptions over those of the stand */
+/** @typedef {{ command?: string, variables?: Record<string, string> }} GatewayOptions override the options of the stand */
 
 /**
  * @typedef {object} Stand
  * @property {Server & { counters: () => Promise<Counters> }} vendor
  * @property {() => Promise<Server>} startRelay
  * @property {(options?: GatewayOptions) => Promise<Server>} startGateway
- * @property {(tier: string) => Promise<string>} createKey the key of one more account; a gateway must run
+ * @property {(tier: string) => Promise<string>} createKey creates another account and an API key. A gateway must be running.
  */
 
 const CONTEXT_LENGTH = 1_000_000;
@@ -30,17 +30,17 @@ const STAND_IN = {
 };
 
 /**
- * Starts the vendor and prepares the rest.
+ * Starts the vendor, and prepares the configuration of the relay and the gateway.
  *
  * @param {object} options
- * @param {readonly string[]} options.scripts each becomes a model `bench/<script>`
+ * @param {readonly string[]} options.scripts each script becomes a model `bench/<script>`
  * @param {string} options.gatewayCommand
- * @param {string | undefined} options.key instead of a new account's; `none` for a gateway without accounts
- * @param {string | undefined} options.profileFolder where the gateway leaves CPU profiles
- * @param {Record<string, number>} [options.tier] limits; none when left out
- * @param {Record<string, Record<string, number>>} [options.otherTiers] for accounts of {@link Stand.createKey}
- * @param {boolean} [options.standIn] whether the gateway serves the built-in model, too
- * @param {Record<string, string>} [options.stores] DATABASE_URL and REDIS_URL; a database of its own when left out
+ * @param {string | undefined} options.key an API key to use; a new account by default; `none` for no accounts
+ * @param {string | undefined} options.profileFolder the folder for CPU profiles of the gateway
+ * @param {Record<string, number>} [options.tier] the limits of the default tier. No limits by default.
+ * @param {Record<string, Record<string, number>>} [options.otherTiers] tiers for the accounts of {@link Stand.createKey}
+ * @param {boolean} [options.standIn] whether the gateway also serves the built-in model
+ * @param {Record<string, string>} [options.stores] DATABASE_URL and REDIS_URL. By default a new SQLite database without Redis.
  * @returns {Promise<Stand>}
  */
 export async function prepare({
@@ -103,11 +103,12 @@ function gatewayEnvironment(vendorUrl, models, tiers, standIn) {
     protocol: 'openai',
     base_url: vendorUrl,
     api_key: '${BENCH_VENDOR_KEY}',
-    // A vendor that says nothing for a while is part of the bench.
+    // The vendor of the bench is silent for long times on purpose.
     timeouts: { idle_ms: 600_000 },
   };
   const configuration = {
-    // Two names of one vendor, so that what a gateway concludes from failures does not reach the other streams.
+    // Both upstreams are the same vendor. With two names, the reaction of the gateway to failures does not affect other
+    // streams.
     upstreams: { sound: upstream, failing: upstream, ...(standIn && { builtin: { protocol: 'builtin' } }) },
     models: [
       ...models.map((model) => {
@@ -121,7 +122,7 @@ function gatewayEnvironment(vendorUrl, models, tiers, standIn) {
     default_tier: 'bench',
   };
   const configFile = join(folder, 'config.yaml');
-  // JSON is YAML.
+  // Every JSON document is also YAML.
   writeFileSync(configFile, JSON.stringify(configuration, undefined, 2));
   return {
     NODE_ENV: 'production',
@@ -130,7 +131,7 @@ function gatewayEnvironment(vendorUrl, models, tiers, standIn) {
     CONFIG_FILE: configFile,
     LOG_LEVEL: 'warn',
     BENCH_VENDOR_KEY: 'sk-bench-not-a-secret',
-    // For a relay in the gateway's place.
+    // Used if the relay runs in place of the gateway.
     VENDOR_URL: vendorUrl,
     MODELS_JSON: JSON.stringify({ models }),
   };
@@ -142,12 +143,12 @@ async function answersHealth(port) {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/health`, { signal: AbortSignal.timeout(2000) });
     return response.ok ? true : undefined;
   } catch {
-    // Not listening yet.
+    // The server does not listen yet.
     return undefined;
   }
 }
 
-/** The admin command of the same build: a run may measure another than that of this checkout. */
+/** The path of the admin command in the build of the gateway. The build may come from another checkout. */
 function adminBeside(gatewayCommand) {
   const main = gatewayCommand.split(' ').findLast((part) => part.endsWith('main.js'));
   if (main === undefined) throw new Error('--gateway-cmd does not end in main.js: give a --key, or none.');

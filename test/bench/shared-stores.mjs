@@ -1,5 +1,5 @@
-// The stores of a replica under measurement: a Redis process of its own, as the statistics of a shared one are everyone's,
-// and a schema of its own in a PostgreSQL that runs already. Both behind proxies that count.
+// The stores of a replica under measurement, both behind counting proxies. Redis is a separate process, because the
+// statistics of a shared Redis include other clients. PostgreSQL already runs, and the replica gets a new schema in it.
 import { createClient } from '@redis/client';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -9,7 +9,7 @@ import { freePort, sleep, temporaryFolder } from './processes.mjs';
 
 const ATTEMPTS = 100;
 
-/** @param {string} postgresUrl a user that may make schemas */
+/** @param {string} postgresUrl the URL of a database, with a user that may create schemas */
 export async function startStores(postgresUrl) {
   const redisPort = await freePort();
   const server = spawn('redis-server', ['--port', String(redisPort), '--save', '', '--dir', temporaryFolder()], {
@@ -33,7 +33,7 @@ export async function startStores(postgresUrl) {
   return {
     redis,
     environment: { DATABASE_URL: url.href, REDIS_URL: `redis://127.0.0.1:${proxies.redis.port}` },
-    /** What the replica has asked so far, and what it cost Redis. */
+    /** The traffic of the replica so far, and the CPU time of Redis for it. */
     async reading() {
       const spent = /^used_cpu_user:([\d.]+)/m.exec(await redis.info('cpu'))?.[1];
       const stats = await redis.info('commandstats');

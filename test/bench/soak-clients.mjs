@@ -1,4 +1,4 @@
-// The clients of a soak. Each runs one exchange after another on its line until the soak is over, and says what was wrong.
+// The clients of a soak. Each client runs one exchange after another until the soak is over, and reports every problem.
 import { readStream } from './client.mjs';
 import { Connection } from './connection.mjs';
 import { sleep } from './processes.mjs';
@@ -8,13 +8,13 @@ import { sleep } from './processes.mjs';
 /**
  * @typedef {object} ClientKind
  * @property {string} name
- * @property {number} lines how many of it at a time
+ * @property {number} lines the number of clients of this kind that run at the same time
  * @property {readonly string[]} scripts
  * @property {(connection: Connection, target: Target, script: string) => Promise<string | undefined>} exchange
- *   what was wrong, if anything
+ *   returns the problem, or undefined
  */
 
-/** What the service says to its client when its vendor fails like that. */
+/** The error code that the service sends to its client, by the script of the failing vendor. */
 const CODE_OF_FAILURE = {
   'cut-10': 'upstream_error',
   'refuse-400': 'upstream_rejected',
@@ -43,7 +43,7 @@ export const CLIENT_KINDS = [
       const result = await readStream(connection, target, script);
       clearTimeout(leaving);
       connection.close();
-      // The server may learn of it a moment later, and counts the stream until then.
+      // The server may notice the closed connection a moment later, and counts the stream until then.
       await sleep(100);
       return result.wrong ?? result.errorCode;
     },
@@ -78,7 +78,7 @@ export const CLIENT_KINDS = [
     exchange: async (connection, target, script) => {
       const { complete, wrong, errorCode, status } = await readStream(connection, target, script);
       if (complete || wrong !== undefined) return wrong ?? 'a false end';
-      // A relay in the gateway's place knows no codes.
+      // A relay in place of the gateway sends no error codes.
       if (target.key === undefined || errorCode === CODE_OF_FAILURE[script]) return undefined;
       return `${script}: ${status} ${errorCode} in place of ${CODE_OF_FAILURE[script]}`;
     },

@@ -1,13 +1,13 @@
-// Holds the service under mixed load for a while and looks for what stays behind: memory, sockets, slots.
+// Runs the service under mixed load for a while, and then looks for leaks: memory, sockets and stream slots.
 //
 //   npm run build && node test/bench/soak.mjs                 3 minutes
-//   node test/bench/soak.mjs --minutes 0.3                    does it run? Memory is judged from one minute on
+//   node test/bench/soak.mjs --minutes 0.3                    checks that everything runs; memory is checked from 1 minute on
 //   node test/bench/soak.mjs --growth 10                      how many percent memory may grow from the middle to the end
 //   node test/bench/soak.mjs --gateway-cmd 'node test/bench/relay.mjs' --key none     the bare relay, to compare
 //
-// Clients that read to the end, that leave, that read slowly, and whose vendor fails (soak-clients.mjs) share an account
-// whose tier allows a few streams more than they open. A slot that is not given back is thus missed within the run.
-// Exit code 1 when anything is wrong.
+// The clients (soak-clients.mjs) read to the end, leave early, read slowly, or have a failing vendor. All clients share one
+// account. The tier of the account allows only a few streams more than the clients open. If slots are not released, streams
+// are therefore refused within the run. The exit code is 1 if any check fails.
 import { parseArgs } from 'node:util';
 import { assertComplete, load, readStream } from './client.mjs';
 import { Connection } from './connection.mjs';
@@ -27,10 +27,10 @@ const { values: options } = parseArgs({
 });
 const lastsMs = Number(options.minutes) * 60_000;
 const growthLimit = Number(options.growth) / 100;
-// Before, a process is still growing into its load.
+// In a shorter run, the memory of the process still grows to its normal level.
 const judgesMemory = lastsMs >= 60_000;
 const STREAM_LIMIT = LINES + 12;
-// Enough for a median of the middle and of the last fifth.
+// Enough samples for a median of the middle fifth and of the last fifth.
 const SAMPLES = 40;
 
 const stand = await prepare({
@@ -50,7 +50,7 @@ assertComplete(
 const checks = [];
 const check = (what, fine, details) => checks.push({ what, fine, details });
 
-/** Descriptors that are not the connections a server keeps for its next requests to the vendor. */
+/** The number of open descriptors, without the connections to the vendor that the server keeps for later requests. */
 async function ownDescriptors() {
   const { descriptors } = await gateway.process.usage();
   const { connections } = await stand.vendor.counters();
@@ -89,7 +89,7 @@ const { connections } = await stand.vendor.counters();
 check('no descriptor is left', descriptorsAfter <= descriptorsBefore + 2, `${descriptorsBefore} → ${descriptorsAfter}`);
 check('few connections are kept', connections <= LINES * 2, `${connections} connections to the vendor`);
 
-// As many streams as the tier allows, all at once: one lost slot, and one of them is refused.
+// Opens as many streams as the tier allows, all at once. If a slot is lost, one stream is refused.
 const together = await load(gateway, { count: STREAM_LIMIT, width: STREAM_LIMIT }, (connection) =>
   readStream(connection, gateway, 'paced-20x50'),
 );
@@ -111,7 +111,7 @@ for (const { what, fine, details } of checks)
   console.log(`| ${what} | ${fine ? 'yes' : '**no**'} | ${details.trim()} |`);
 process.exit(checks.every(({ fine }) => fine) ? 0 : 1);
 
-/** Reads a value until it is fine, or for 15 s: kept connections end by themselves after a while. */
+/** Reads a value until it is acceptable, at most for 15 s. Idle connections close by themselves after a while. */
 async function settled(read, isFine) {
   const deadline = performance.now() + 15_000;
   for (;;) {
@@ -121,7 +121,7 @@ async function settled(read, isFine) {
   }
 }
 
-/** The code of the answer to a stream beyond the limit. */
+/** Opens one stream more than the limit allows, and returns its error code. */
 async function oneTooMany() {
   const open = await Promise.all(Array.from({ length: STREAM_LIMIT }, () => Connection.open(gateway)));
   await Promise.all(

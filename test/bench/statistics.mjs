@@ -2,7 +2,7 @@
 export const median = (values) => quantile(values, 0.5);
 
 /**
- * Linear between the two nearest ranks.
+ * The quantile of the values, with linear interpolation between the two nearest ranks.
  *
  * @param {readonly number[]} values
  * @param {number} fraction

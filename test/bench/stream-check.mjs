@@ -12,7 +12,7 @@ export class StreamCheck {
   #stamps = 0;
 
   /**
-   * @param {string} text what must arrive
+   * @param {string} text the text that must arrive
    * @param {import('./scripts.mjs').Script} script
    * @param {((latencyMs: number, sentAt: number) => void) | undefined} onStamp
    */
@@ -79,7 +79,7 @@ const CHUNK_START = 'data: {"content":"';
 const CHUNK_END = '","done":false}';
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
-/** @returns {string} empty when the block is not a chunk of the contract */
+/** @returns {string} the text of the chunk. Empty if the block is not a valid chunk. */
 function contentOf(block) {
   if (!block.startsWith(CHUNK_START) || !block.endsWith(CHUNK_END)) return '';
   const content = block.slice(CHUNK_START.length, -CHUNK_END.length);

@@ -1,5 +1,5 @@
-// The service without ledger, metrics and request logs, for the bench of what these cost: nothing is kept of a stream, and
-// nothing is told of it. Not a mode of the product, where a stream without a record must not exist.
+// The service without ledger, metrics and request logs, for the bench that measures their cost. It keeps no record of a
+// stream, and reports nothing about it. The product has no such mode, because every stream must have a record.
 import { AppModule, bootstrap } from '../../dist/index.js';
 import { UsageLedger } from '../../dist/usage/ledger/usage-ledger.js';
 

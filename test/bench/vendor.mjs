@@ -1,6 +1,7 @@
-// A scripted vendor as a process of its own: the OpenAI-compatible streaming endpoint on a bare socket, with every byte
-// that can be known beforehand encoded beforehand, so that the servers under test are what limits. One HTTP chunk an event,
-// as vendors send them. GET /control/counters tells what is open and what was sent.
+// A scripted vendor as a separate process. It serves the OpenAI-compatible streaming endpoint on a bare socket. As many
+// bytes as possible are encoded in advance, so that the servers under test are the bottleneck. Each event is one HTTP chunk,
+// as vendors send them. GET /control/counters returns the numbers of open streams and connections, and of sent events and
+// bytes.
 import { createServer } from 'node:net';
 import { PacedStreams } from './paced-streams.mjs';
 import { scriptNamed, stamp, STAMP_LENGTH } from './scripts.mjs';
@@ -57,7 +58,7 @@ const paced = new PacedStreams();
 /**
  * @param {import('node:net').Socket} socket
  * @param {{ model: string, stream_options?: { include_usage?: boolean } }} request
- * @param {() => void} onFinished the connection is free for the next request
+ * @param {() => void} onFinished called when the connection is free for the next request
  */
 function play(socket, request, onFinished) {
   const { model } = request;
@@ -99,7 +100,7 @@ function play(socket, request, onFinished) {
 }
 
 /**
- * Sends all events of an answer, a cycle at a time, and never more than the socket takes.
+ * Sends all events of an answer, one cycle at a time. Waits whenever the socket does not accept more bytes.
  *
  * @param {import('node:net').Socket} socket
  * @param {Answer} answer
@@ -109,7 +110,7 @@ function burst(socket, answer, onSent) {
   const { cycle, events } = answer.script;
   let left = events;
   if (events < cycle.length) {
-    // A short answer leaves in one write.
+    // A short answer is sent in one write.
     counters.events += events;
     socket.cork();
     send(socket, answer.start);
@@ -141,7 +142,9 @@ function send(socket, bytes) {
   socket.write(bytes);
 }
 
-/** Reads requests off a connection, one at a time; enough of HTTP for the clients of this bench. */
+/**
+ * Reads the requests of a connection, one at a time. It supports only the HTTP features that the clients of this bench use.
+ */
 function serve(socket) {
   let input = '';
   let busy = false;
@@ -198,7 +201,7 @@ function serve(socket) {
     input += text;
     next();
   });
-  // Clients that leave mid-stream are part of the bench.
+  // Some clients of the bench leave in the middle of a stream on purpose.
   socket.on('error', () => socket.destroy());
   socket.on('close', () => {
     if (counted) counters.connections -= 1;

@@ -2,18 +2,18 @@ import { AccountsService } from '../../src/accounts/accounts/accounts.service.js
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import type { RunningService } from './service.js';
 
-/** An account with a browser that is signed in to it. */
+/** An account, and the session of a browser that is signed in to the account. */
 export interface AccountSession {
   readonly accountId: string;
   readonly email: string;
   readonly sessionId: string;
-  /** The cookie's name and value. */
+  /** The name and value of the session cookie. */
   readonly cookie: { readonly name: string; readonly value: string };
 }
 
 let accounts = 0;
 
-/** A new account, signed in. */
+/** Creates an account and a session for it. */
 export async function signedIn({ app }: RunningService, tier?: string): Promise<AccountSession> {
   const email = `person-${++accounts}@example.com`;
   const account = await app

@@ -9,9 +9,9 @@ export interface Outcome {
 }
 
 /**
- * Runs a command of `npm run admin` in this process, which takes a twentieth of the time of a process of its own.
+ * Runs a command of `npm run admin` inside this process. This takes a twentieth of the time of a separate process.
  *
- * @param input all that the standard input holds. Without it, the input stays open and silent.
+ * @param input the whole standard input. Without it, the standard input stays open and sends nothing.
  */
 export async function adminCommand(
   env: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 import type { ScriptedVendor } from './scripted-vendor.js';
 import { anthropic } from './dialects.js';
 
-/** CONFIG_FILE as a test writes it. */
+/** The parts of CONFIG_FILE that a test sets. */
 export interface Catalog {
   readonly upstreams: Readonly<Record<string, object>>;
   readonly models: readonly object[];
@@ -19,7 +19,7 @@ export interface Timeouts {
   readonly idle_ms?: number;
 }
 
-/** One model whose routes lead to the vendors, in order. */
+/** A catalog with one model, which has one route for each vendor, in order. */
 export function routesTo(
   vendors: readonly (ScriptedVendor | string)[],
   timeouts: Timeouts = {},
@@ -48,7 +48,7 @@ export function routesTo(
   };
 }
 
-/** Makes CONFIG_FILE of a catalog: JSON is YAML. */
+/** The content of CONFIG_FILE for a catalog. The content is JSON, because every JSON document is also YAML. */
 export function configFile(
   { upstreams, models, currency }: Catalog,
   tiers: Readonly<Record<string, object>> = { free: {} },

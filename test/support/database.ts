@@ -7,14 +7,14 @@ import type { DatabaseConfig } from '../../src/config/config.js';
 
 const POSTGRES_URL = 'postgres://postgres@127.0.0.1:5432/test';
 
-/** An empty database of a test's own. */
+/** An empty database that only one test uses. */
 export interface TestDatabase {
   readonly config: DatabaseConfig;
-  /** Removes it. Close what has it open first. */
+  /** Removes the database. Close all connections to the database first. */
   drop(): Promise<void>;
 }
 
-/** A kind of database that every suite about stored things has to pass on. */
+/** A database engine. Every test suite about stored data must pass on every engine. */
 export interface TestEngine {
   readonly name: string;
   create(): Promise<TestDatabase>;
@@ -44,7 +44,7 @@ const postgres: TestEngine = {
   },
 };
 
-/** SQLite, and PostgreSQL where it answers. Says so loudly where it does not. */
+/** SQLite, and PostgreSQL if it answers. Prints a warning if PostgreSQL does not answer. */
 export async function testEngines(): Promise<readonly TestEngine[]> {
   try {
     await execute('SELECT 1');

@@ -1,4 +1,4 @@
-/** How a vendor writes the pieces of an answer, as the bytes of its events. */
+/** The event format of a vendor: each method returns the text of the events for one part of an answer. */
 export interface Dialect {
   text(text: string): string;
   reasoning(text: string): string;

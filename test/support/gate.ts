@@ -1,4 +1,4 @@
-/** Something that a test lets happen: whoever waits at it goes on once it is open. */
+/** A gate that a test opens. Code that awaits `opened` continues after the test has called `open`. */
 export class Gate {
   readonly opened: Promise<void>;
   open!: () => void;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 
-/** Builds what the tests spawn, where it is older than the sources. */
+/** Builds the service for tests that start it as a process, if the build is older than the sources. */
 export default function setup(): void {
   const { status } = spawnSync(process.execPath, [join(ROOT, 'src', 'bootstrap', 'build-if-needed.mjs')], {
     stdio: 'inherit',

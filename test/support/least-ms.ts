@@ -1,6 +1,6 @@
 const ATTEMPTS = 5;
 
-/** The shortest time of a few runs of `work`, in milliseconds. A busy machine interrupts some of them, and not all. */
+/** The shortest time of 5 runs of `work`, in milliseconds. A busy machine interrupts some of the runs, but not all. */
 export function leastMs(work: () => unknown): number {
   let least = Infinity;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -19,22 +19,22 @@ import { runningServices } from './running-services.js';
 import { runningTimers } from './timer-watch.js';
 import { waitFor } from './wait-for.js';
 
-/** Whatever ends by itself does so within this time: the end of an answer's body is waited for, for example. */
+/** The time to wait for resources that are released by themselves, for example at the end of an answer's body. */
 const SETTLED_WITHIN_MS = 20_000;
 
 /**
- * Timers that belong to the service and not to a request, by the place that starts them, with how many may run at once: from
- * the start of the service or from their first use. They are gone when the service has stopped.
+ * The timers that belong to the service and not to a request: the file that starts them, and how many may run at once. They
+ * run from the start of the service or from their first use. They must be cleared when the service has stopped.
  */
 const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/usage/ledger/interrupted-streams.ts', 1],
-  // Only where the clock of the database is not that of the process.
+  // Runs only with PostgreSQL, whose clock is not the clock of the process.
   ['src/database/database-clock.ts', 1],
   ['src/common/event-loop/event-loop.ts', 1],
   ['src/http/connections/unread-answers.ts', 1],
-  // One for keys and one for sessions.
+  // One for API keys and one for sessions.
   ['src/accounts/credentials/use-recorder.ts', 2],
-  // With REDIS_URL.
+  // These run only with REDIS_URL.
   ['src/redis/redis-connection.ts', 1],
   ['src/redis/silence-watch.ts', 1],
   ['src/common/outage-log.ts', 2],
@@ -43,34 +43,34 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Timers that may run out after a request is over: what they wait for is not a part of it. All others of requests have to
- * be cleared with their requests.
+ * Files whose timers may keep running after a request is over, because they wait for something outside the request. All other
+ * timers of a request must be cleared when the request ends.
  */
 const MAY_RUN_OUT: ReadonlySet<string> = new Set([
-  // For a client that still sends, or has not read the last of an answer.
+  // Wait for a client that still sends, or that has not read the end of an answer.
   'src/http/body/unread-body.ts',
   'src/http/connections/client-error.ts',
   'src/http/connections/client-connection.ts',
-  // For a store that is away.
+  // Wait for a store that is unavailable.
   'src/usage/ledger/usage-ledger.ts',
   'src/usage/ledger/opening-journal.ts',
   'src/throttling/redis/outbox.ts',
   'src/database/postgres/postgres-presence.ts',
 ]);
 const TIMERS_OF = 'timers of ';
-/** A timer that is cleared with a request may be so some turns after all else of the request is over. */
+/** Turns of the event loop. The timers of a request may be cleared this many turns after its other resources are released. */
 const TURNS_TO_CLEAR = 10;
 
-/** What a service holds, by name: a number that must be 0, or what it was before, once all requests are over. */
+/** The counts of resources that a service holds, by name. Every count must be 0 after all requests are over. */
 type Held = Readonly<Record<string, number>>;
 
-/** Looks for what requests leave behind in a service that runs in this process. */
+/** Finds resources that requests do not release, in a service that runs in this process. */
 export class Leftovers {
   private readonly server: Server;
   private readonly listenersBefore: number;
   private readonly listenersOfSockets = new WeakMap<Socket, number>();
 
-  /** @param app that listens, and has not been asked anything. */
+  /** @param app a service that listens and has not received any request yet. */
   constructor(private readonly app: NestExpressApplication) {
     this.server = app.getHttpServer();
     this.server.on('connection', (socket: Socket) => this.listenersOfSockets.set(socket, listenersOf(socket)));
@@ -78,9 +78,9 @@ export class Leftovers {
   }
 
   /**
-   * Cuts the connections of requests that still run, and waits until nothing of any request is left.
+   * Closes the connections of requests that still run, and waits until the requests have released all resources.
    *
-   * @throws {Error} with what is left.
+   * @throws {Error} with the names and counts of the resources that are left.
    */
   async none(): Promise<void> {
     for (const { socket, response } of this.app.get(ClientConnections, { strict: false }).all()) {
@@ -121,14 +121,14 @@ export class Leftovers {
   }
 }
 
-/** Makes sure that a service that has stopped leaves nothing behind in this process. */
+/** Checks that a stopped service has released all its resources in this process. Create it before the service starts. */
 export class LeftoversOfService {
   private readonly timersBefore = runningTimers();
   private readonly listenersBefore = listenersOf(process);
 
   /**
-   * @param app that has stopped.
-   * @throws {Error} with what is left.
+   * @param app a service that has stopped.
+   * @throws {Error} with the names and counts of the resources that are left.
    */
   async none(app: NestExpressApplication): Promise<void> {
     const { pools } = inside<{ pools: Map<string, { all: Set<{ destroyed: boolean }> }> }>(
@@ -171,7 +171,7 @@ function leftOf(held: Held): [string, number][] {
   return Object.entries(held).filter(([, count]) => count !== 0);
 }
 
-/** Those that their requests should have cleared, and those of the service that would keep the process alive. */
+/** The timers that their requests should have cleared, and the timers of the service that keep the process alive. */
 function unclearedTimers(): Held {
   const ofRequests = Object.entries(timersOfRequests()).filter(
     ([name]) => !MAY_RUN_OUT.has(name.replace(TIMERS_OF, '')),
@@ -191,7 +191,7 @@ function timersOfRequests(): Held {
   return Object.fromEntries(ofRequests) as Held;
 }
 
-/** Those of a store that counts in this process. */
+/** The streams and reserved tokens in a limit store that counts in this process. Both are 0 for a store in Redis. */
 function heldOfLimits(store: LimitStore): Held {
   const { accounts } = inside<{ accounts?: Map<string, { streams: number; tokensReserved: number }> }>(store);
   const all = [...(accounts?.values() ?? [])];
@@ -215,7 +215,7 @@ function listenersOf(emitter: NodeJS.EventEmitter): number {
   return emitter.eventNames().reduce((sum, name) => sum + emitter.listenerCount(name), 0);
 }
 
-/** What a class keeps to itself. */
+/** Gives access to the private members of an instance. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- says what the caller looks at.
 function inside<T>(instance: object): T {
   return instance as unknown as T;

@@ -12,7 +12,11 @@ export interface Series {
 const LINE = /^([a-z_]\w*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)",?/g;
 
-/** Reads the text format of Prometheus. Throws at the first line that is none of it. */
+/**
+ * Parses the text format of Prometheus.
+ *
+ * @throws {Error} at the first invalid line.
+ */
 export function readMetrics(text: string): Series[] {
   return text
     .split('\n')
@@ -25,7 +29,7 @@ export function readMetrics(text: string): Series[] {
     });
 }
 
-/** What `/metrics` shows of a service in this process that has METRICS_PORT set. */
+/** Reads `/metrics` of a service in this process. The service must have METRICS_PORT set. */
 export async function scrape({ app }: RunningService): Promise<Series[]> {
   return readMetrics(await (await get(metricsOrigin(app), '/metrics')).body());
 }
@@ -36,7 +40,7 @@ export function metricsOrigin(app: RunningService['app']): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The sum of all series of that name whose labels are these. */
+/** The sum of all series with this name that have these labels. They may have further labels. */
 export function valueOf(
   series: readonly Series[],
   name: string,

@@ -36,10 +36,10 @@ export interface ReceivedSpan extends Omit<OtlpSpan, 'attributes'> {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
-/** A collector of OTLP over HTTP with JSON, that keeps what it is sent. */
+/** A collector for OTLP over HTTP with JSON. It keeps all spans that it receives. */
 export class OtlpCollector {
   readonly paths: string[] = [];
-  /** All that came, as it came. */
+  /** The unchanged text of all received request bodies. */
   raw = '';
   readonly spans: ReceivedSpan[] = [];
 

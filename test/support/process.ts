@@ -15,7 +15,7 @@ export interface Exit {
   readonly stderr: string;
 }
 
-/** A script of the built service that runs as a process of its own. */
+/** A separate process that runs a script of the built service. */
 export class SpawnedProcess {
   stdout = '';
   stderr = '';
@@ -49,7 +49,11 @@ export class SpawnedProcess {
     this.child.kill(name);
   }
 
-  /** The address that it listens on, once it does. */
+  /**
+   * Waits until the service listens, and returns its origin.
+   *
+   * @throws {Error} if the service exits first, or does not listen within 90 seconds.
+   */
   async origin(): Promise<string> {
     const [, origin = ''] = await waitFor(
       () => {
@@ -62,14 +66,14 @@ export class SpawnedProcess {
     return origin;
   }
 
-  /** Ends it, whatever it does. */
+  /** Kills the process if it still runs, and waits until it has exited. */
   async stop(): Promise<void> {
     if (!this.hasExited) this.child.kill('SIGKILL');
     await this.exited;
   }
 }
 
-/** A folder with a database file and a CONFIG_FILE for processes to share. */
+/** A folder with a database file and a CONFIG_FILE that several processes share. */
 export class Installation {
   private readonly running: SpawnedProcess[] = [];
 
@@ -78,7 +82,7 @@ export class Installation {
     readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  /** @param env for every process over the usual, such as another database. */
+  /** @param env environment variables for every process. They override the defaults, such as DATABASE_URL. */
   static async create(config: string, env: Readonly<Record<string, string>> = {}): Promise<Installation> {
     const folder = await mkdtemp(join(tmpdir(), 'chat-e2e-'));
     const path = join(folder, 'config.yaml');
@@ -94,19 +98,23 @@ export class Installation {
     return service;
   }
 
-  /** What a command of `npm run admin` prints. */
+  /**
+   * Runs a command of `npm run admin`, and returns its standard output.
+   *
+   * @throws {Error} if the command fails.
+   */
   async adminText(...words: string[]): Promise<string> {
     const { exitCode, stdout, stderr } = await adminCommand(this.env, words);
     if (exitCode !== 0) throw new Error(stderr);
     return stdout;
   }
 
-  /** The same, as the JSON that it is. */
+  /** Runs a command of `npm run admin`, and parses its standard output as JSON. */
   async admin(...words: string[]): Promise<Record<string, string>> {
     return JSON.parse(await this.adminText(...words)) as Record<string, string>;
   }
 
-  /** A new account's new key. */
+  /** Creates an account and an API key for it. */
   async createKey(email = 'someone@example.com'): Promise<{ readonly id: string; readonly key: string }> {
     await this.admin('account', 'create', '--email', email, '--password', 'correct horse battery');
     const { id = '', key = '' } = await this.admin('key', 'create', '--email', email, '--name', 'test');

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 
-/** Sends bytes as they are, and gives back all that is answered until the server ends the connection. */
+/** Sends the bytes unchanged, and returns everything that the server sends until it ends the connection. */
 export async function rawRequest(origin: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);

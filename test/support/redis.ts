@@ -5,24 +5,28 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const REDIS_ADDRESS = 'redis://127.0.0.1:6379';
 const CLAIM = 'chat-test:claim';
-/** For a process that runs elsewhere, of which nobody here can tell whether it still runs. */
+/** The lifetime of a claim. Claims expire because this process cannot check whether a process on another host still runs. */
 const CLAIM_MS = 600_000;
 const PATIENCE_MS = 30_000;
-/** Deletes a claim if it is still the given one. */
+/** Deletes a claim if its value is still the given value. */
 const DROP_CLAIM = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end return 0";
 const DATABASES = Array.from({ length: 15 }, (_, index) => index + 1);
 
-/** A logical database of a test's own. */
+/** A logical Redis database that only one test uses. */
 export interface TestRedis {
   readonly url: string;
   readonly port: number;
   readonly database: number;
   readonly client: ReturnType<typeof clientOf>;
-  /** Empties it, and leaves it to others. */
+  /** Empties the database, which also removes the claim. Other tests can then use the database. */
   drop(): Promise<void>;
 }
 
-/** An empty Redis, or `undefined` where none answers, which is said loudly. */
+/**
+ * Claims an empty logical Redis database. Prints a warning and returns `undefined` if Redis does not answer.
+ *
+ * @throws {Error} if other tests use all databases for 30 seconds.
+ */
 export async function testRedis(): Promise<TestRedis | undefined> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -42,7 +46,10 @@ export async function testRedis(): Promise<TestRedis | undefined> {
   }
 }
 
-/** Whether the database is this process's own from now on. A process that was killed leaves its claim behind. */
+/**
+ * Tries to claim the database for this process. Returns whether this process now owns the database. Takes over the claim of a
+ * dead process on this host, because a killed process does not remove its claim.
+ */
 async function isClaimed(client: ReturnType<typeof clientOf>): Promise<boolean> {
   const claim = `${hostname()} ${process.pid} ${randomUUID()}`;
   if ((await client.set(CLAIM, claim, { NX: true, PX: CLAIM_MS })) !== null) return true;

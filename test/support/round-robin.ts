@@ -22,11 +22,11 @@ interface Upstream {
 }
 
 /**
- * Hands requests to the upstreams in turn, as an ingress does: those that say they are ready, over connections that are
- * kept. It tries nothing twice.
+ * A proxy that sends requests to the ready upstreams in turn, like an ingress. It keeps its connections to the upstreams open,
+ * and never retries a request.
  */
 export class RoundRobinProxy {
-  /** Why requests got no answer of an upstream. */
+  /** The reasons why requests got no answer from an upstream, one entry for each request. */
   readonly failures: string[] = [];
   private readonly upstreams = new Set<Upstream>();
   private turn = 0;
@@ -51,17 +51,17 @@ export class RoundRobinProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Those that get requests now. */
+  /** The origins of the upstreams that get requests now. */
   get ready(): readonly string[] {
     return this.inTurn.map(({ origin }) => origin);
   }
 
-  /** Gets requests as soon as it says that it is ready. */
+  /** Adds an upstream. The upstream gets requests after its first successful readiness probe. */
   add(origin: string): void {
     this.upstreams.add({ origin, agent: new Agent({ keepAlive: true }), isReady: false, failedProbes: 0 });
   }
 
-  /** Gets no new requests; what runs there goes on. */
+  /** Removes an upstream. The upstream gets no new requests, and its running requests continue. */
   retire(origin: string): void {
     for (const upstream of this.upstreams) if (upstream.origin === origin) this.upstreams.delete(upstream);
   }
@@ -95,14 +95,14 @@ export class RoundRobinProxy {
       return;
     }
     const { method, url = '/' } = request;
-    // That the client closes its connection says nothing about this one.
+    // The header applies only to the connection of the client, not to the connection to the upstream.
     const headers = { ...request.headers };
     delete headers.connection;
     const forwarded = httpRequest(upstream.origin + url, { method, headers, agent: upstream.agent });
     forwarded
       .on('response', (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
-        // A cut is passed on as a cut, not as an end.
+        // If the upstream breaks off, the client must see a broken connection, not a normal end.
         answer.on('error', () => undefined).on('aborted', () => response.destroy());
         answer.pipe(response);
       })

@@ -6,12 +6,12 @@ import { openAi, type Dialect } from './dialects.js';
 import { VendorCall } from './vendor-call.js';
 import { waitFor } from './wait-for.js';
 
-/** How one request is answered. A script that returns without an end leaves the request hanging. */
+/** Answers one request. If the script returns without ending the answer, the request stays open. */
 export type Script = (call: VendorCall) => void | Promise<void>;
 
-/** A vendor that does what the test says. */
+/** A vendor that answers each request with a script of the test. */
 export class ScriptedVendor {
-  /** Those that arrived, in order. */
+  /** The requests that arrived, in order. */
   readonly calls: VendorCall[] = [];
   connections = 0;
   private readonly sockets = new Set<Socket>();
@@ -53,30 +53,30 @@ export class ScriptedVendor {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Ends each connection after one answer, so that no request is sent again for having met a closed one. */
+  /** Ends each connection after one answer, so that no request is sent again because its reused connection was closed. */
   closesConnections(): this {
     this.server.maxRequestsPerSocket = 1;
     return this;
   }
 
-  /** Answers every request from now on, but for those that {@link next} speaks of. */
+  /** Sets the script for every later request. Scripts given to {@link next} have priority. */
   answers(script: Script): this {
     this.usual = script;
     return this;
   }
 
-  /** Answers one request each, in order. */
+  /** Adds scripts to the queue. Each script answers one request, in order. */
   next(...scripts: Script[]): this {
     this.queued.push(...scripts);
     return this;
   }
 
-  /** The n-th request, once it is there; the first is number 1. */
+  /** Waits for the n-th request and returns it. Numbers start at 1. */
   async call(number: number): Promise<VendorCall> {
     return waitFor(() => this.calls[number - 1], `request ${number} at the vendor`);
   }
 
-  /** Nothing listens at the address any more. */
+  /** Closes all connections and stops listening. */
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     if (!this.server.listening) return;

@@ -2,8 +2,9 @@ import { routesTo, type Catalog, type Timeouts } from './catalog.js';
 import type { ScriptedVendor } from './scripted-vendor.js';
 
 /**
- * Only tests that expect a timeout have short limits, and only for the wait that ends with it: a busy machine answers late.
- * `forbearing` has limits that a test can outlast with many signs of life.
+ * The timeouts of each patience. A busy machine answers late. Short timeouts are therefore only for tests that expect a
+ * timeout, and only for the wait that times out. With `forbearing`, a test can send signs of life for longer than the
+ * timeout.
  */
 const TIMEOUTS = {
   patient: { first_token_ms: 60_000, idle_ms: 60_000 },
@@ -15,15 +16,15 @@ const TIMEOUTS = {
 export type Patience = keyof typeof TIMEOUTS;
 
 /**
- * Models that lead to the same vendors, each over upstreams of its own. With a model for each test, no failure of one test
- * counts in another: a vendor that has failed several times in a row is passed over, or counts as dead.
+ * Models that use the same vendors, each through its own upstreams. Each test takes its own model, so that a failure in one
+ * test does not affect another test. After several failures in a row, the service skips an upstream or counts it as dead.
  */
 export class SeparateModels implements Catalog {
   readonly upstreams: Readonly<Record<string, object>>;
   readonly models: readonly object[];
   private readonly taken: Partial<Record<Patience, number>> = {};
 
-  /** @param count how many there are of each patience. */
+  /** @param count the number of models for each patience. */
   constructor(
     vendors: readonly ScriptedVendor[],
     private readonly count = 60,
@@ -35,7 +36,11 @@ export class SeparateModels implements Catalog {
     this.models = catalogs.flatMap(({ models }) => models);
   }
 
-  /** The id of a model that nobody has used. */
+  /**
+   * The id of a model that no test has used yet.
+   *
+   * @throws {Error} if no unused model is left.
+   */
   next(patience: Patience = 'patient'): string {
     const index = this.taken[patience] ?? 0;
     this.taken[patience] = index + 1;
@@ -44,7 +49,7 @@ export class SeparateModels implements Catalog {
   }
 }
 
-/** Only the first vendor is hasty: the others are those that have to answer. */
+/** Gives only the first vendor the timeouts of the patience. The other vendors must answer, so they have long timeouts. */
 function catalogOf(vendors: readonly ScriptedVendor[], patience: Patience): Catalog {
   const { upstreams, models } = routesTo(vendors, TIMEOUTS.patient);
   const [first = ''] = Object.keys(upstreams);

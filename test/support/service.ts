@@ -14,26 +14,26 @@ import { Leftovers, LeftoversOfService } from './leftovers.js';
 import { runningServices } from './running-services.js';
 
 export interface ServiceOptions extends Partial<Catalog>, Omit<AppOptions, 'config'> {
-  /** By default one without limits. The first is the default tier. */
+  /** The tiers by name. The first tier is the default tier of accounts. By default there is one tier without limits. */
   readonly tiers?: Readonly<Record<string, object>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Modules of the test's own beside the service's. */
+  /** Modules of the test, in addition to the modules of the service. */
   readonly modules?: readonly (Type | DynamicModule)[];
 }
 
 export interface NewKey {
   readonly tier?: string;
-  /** Another key of the same account. */
+  /** The email of the account that owns the key. An account that does not exist is created. By default a new account. */
   readonly email?: string;
   readonly expiresAt?: Date;
 }
 
-/** The service in this process, on a database in memory and a port of its own. */
+/** The service in this process, with its own database in memory and its own port. */
 export interface RunningService {
-  /** Scheme, host and port. */
+  /** The scheme, host and port of the service. */
   readonly origin: string;
   readonly app: NestExpressApplication;
-  /** Looks for what requests have left behind. Each test is followed by such a look; some need one in the middle. */
+  /** Checks that requests have released all resources. The check runs after each test. Some tests also run it in between. */
   readonly leftovers: Pick<Leftovers, 'none'>;
   createKey(options?: NewKey): Promise<CreatedApiKey>;
   stop(): Promise<void>;

@@ -5,7 +5,7 @@ import { watchTimers } from './timer-watch.js';
 
 watchTimers();
 
-/** Tests that run now: more than one where a suite is concurrent. */
+/** The number of tests that run now. It is more than one in a concurrent suite. */
 let runningTests = 0;
 
 beforeEach(() => {

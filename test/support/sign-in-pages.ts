@@ -11,7 +11,7 @@ import { Form } from '../../src/http/body/form/form.decorator.js';
 import { OutsideApi } from '../../src/http/routing/outside-api.decorator.js';
 import { Public } from '../../src/http/routing/public.decorator.js';
 
-/** What tests ask of who has signed in on the pages of the service. */
+/** Routes outside the API that show tests the session of a request. */
 @OutsideApi()
 class SessionRoutes {
   constructor(
@@ -53,7 +53,7 @@ class SessionRoutes {
   }
 }
 
-/** Has the name of a page, under the API's prefix. */
+/** A controller with the same name as the page `/me`, but under the prefix of the API. */
 @Controller('me')
 class MeController {
   @Get()

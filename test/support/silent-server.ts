@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Takes connections and never says a word. Over TLS, the handshake with it does not end: a vendor out of reach. */
+/**
+ * Starts a server that accepts connections and never sends a byte. A TLS handshake with this server never ends, as with an
+ * unreachable vendor.
+ */
 export async function startSilentServer(): Promise<{ readonly authority: string; stop(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -19,7 +22,7 @@ export async function startSilentServer(): Promise<{ readonly authority: string;
   };
 }
 
-/** An address where nothing listens. */
+/** A port on 127.0.0.1 on which no server listens. */
 export async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -14,16 +14,19 @@ const STREAM_PATH = '/api/v1/chat/stream';
 const BLANK_LINE = '\n\n';
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
-/** One block of the stream, without the blank line that ends it. */
+/** One block of the stream, without the blank line at its end. */
 export interface Block {
   readonly text: string;
-  /** `performance.now()` when its last byte came. */
+  /** The time at which the last byte arrived (`performance.now()`). */
   readonly at: number;
 }
 
 export interface StreamOptions {
   readonly key?: string | undefined;
-  /** Members over those of a small request; `undefined` leaves one out. A text is sent as it is. */
+  /**
+   * Members that are added to a small default request, or replace its members. A member that is `undefined` is left out. A
+   * string or a buffer is sent unchanged.
+   */
   readonly body?: object | string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
   readonly path?: string;
@@ -33,13 +36,13 @@ export interface StreamOptions {
 
 export const HELLO = { model: MODEL, messages: [{ role: 'user', content: 'Hello!' }] } as const;
 
-/** The answer to a request: its bytes as they came. */
+/** The answer to a request, with its bytes as they arrived. */
 export class ReceivedStream {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly headersAt = performance.now();
   readonly blocks: Block[] = [];
-  /** Resolves when the body is over: ended as HTTP says, or cut off. */
+  /** Resolves at the end of the body: `ended` for a complete HTTP body, `cut` for a body that broke off. */
   readonly over: Promise<'ended' | 'cut'>;
   private readonly received: Buffer[] = [];
   private unread = '';
@@ -63,12 +66,12 @@ export class ReceivedStream {
     });
   }
 
-  /** All that came so far. */
+  /** All text received so far. */
   get raw(): string {
     return Buffer.concat(this.received).toString('utf8');
   }
 
-  /** The whole body, once it is over. */
+  /** Waits for the end of the body, and returns the whole body. */
   async body(): Promise<string> {
     await this.over;
     return this.raw;
@@ -78,12 +81,12 @@ export class ReceivedStream {
     return (JSON.parse(await this.body()) as ErrorBody).error;
   }
 
-  /** The n-th block, once it is there; the first is number 1. */
+  /** Waits for the n-th block and returns it. Numbers start at 1. */
   async block(number: number, limitMs?: number): Promise<Block> {
     return waitFor(() => this.blocks[number - 1], `block ${number} of the stream`, limitMs);
   }
 
-  /** Reads nothing any more, so that the bytes pile up on the way. */
+  /** Stops reading, so that the bytes accumulate between the service and this client. */
   pause(): void {
     this.response.pause();
   }
@@ -101,7 +104,7 @@ export class ReceivedStream {
     this.received.push(bytes);
     this.receivedBytes += bytes.length;
     const at = performance.now();
-    // Framing is ASCII: byte by character, so that a split code point does no harm.
+    // The framing is ASCII. Latin-1 has one character for each byte, so a code point split between two reads does no harm.
     const parts = (this.unread + bytes.toString('latin1')).split(BLANK_LINE);
     this.unread = parts.pop() ?? '';
     for (const part of parts) this.blocks.push({ text: Buffer.from(part, 'latin1').toString('utf8'), at });
@@ -131,13 +134,13 @@ export function startStream(origin: string, options: StreamOptions = {}): Pendin
   const answer = once(request, 'response').then(
     ([response]) => new ReceivedStream(response as IncomingMessage, request),
   );
-  // Whoever leaves need not wait.
+  // A test that leaves does not await the answer. Without this handler, the rejection would be unhandled.
   answer.catch(() => undefined);
   request.on('error', () => undefined);
   return { answer, leave: () => request.destroy() };
 }
 
-/** Sends the request and waits for the head of the answer. */
+/** Sends the request and waits for the status and headers of the answer. */
 export async function openStream(origin: string, options: StreamOptions = {}): Promise<ReceivedStream> {
   return startStream(origin, options).answer;
 }
@@ -149,7 +152,7 @@ export async function stream(origin: string, options: StreamOptions = {}): Promi
   return received;
 }
 
-/** A GET of another path. */
+/** Sends a GET request and waits for the end of the answer. */
 export async function get(
   origin: string,
   path: string,

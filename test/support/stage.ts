@@ -3,21 +3,21 @@ import { ScriptedVendor } from './scripted-vendor.js';
 import { startService, type RunningService, type ServiceOptions } from './service.js';
 
 export interface StageOptions extends Omit<ServiceOptions, 'upstreams' | 'models'> {
-  /** The catalog; by default one model that leads to all vendors. */
+  /** Returns the catalog. By default it has one model with a route to each vendor. */
   readonly catalog?: (vendors: readonly ScriptedVendor[]) => Catalog;
   readonly timeouts?: Timeouts;
-  /** Of the model, as CONFIG_FILE has it. */
+  /** The price of the model, in the format of CONFIG_FILE. */
   readonly price?: object;
 }
 
-/** The service with one model, whose routes lead to scripted vendors. */
+/** The service with one model, whose routes use scripted vendors. */
 export interface Stage {
   readonly vendor: ScriptedVendor;
-  /** The first is `vendor`. */
+  /** All vendors. The first one is `vendor`. */
   readonly vendors: readonly ScriptedVendor[];
   readonly service: RunningService;
   readonly origin: string;
-  /** A key of an account of the default tier. */
+  /** An API key of an account in the default tier. */
   readonly key: string;
   clear(): Promise<void>;
 }

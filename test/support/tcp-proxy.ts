@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Stands between a process and a store, and can get in the way. */
+/** A proxy between a process and a store that can simulate network failures. */
 export class TcpProxy {
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private readonly abandoned = new Set<readonly [Socket, Socket]>();
@@ -27,19 +27,19 @@ export class TcpProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Connections are reset, new ones too. */
+  /** Resets all connections, including new ones. */
   cut(): void {
     this.isCut = true;
     for (const pair of this.pairs) for (const socket of pair) socket.resetAndDestroy();
   }
 
-  /** Connections are taken, and nothing passes. */
+  /** Accepts connections, but forwards no bytes. */
   stall(): void {
     this.isStalled = true;
     for (const pair of this.pairs) for (const socket of pair) socket.unpipe().pause();
   }
 
-  /** Nothing passes on what is connected now, ever, as where a server is gone without a word. New connections are as before. */
+  /** Never forwards bytes on the current connections again, like a server that vanished. New connections work as before. */
   abandon(): void {
     for (const pair of this.pairs) {
       this.abandoned.add(pair);

@@ -1,14 +1,14 @@
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 
-/** The place in `src` that started a timer, such as `src/common/timers/within.ts`. */
+/** The file in `src` that started a timer, such as `src/common/timers/within.ts`. */
 type Place = string;
 
 const PLACE = /[/\\](src[/\\][\w./\\-]+\.tsx?)/;
 const running = new Map<NodeJS.Timeout, Place>();
 
 /**
- * Watches the timers that the code of the service starts in this process, including those that do not keep it alive. To be
- * called once, before that code is loaded. Timers of tests and of libraries are left alone.
+ * Starts to track the timers that the code of the service starts in this process, including timers that do not keep the process
+ * alive. Call this once, before the code of the service is loaded. Timers of tests and libraries are not tracked.
  */
 export function watchTimers(): void {
   const timeout = (callback: (...values: unknown[]) => void, delayMs?: number, ...values: unknown[]) => {
@@ -35,7 +35,7 @@ export function watchTimers(): void {
     if (typeof timer === 'object') running.delete(timer);
     clearInterval(timer);
   };
-  // What belongs to the functions, such as their promise versions, stays.
+  // Copies the properties of the original functions, such as their promise versions.
   globalThis.setTimeout = Object.assign(timeout, setTimeout) as typeof globalThis.setTimeout;
   globalThis.setInterval = Object.assign(interval, setInterval) as typeof globalThis.setInterval;
   globalThis.clearTimeout = clear;
@@ -47,7 +47,7 @@ export interface TimerFilter {
   readonly keepAlive?: boolean;
 }
 
-/** How many timers run now, by the place that started them. */
+/** The number of timers that run now, by the file that started them. */
 export function runningTimers({ keepAlive = false }: TimerFilter = {}): ReadonlyMap<Place, number> {
   const counts = new Map<Place, number>();
   for (const [timer, place] of running) {
@@ -57,7 +57,7 @@ export function runningTimers({ keepAlive = false }: TimerFilter = {}): Readonly
   return counts;
 }
 
-/** The innermost caller that is not this file, where it is code of the service. */
+/** The file that called the timer function. `undefined` if the file is not part of the service. */
 function placeOfCaller(): Place | undefined {
   const [, , , caller = ''] = (new Error().stack ?? '').split('\n');
   return PLACE.exec(caller)?.[1];

@@ -16,11 +16,11 @@ export interface ProxiedRequest {
   readonly body?: string;
 }
 
-/** Takes requests over TLS, and sends them on to the service without it. */
+/** A proxy that receives requests over TLS and forwards them to the service without TLS. */
 export class TlsProxy {
   private constructor(private readonly server: Server) {}
 
-  /** @param headers over those of each request. */
+  /** @param headers headers to set on each forwarded request. They replace headers of the client. */
   static async start(target: string, headers: Headers): Promise<TlsProxy> {
     const server = createServer(selfSigned(), (request, response) => {
       const onward = httpRequest(target + (request.url ?? ''), {
@@ -44,7 +44,7 @@ export class TlsProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** As a browser would send it, which has the host from somewhere else. */
+  /** Sends a request to this proxy, like a browser for which another host name points to the proxy. */
   async request({ method = 'GET', path, headers, body }: ProxiedRequest) {
     const request = httpsRequest({ port: this.port, method, path, headers, agent: false, rejectUnauthorized: false });
     request.end(body);
@@ -61,7 +61,7 @@ export class TlsProxy {
   }
 }
 
-/** Without what is for one connection only. */
+/** The headers without the headers that apply to one connection only. */
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => name !== 'connection' && name !== 'transfer-encoding'),

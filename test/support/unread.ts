@@ -2,7 +2,7 @@ import type { VendorCall } from './vendor-call.js';
 
 const PIECE = 'All work and no play makes Jack a dull boy. '.repeat(200);
 
-/** Sends `count` pieces as fast as they are taken. */
+/** Answers with `count` long pieces, as fast as the socket accepts them. */
 export async function sendMuch(call: VendorCall, count: number): Promise<void> {
   call.head();
   for (let index = 0; index < count && call.abortedAt === undefined; index++) {
@@ -12,7 +12,7 @@ export async function sendMuch(call: VendorCall, count: number): Promise<void> {
   call.finish().endMarker().end();
 }
 
-/** The text of {@link sendMuch}. */
+/** The text of the answer of {@link sendMuch}. */
 export function muchText(count: number): string {
   return Array.from({ length: count }, (_, index) => `${index}:${PIECE}`).join('');
 }

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dialect } from './dialects.js';
 
-/** One request that reached a scripted vendor, with the steps of which a script answers it. */
+/** One request that reached a scripted vendor, with the methods by which a script answers it. */
 export class VendorCall {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** When the service let go of the request before it was answered whole (`performance.now()`). */
+  /** The time at which the service closed the request before the answer was complete (`performance.now()`). */
   abortedAt: number | undefined;
-  /** Resolves when the request is over, answered or not. */
+  /** Resolves when the request is over, with or without a complete answer. */
   readonly over: Promise<void>;
-  /** Bytes of the answer given to the socket so far. */
+  /** The number of bytes of the answer written so far. */
   bytesWritten = 0;
 
-  /** @param connection counts the connections of the vendor: equal numbers are a connection that was used again. */
+  /** @param connection the number of the connection at the vendor. Two calls with equal numbers share a connection. */
   constructor(
     request: IncomingMessage,
     private readonly response: ServerResponse,
@@ -35,7 +35,7 @@ export class VendorCall {
     return JSON.parse(this.body) as Record<string, unknown>;
   }
 
-  /** Status and headers, at once. */
+  /** Sends the status and headers immediately. */
   head(status = 200, headers: OutgoingHttpHeaders = {}): this {
     this.response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
     this.response.flushHeaders();
@@ -73,32 +73,32 @@ export class VendorCall {
     this.response.end();
   }
 
-  /** A whole answer of one piece each. */
+  /** Sends a complete answer with one piece for each text. */
   answer(...texts: string[]): void {
     this.head();
     for (const text of texts) this.text(text);
     this.finish().endMarker().end();
   }
 
-  /** A refusal before any stream. */
+  /** Sends an HTTP error instead of a stream. */
   refuse(status: number, headers: OutgoingHttpHeaders = {}, body = '{"error":{"message":"sk-vendor-secret"}}'): void {
     this.head(status, { 'content-type': 'application/json', ...headers })
       .write(body)
       .end();
   }
 
-  /** Bytes that are not even HTTP. */
+  /** Sends bytes that are not valid HTTP, and ends the connection. */
   garbage(bytes: string): void {
     this.response.socket?.end(bytes);
   }
 
-  /** Resolves when the socket takes more, or is gone. */
+  /** Resolves when the socket accepts more bytes, or is closed. */
   async drained(): Promise<void> {
     if (!this.response.writableNeedDrain || this.response.destroyed) return;
     await Promise.race([once(this.response, 'drain'), this.over]);
   }
 
-  /** Ends the connection in the middle: by a reset, or by a FIN where more was promised. */
+  /** Breaks off the answer: by a reset, or by a FIN before the promised end of the body. */
   async cut(how: 'reset' | 'fin' = 'reset'): Promise<void> {
     const { socket } = this.response;
     if (socket === null || socket.destroyed) return;

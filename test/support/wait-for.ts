@@ -2,7 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const LOOK_EVERY_MS = 5;
 
-/** Resolves with the first value that is not `undefined` or false. */
+/**
+ * Calls `look` every 5 ms, and resolves with the first value that is not `undefined` or `false`.
+ *
+ * @throws {Error} after `limitMs` without such a value.
+ */
 export async function waitFor<T>(
   look: () => T | Promise<T>,
   what: string,
@@ -17,7 +21,11 @@ export async function waitFor<T>(
   }
 }
 
-/** Resolves with the value once it has not changed for `quietMs`: for what is to be seen to stand still. */
+/**
+ * Waits until the value has not changed for `quietMs`, and resolves with the value.
+ *
+ * @throws {Error} if the value still changes after `limitMs`.
+ */
 export async function standsStill(look: () => number, quietMs: number, limitMs = 15_000): Promise<number> {
   const deadline = performance.now() + limitMs;
   let last = look();

@@ -7,14 +7,14 @@ export const PASSWORD = 'correct horse battery';
 export type Fields = Readonly<Record<string, string>>;
 type Headers = Readonly<Record<string, string>>;
 
-/** A browser, as far as sessions go: it keeps the cookie, and says where its forms come from. */
+/** A client that handles sessions like a browser: it keeps the session cookie, and sends the origin of its forms. */
 export class WebClient {
-  /** What it sends as the header `Cookie`. */
+  /** The value of the header `Cookie`. */
   cookie: string | undefined;
 
   constructor(
     private readonly origin: string,
-    /** Of every request. */
+    /** The headers of every request. */
     private readonly headers: Headers = {},
   ) {}
 
@@ -22,7 +22,7 @@ export class WebClient {
     return this.cookie?.slice(COOKIE_NAME.length + 1);
   }
 
-  /** @param headers over the usual ones. */
+  /** @param headers additional headers. They replace default headers of the same name. */
   async post(path: string, fields: Fields = {}, headers: Headers = {}): Promise<ReceivedStream> {
     const form = { origin: this.origin, 'content-type': 'application/x-www-form-urlencoded', ...headers };
     return this.send({ path, method: 'POST', body: new URLSearchParams(fields).toString(), headers: form });
@@ -40,12 +40,12 @@ export class WebClient {
     return this.post('/sign-in', { email, password });
   }
 
-  /** Whose session it has, as the service says. */
+  /** The email of the account that is signed in, according to the service. `null` without a session. */
   async email(): Promise<string | null> {
     return (JSON.parse(await (await this.get('/me')).body()) as { email: string | null }).email;
   }
 
-  /** The headers of a script of a page. */
+  /** The headers of a request that a script on a page sends. */
   get asScript(): Headers {
     return { ...this.headers, ...(this.cookie !== undefined && { cookie: this.cookie }), origin: this.origin };
   }

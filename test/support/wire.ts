@@ -1,11 +1,11 @@
 import type { ReceivedStream } from './sse-client.js';
 
-/** What a stream said, read by the letter of the contract. */
+/** The content of a stream, parsed strictly by the contract of the API. */
 export interface Wire {
   readonly texts: readonly string[];
   readonly text: string;
   readonly keepAlives: number;
-  /** `done`, the code of the error, or `undefined` when the stream broke off without either. */
+  /** `done`, or the error code. `undefined` if the stream broke off without a final block. */
   readonly terminal: string | undefined;
   /** Bytes after the last blank line. */
   readonly rest: string;
@@ -22,7 +22,11 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const KEEP_ALIVE = ': keep-alive';
 const DONE = 'data: {"content":"","done":true}';
 
-/** Reads the bytes of a stream. Throws at the first block that is not exactly one of the four that there are. */
+/**
+ * Parses the bytes of a stream. The valid blocks are text, keep-alive, done and error.
+ *
+ * @throws {Error} at the first block that is not exactly one of these four.
+ */
 export function readWire(raw: string): Wire {
   const blocks = raw.split('\n\n');
   const rest = blocks.pop() ?? '';

@@ -7,7 +7,7 @@ import { Done, FormFailure } from '../forms/notice.js';
 
 interface AccountViewProps {
   readonly account: VerifiedSession['account'];
-  /** Set when the password was changed just now. */
+  /** Set only right after a password change. */
   readonly changed?: PasswordChanged | undefined;
   /** Whether the box to revoke the keys is checked. */
   readonly revokeKeys?: boolean;
@@ -15,7 +15,7 @@ interface AccountViewProps {
 }
 
 interface PasswordChanged {
-  /** `undefined` when no keys were to be revoked. */
+  /** The number of revoked API keys. `undefined` when the user did not ask to revoke the keys. */
   readonly revokedKeys: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export function AccountView({ account, changed, revokeKeys = false, problems }: 
         <h2>Change the password</h2>
         <p>You are signed out in all other browsers. API keys keep working, unless you revoke them here.</p>
         <FormFailure problems={problems} fields={['current_password', 'new_password']} />
-        {/* For password managers, which want to know whose password it is. */}
+        {/* Tells password managers which account the password belongs to. */}
         <input hidden type="text" name="username" value={account.email} autoComplete="username" readOnly />
         <Field
           label="Current password"

@@ -14,7 +14,7 @@ import { AccountView } from './account-view.js';
 interface PasswordForm {
   readonly current_password?: string;
   readonly new_password?: string;
-  /** Sent when the box is checked. */
+  /** Browsers send this field only when the box is checked. */
   readonly revoke_keys?: string;
 }
 

@@ -12,7 +12,7 @@ export interface ApiKeysViewProps {
   readonly keys: readonly ListedApiKey[];
   readonly shown: PageOfMany;
   readonly now: number;
-  /** Of the key that the form makes, so that sending it twice makes one. */
+  /** The id of the key that the form creates. If a browser sends the form twice, the service still creates one key. */
   readonly nextId: string;
   readonly newKey?: NewKey;
   readonly done?: string | undefined;

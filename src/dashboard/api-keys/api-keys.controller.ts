@@ -43,7 +43,7 @@ export class ApiKeysController {
     this.pages.send(response, await this.gate.run(accountId, () => this.list.page(accountId, { done }, wanted)));
   }
 
-  /** Answers with the key itself: nothing that could be asked for later ever holds it. */
+  /** Creates a key, and answers with a page that shows it. No later request can read the full key again. */
   @Post()
   @Form()
   async create(

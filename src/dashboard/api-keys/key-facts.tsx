@@ -1,7 +1,7 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { Moment, OptionalMoment } from '../layout/moment.js';
 
-/** What there is to know of a key, for who is about to end it. */
+/** Shows the facts about a key to a user who is about to revoke or rotate the key. */
 export function KeyFacts({ apiKey }: { readonly apiKey: ListedApiKey }) {
   const { prefix, createdAt, lastUsedAt, expiresAt } = apiKey;
   return (

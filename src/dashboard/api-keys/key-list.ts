@@ -13,7 +13,7 @@ const KEYS_PER_PAGE = 50;
 
 type Additions = Pick<ApiKeysViewProps, 'newKey' | 'done' | 'name' | 'lifetime' | 'problems'>;
 
-/** Makes the page with the keys of an account. */
+/** Builds the page with the API keys of an account. */
 @Injectable()
 export class KeyList {
   constructor(
@@ -22,7 +22,11 @@ export class KeyList {
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
-  /** @param wanted of the pages of the list, from 1 on; one that is not there is the nearest. */
+  /**
+   * Builds one page of the list.
+   *
+   * @param wanted the page number, starting at 1. A number above the last page gives the last page.
+   */
   async page(accountId: string, additions: Additions, wanted = 1): Promise<Page> {
     const of = Math.max(1, Math.ceil((await this.keys.count(accountId)) / KEYS_PER_PAGE));
     const number = Math.min(wanted, of);
@@ -32,7 +36,7 @@ export class KeyList {
     return { title, place: 'api-keys', script: 'api-keys.js', content };
   }
 
-  /** What to show of a key that was made just now, to the browser that asked for it. */
+  /** The properties to show a new key with, in the answer to the request that created the key. */
   newKey(created: CreatedApiKey, request: Request, replaced?: ReplacedKey): NewKey {
     const model = this.models.all()[0]?.id;
     return { created, origin: publicOriginOf(request), model, ...(replaced === undefined ? {} : { replaced }) };

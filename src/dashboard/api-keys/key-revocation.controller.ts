@@ -17,7 +17,7 @@ export class KeyRevocationController {
     private readonly keys: ApiKeysService,
   ) {}
 
-  /** Asks first. */
+  /** Shows the page that asks the user to confirm the revocation. */
   @Get()
   async ask(
     @Param('id') id: string,

@@ -48,7 +48,7 @@ export class KeyRotationController {
     this.pages.send(response, { ...PAGE, title: `Rotate ${apiKey.name}`, content });
   }
 
-  /** Answers with the new key, as the form that makes one does. */
+  /** Rotates the key, and answers with a page that shows the new key, like the form that creates a key. */
   @Post()
   @Form()
   async rotate(

@@ -8,7 +8,7 @@ const BADGES: Readonly<Record<KeyState, readonly [label: string, tone: string]>>
   revoked: ['Revoked', 'bad'],
 };
 
-/** One row a key. The roles are said, as the table is laid out otherwise on a phone. */
+/** A table with one row for each key. The roles are explicit because the stylesheet changes the table layout on phones. */
 export function KeyTable({ keys, now }: { readonly keys: readonly ListedApiKey[]; readonly now: number }) {
   return (
     <table class="keys" role="table" aria-label="API keys">
@@ -73,7 +73,7 @@ function KeyRow({ listed, state }: { readonly listed: ListedApiKey; readonly sta
   );
 }
 
-/** Leads to the page that asks before anything is done. */
+/** A button that opens the confirmation page of the action. */
 function Action({ action, label, id }: { readonly action: string; readonly label: string; readonly id: string }) {
   return (
     <form method="get" action={`/settings/api-keys/${id}/${action}`}>

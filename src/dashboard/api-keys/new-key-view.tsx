@@ -6,7 +6,7 @@ import { Moment } from '../layout/moment.js';
 
 export interface NewKey {
   readonly created: CreatedApiKey;
-  /** Where it can be used. */
+  /** The origin of the service, for the example command. */
   readonly origin: string;
   readonly model: string | undefined;
   readonly replaced?: ReplacedKey;
@@ -18,7 +18,7 @@ export interface ReplacedKey {
   readonly endsAt: Date;
 }
 
-/** A key that was made just now: the only time that it is shown. */
+/** Shows a key that was created just now. The full key is shown only once. */
 export function NewKeyView({ created, origin, model, replaced }: NewKey) {
   const { name, key } = created;
   return (

@@ -7,7 +7,7 @@ import { LIFETIMES, OVERLAPS } from './lifetimes.js';
 
 interface RotateViewProps {
   readonly apiKey: ListedApiKey;
-  /** Of the new key, so that sending the form twice makes one. */
+  /** The id of the new key. If a browser sends the form twice, the service still creates one key. */
   readonly nextId: string;
   readonly problems?: FormProblems;
 }

@@ -8,7 +8,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-/** A file that pages use, as it is sent. */
+/** A file that pages use, with its media type and its bytes, plain and compressed. */
 export interface Asset {
   readonly type: string;
   readonly bytes: Buffer;

@@ -5,7 +5,7 @@ import { Public } from '../../http/routing/public.decorator.js';
 import { PageController } from '../page-controller.decorator.js';
 import { ASSETS, ASSETS_VERSION } from './assets.js';
 
-/** The files that pages use. */
+/** Serves the files that pages use: stylesheets, scripts and icons. */
 @PageController('assets')
 export class AssetsController {
   @Get(':version/*path')
@@ -21,7 +21,8 @@ export class AssetsController {
     const gzip = request.acceptsEncodings('gzip') === 'gzip';
     const body = gzip ? asset.gzipped : asset.bytes;
     response.writeHead(200, {
-      // While a new release is rolled out, pages of the other one ask for theirs: ours will do, but not for long.
+      // During a rollout, pages of the other release request files of that release. This replica then answers with
+      // its own file, and browsers must not cache the answer.
       'Cache-Control': version === ASSETS_VERSION ? 'public, max-age=31536000, immutable' : 'no-store',
       'Content-Type': asset.type,
       'Content-Length': body.length,

@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../common/service-error.js';
 import { waitingTime } from '../waiting-time.js';
 
-/** What to call an error of a status, and what to do about it. */
+/** The title and the advice for an error, by HTTP status. */
 const WORDS: Readonly<Record<number, readonly [title: string, advice: string]>> = {
   400: ['That did not work', 'Go back, and look at what you have entered.'],
   403: ['Not allowed', 'Open the page anew from here, and try again.'],

@@ -9,7 +9,7 @@ import { Pages } from '../pages.js';
 import { ErrorView, errorTitle } from './error-view.js';
 import { wantsPage } from './wants-page.js';
 
-/** Tells errors to people as pages, and to programs as JSON. */
+/** Sends errors as pages to browsers, and as JSON to all other clients. */
 @Injectable()
 export class PageErrorFilter extends ServiceErrorFilter {
   constructor(private readonly pages: Pages) {
@@ -30,7 +30,7 @@ export class PageErrorFilter extends ServiceErrorFilter {
   }
 }
 
-/** A page that can be opened again: not every path that takes a form is one. */
+/** The requested path, if a browser can open it by GET. Some paths accept only a form, and are not pages. */
 function wayBack(request: Request): string | undefined {
   return allowedMethods(request).includes('GET') ? request.originalUrl : undefined;
 }

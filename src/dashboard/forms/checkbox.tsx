@@ -5,7 +5,7 @@ interface CheckboxProps {
   readonly hint: string;
 }
 
-/** A labelled box to check. The form holds its name only when it is checked. */
+/** A checkbox with a label and a hint. Browsers send the field only when the box is checked. */
 export function Checkbox({ label, name, checked, hint }: CheckboxProps) {
   return (
     <div>

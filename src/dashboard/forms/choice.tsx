@@ -1,12 +1,12 @@
 interface ChoiceProps {
   readonly label: string;
   readonly name: string;
-  /** The text of each by its value. */
+  /** The label of each option, by the option's value. */
   readonly options: Readonly<Record<string, string>>;
   readonly selected: string;
 }
 
-/** A labelled list to choose one from. */
+/** A list with a label, from which the user chooses one option. */
 export function Choice({ label, name, options, selected }: ChoiceProps) {
   return (
     <div>

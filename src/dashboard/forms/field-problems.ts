@@ -2,13 +2,17 @@ import type { Request } from 'express';
 import { wantsPage } from '../errors/wants-page.js';
 import { ServiceError } from '../../common/service-error.js';
 
-/** What is wrong with a form: with all of it, and with its fields by name. */
+/** The problems of a form: the error of the whole form, and the messages of its fields by field name. */
 export interface FormProblems {
   readonly error: ServiceError;
   readonly byField: ReadonlyMap<string, string>;
 }
 
-/** What the error says about the form of a page. What is no such error is thrown on, and so is what no page asked for. */
+/**
+ * Reads the problems of a form from an error.
+ *
+ * @throws the error itself, if it is no `ServiceError`, if it is an internal error, or if the client expects no page.
+ */
 export function problemsOf(error: unknown, request: Request): FormProblems {
   if (!(error instanceof ServiceError) || error.code === 'internal_error' || !wantsPage(request)) throw error;
   return { error, byField: new Map(error.details?.map(({ field, message }) => [field, message])) };

@@ -1,10 +1,10 @@
 import { cutText } from '../../common/text/cut-text.js';
 import type { FormProblems } from './field-problems.js';
 
-/** As much of what was entered as is shown again. No valid value is longer. */
+/** The maximum length of an entered value that the form shows again, in characters. No valid value is longer. */
 const SHOWN_LENGTH = 500;
 
-/** Apart, as each type has attributes of its own. */
+/** Separate objects, because the JSX types give each input type its own attributes. */
 const TYPES = { text: { type: 'text' }, email: { type: 'email' }, password: { type: 'password' } } as const;
 
 interface FieldProps {
@@ -18,7 +18,7 @@ interface FieldProps {
   readonly problems: FormProblems | undefined;
 }
 
-/** A labelled input that must be filled in, with what is wrong about it below. */
+/** A required input with a label. The problem of the field is shown below the input. */
 export function Field({ label, name, type, value, maxLength, autoComplete, hint, problems }: FieldProps) {
   const problem = problems?.byField.get(name);
   const described = [problem === undefined ? '' : `${name}-problem`, hint === undefined ? '' : `${name}-hint`];

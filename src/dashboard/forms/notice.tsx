@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { waitingTime } from '../waiting-time.js';
 import type { FormProblems } from './field-problems.js';
 
-/** Tells that something was done. */
+/** Reports that an action succeeded. */
 export function Done({ children }: { readonly children: ComponentChildren }) {
   return (
     <div class="notice good" role="status">
@@ -11,7 +11,10 @@ export function Done({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-/** Tells what is wrong with a form, where it is not wrong in its fields alone, and when to try again. */
+/**
+ * Shows the problem of a form, and when to try again. Shows nothing if every problem belongs to one of the `fields`,
+ * because each field shows its own problem.
+ */
 export function FormFailure({ problems, fields }: { problems: FormProblems | undefined; fields: readonly string[] }) {
   if (problems === undefined) return null;
   const { error, byField } = problems;
@@ -27,7 +30,7 @@ export function FormFailure({ problems, fields }: { problems: FormProblems | und
   );
 }
 
-/** What is wrong, and when to try again, where the last sentence of the message says so. */
+/** Splits a message into the problem and the final "Try again …" sentence. That sentence is empty if it is missing. */
 function partsOf(message: string): [what: string, when: string] {
   const start = message.lastIndexOf(' Try again');
   return start === -1 ? [message, ''] : [message.slice(0, start), message.slice(start)];

@@ -1,13 +1,13 @@
 interface CopyableProps {
-  /** What is copied, in a word, such as "key". */
+  /** A name for the text, in one word, such as "key". */
   readonly what: string;
   readonly text: string;
   readonly id: string;
-  /** By default lines are scrolled sideways. */
+  /** Whether long lines wrap. By default the box scrolls sideways. */
   readonly wraps?: boolean;
 }
 
-/** Text in a box with a button that copies it. The page's script calls `offerCopying()` of `copy.js`. */
+/** Text in a box, with a button that copies the text. The button works if the page's script calls `offerCopying()`. */
 export function Copyable({ what, text, id, wraps = false }: CopyableProps) {
   return (
     <div class="copyable">

@@ -8,7 +8,7 @@ interface HeaderProps {
   readonly signUp: Config['signUp'];
 }
 
-/** The name of the service, where one can go, and who is signed in. */
+/** The header of a page: the name of the service, the navigation, and the account that is signed in. */
 export function Header({ place, account, signUp }: HeaderProps) {
   return (
     <header class="page-header">

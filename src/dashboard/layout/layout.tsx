@@ -8,12 +8,12 @@ export const SERVICE_NAME = 'Chat Streaming Service';
 
 export interface LayoutProps {
   readonly page: Page;
-  /** Who is signed in. */
+  /** The account that is signed in. */
   readonly account: VerifiedSession['account'] | undefined;
   readonly signUp: Config['signUp'];
 }
 
-/** What all pages have. */
+/** The HTML document around the content of a page. All pages share this layout. */
 export function Layout({ page, account, signUp }: LayoutProps) {
   const { title, content, place, script, style, width } = page;
   return (

@@ -7,12 +7,12 @@ const FORMAT = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** A moment, in UTC. */
+/** Shows a date and time in UTC. */
 export function Moment({ at }: { readonly at: Date }) {
   return <time dateTime={at.toISOString()}>{FORMAT.format(at)}</time>;
 }
 
-/** The same, where there may be none. */
+/** Shows a date and time in UTC, or the text `none` if there is no date. */
 export function OptionalMoment({ at, none }: { readonly at: Date | null; readonly none: string }) {
   return at === null ? <span class="none">{none}</span> : <Moment at={at} />;
 }

@@ -1,10 +1,10 @@
-/** Which of many pages of a list. */
+/** The page number in a list, starting at 1, and the number of pages. */
 export interface PageOfMany {
   readonly number: number;
   readonly of: number;
 }
 
-/** Links to the next pages of a list, where there are some. */
+/** Links to the previous and the next page of a list. Shows nothing if the list has one page only. */
 export function Pagination({ path, shown }: { readonly path: string; readonly shown: PageOfMany }) {
   const { number, of } = shown;
   if (of <= 1) return null;

@@ -2,12 +2,12 @@ import { quoted } from '../../common/text/curl-line.js';
 import { Copyable } from '../layout/copyable.js';
 
 interface CurlPanelProps {
-  /** Scheme, host and port, as the browser sees them. */
+  /** The scheme, host and port of the service, as the browser sees them. */
   readonly origin: string;
   readonly modelId: string;
 }
 
-/** The request as a command. The script keeps it the very one that Send would send. */
+/** Shows the request as a curl command. The script updates the command, so it always matches the request of Send. */
 export function CurlPanel({ origin, modelId }: CurlPanelProps) {
   return (
     <details id="curl" class="curl">
@@ -25,7 +25,7 @@ function firstRequest(origin: string, model: string): string {
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }], temperature: 0.7 });
   return [
     `curl -N ${quoted(`${origin}/api/v1/chat/stream`)}`,
-    // The shell is to put the key in here.
+    // Double quotes, because the shell must replace $API_KEY.
     '  -H "Authorization: Bearer $API_KEY"',
     `  -H ${quoted('Content-Type: application/json')}`,
     `  --data-raw ${quoted(body)}`,

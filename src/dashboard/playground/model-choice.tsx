@@ -6,7 +6,7 @@ export interface ModelChoiceProps {
   readonly tier: TierConfig;
 }
 
-/** The models by provider. The script reads from each what it takes. */
+/** The list of models, grouped by provider. The script reads the limits of each model from its data attributes. */
 export function ModelChoice({ models, tier }: ModelChoiceProps) {
   const providers = [...new Set(models.map(({ provider }) => provider))];
   return (
@@ -32,7 +32,7 @@ export function ModelChoice({ models, tier }: ModelChoiceProps) {
   );
 }
 
-/** Above that, the service refuses `max_tokens`. */
+/** The highest `max_tokens` that the service accepts for the model and the tier. */
 export function mostTokens(
   { contextLength, maxOutputTokens = Infinity }: ModelConfig,
   { maxTokens = Infinity }: TierConfig,

@@ -4,11 +4,11 @@ import { SettingsFields } from './settings-fields.js';
 
 export interface PlaygroundViewProps extends ModelChoiceProps {
   readonly accountId: string;
-  /** Scheme, host and port, as the browser sees them. */
+  /** The scheme, host and port of the service, as the browser sees them. */
   readonly origin: string;
 }
 
-/** A conversation with a model. The script brings it to life: without it nothing can be sent, and the page says what to do. */
+/** The page for a conversation with a model. Sending requires the script. Without JavaScript, the page says what to do. */
 export function PlaygroundView({ models, tier, accountId, origin }: PlaygroundViewProps) {
   const [first] = models;
   return (

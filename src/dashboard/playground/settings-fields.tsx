@@ -3,12 +3,12 @@ import { count } from '../usage/figures.js';
 import { mostTokens } from './model-choice.js';
 
 interface SettingsFieldsProps {
-  /** The model that is chosen at first. */
+  /** The model that is selected when the page opens. */
   readonly first: ModelConfig | undefined;
   readonly tier: TierConfig;
 }
 
-/** What a request says beside the messages. */
+/** The fields for the system prompt, the temperature and the maximum number of tokens. */
 export function SettingsFields({ first, tier }: SettingsFieldsProps) {
   const most = first && mostTokens(first, tier);
   return (

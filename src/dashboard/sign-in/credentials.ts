@@ -1,7 +1,7 @@
-/** The fields of the forms to sign in and up, as far as they are sent. */
+/** The fields of the sign-in form and the sign-up form. A client may omit any field. */
 export interface Credentials {
   readonly email?: string;
   readonly password?: string;
-  /** The page to go on to. */
+  /** The path of the page that opens afterwards. */
   readonly next?: string;
 }

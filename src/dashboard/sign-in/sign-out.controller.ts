@@ -23,7 +23,7 @@ export class SignOutController {
   async signOut(@CurrentSession() session: VerifiedSession | undefined, @Res() response: Response): Promise<void> {
     if (session !== undefined) await this.sessions.end(session.sessionId);
     this.cookie.clear(response);
-    // What the playground keeps in the tab, such as its system prompt.
+    // Clears the settings that the playground keeps in session storage, such as the system prompt.
     response.setHeader('Clear-Site-Data', '"storage"');
     this.pages.leadTo(response, '/sign-in');
   }

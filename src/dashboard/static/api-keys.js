@@ -2,17 +2,18 @@ import { offerCopying } from './copy.js';
 
 offerCopying();
 
-// A page that answers a form is asked for anew, not sent anew, when it is reloaded.
+// The page with a new key is the answer to a form. Reloading it must open the list, not send the form again.
 if (document.querySelector('[data-new-key]')) history.replaceState(null, '', '/settings/api-keys');
 
-// A second click would ask for the same key again, and hide the answer that shows it.
+// A second click would send the same key id again. The service refuses the id, and the browser would show the error instead of
+// the answer with the new key.
 for (const form of document.querySelectorAll('form[data-once]')) {
   form.addEventListener('submit', (event) => {
     if (form.dataset.sent) event.preventDefault();
     form.dataset.sent = 'true';
   });
 }
-// A page that comes back from the history may be sent again.
+// The user may send the form again after returning to the page through the browser history.
 addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-once]')) delete form.dataset.sent;
 });

@@ -1,4 +1,7 @@
-/** Makes the buttons that say what they copy (`data-copies`, the id of an element) do so, and tell in the status beside them. */
+/**
+ * Makes the copy buttons work. The attribute `data-copies` of a button holds the id of the element to copy. The status element
+ * next to the button shows the result.
+ */
 export function offerCopying(root = document) {
   for (const button of root.querySelectorAll('button')) {
     const source = document.getElementById(button.dataset['copies'] ?? '');
@@ -18,7 +21,7 @@ async function copy(source, button) {
     await navigator.clipboard.writeText(source.textContent ?? '');
     status.textContent = 'Copied';
   } catch {
-    // Browsers keep the clipboard to pages that came over TLS, or from this machine.
+    // Browsers allow clipboard access only to pages served over TLS or from the same machine.
     getSelection()?.selectAllChildren(source);
     status.textContent = 'Selected: copy it with your keyboard';
   }

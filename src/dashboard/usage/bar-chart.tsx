@@ -1,11 +1,11 @@
 import { count, shortDay } from './figures.js';
 
-/** One kind of what is counted: the first stands at the bottom of each bar. */
+/** One kind of counted value. The first series is at the bottom of each bar. */
 export interface Series {
   readonly label: string;
-  /** A colour: `series-…` in the stylesheet. */
+  /** The CSS class that sets the color: `series-…` in the stylesheet. */
   readonly class: string;
-  /** One number a day. */
+  /** One number for each day, in the order of the days. */
   readonly values: readonly number[];
 }
 
@@ -16,12 +16,12 @@ export interface BarChartProps {
   readonly series: readonly Series[];
 }
 
-/** The drawing's own units: it is stretched to the room there is. */
+/** In units of the drawing. The browser stretches the drawing to the available width. */
 const HEIGHT = 100;
 const STEP = 10;
 const BAR = 8;
 
-/** A bar for each day. What it shows stands in a table as well, for whoever does not see it. */
+/** A bar for each day. A table on the same page shows the same numbers, for users who cannot see the chart. */
 export function BarChart({ title, days, series }: BarChartProps) {
   const totals = days.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const top = roundTop(Math.max(...totals));
@@ -109,7 +109,7 @@ function description(days: readonly string[], totals: readonly number[]): string
   return `${days[0] ?? ''} to ${days.at(-1) ?? ''}: at most ${count(most)}, on ${busiest}. All figures are in the table by day.`;
 }
 
-/** The next number of few digits, so that bars fill most of the height. */
+/** The smallest round number that is not below the value, so that bars fill most of the height. */
 function roundTop(value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
   return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value) ?? 10) * power;

@@ -4,16 +4,16 @@ const COUNTS = new Intl.NumberFormat('en-US');
 const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const MOST_DECIMALS = 6;
 
-/** Part of the figure is an estimate. */
+/** The sign for a figure that is partly an estimate. */
 export const ESTIMATED = '≈';
-/** Part of what it should hold is not known. */
+/** The sign for a figure that leaves out unknown values. */
 export const AT_LEAST = '≥';
 
 export function count(number: number): string {
   return COUNTS.format(number);
 }
 
-/** Tokens of some requests, with a sign for how far they can be trusted. */
+/** A number of tokens as text, with a sign if the number is an estimate or leaves out unknown values. */
 export function tokens(number: number, { requests, tokensUnknown, tokensEstimated }: UsageSum): string {
   if (number === 0 && requests > 0 && tokensUnknown === requests) return 'unknown';
   if (tokensUnknown > 0) return `${AT_LEAST} ${count(number)}`;
@@ -26,12 +26,12 @@ export function cost({ costs, withoutCost, tokensEstimated }: UsageSum): string 
   return sign + [...costs].map(([currency, amount]) => money(amount, currency)).join(' + ');
 }
 
-/** Of a day `YYYY-MM-DD`: "5 Nov". */
+/** The short form of a day `YYYY-MM-DD`: "5 Nov". */
 export function shortDay(day: string): string {
   return DAYS.format(new Date(day));
 }
 
-/** Small amounts with as many decimals as they need. */
+/** An amount of money as text: 2 decimals from 1 on, at most 4 from 0.01 on, at most 6 below 0.01. */
 function money(amount: number, currency: string): string {
   const maximumFractionDigits = amount >= 1 ? 2 : amount >= 0.01 ? 4 : MOST_DECIMALS;
   const format = { style: 'currency', currency, minimumFractionDigits: 2, maximumFractionDigits } as const;

@@ -2,11 +2,11 @@ import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import type { KeyParty } from './usage-totals.js';
 
 type KeyNameProps = KeyParty & {
-  /** The account's own, revoked ones included; `undefined` when they cannot be read. */
+  /** The API keys of the account, including revoked keys. `undefined` when they cannot be read. */
   readonly keys: readonly ListedApiKey[] | undefined;
 };
 
-/** What the owner calls whatever the requests came with. */
+/** Shows the name of the credential that the requests used. */
 export function KeyName({ credential, keyId, keyPrefix, keys }: KeyNameProps) {
   switch (credential) {
     case 'session':

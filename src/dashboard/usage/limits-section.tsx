@@ -5,7 +5,7 @@ import { count } from './figures.js';
 
 export interface LimitsSectionProps {
   readonly tier: TierConfig;
-  /** `undefined` when whoever counts does not answer. */
+  /** The current counts. `undefined` when the limit store does not answer. */
   readonly state: LimitState | undefined;
 }
 
@@ -16,7 +16,7 @@ interface LimitLine {
   readonly renewal: string;
 }
 
-/** What the tier allows, and what is left of it now. */
+/** Shows the limits of the tier, and the remaining quota of each limit. */
 export function LimitsSection({ tier, state }: LimitsSectionProps) {
   return (
     <section aria-labelledby="limits">

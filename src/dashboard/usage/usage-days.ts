@@ -3,11 +3,15 @@ import { startOfDay, usagePeriod, type UsagePeriod } from '../../usage/reports/u
 
 const DAY_MS = 86_400_000;
 
-/** How many days back one can look, today included. */
+/** The lengths of the period that the user can choose, in days, including today. */
 export const RANGES = [7, 30, 90] as const;
 export type Range = (typeof RANGES)[number];
 
-/** @throws {ServiceError} `invalid_request` for what is no {@link RANGES range}. */
+/**
+ * Reads the number of days from the query. The default is 30.
+ *
+ * @throws {ServiceError} `invalid_request` for a value that is not in {@link RANGES}.
+ */
 export function rangeOf(days: unknown): Range {
   if (days === undefined) return 30;
   const range = RANGES.find((known) => String(known) === days);
@@ -18,7 +22,7 @@ export function rangeOf(days: unknown): Range {
   });
 }
 
-/** The last so many days. */
+/** The period of the last `range` days, including today. */
 export function lastDays(range: Range, now: number): UsagePeriod {
   return usagePeriod({ from: dayOf(startOfDay(now) - (range - 1) * DAY_MS) }, now);
 }

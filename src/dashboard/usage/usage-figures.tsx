@@ -6,12 +6,12 @@ import { busiestFirst, UsageSum } from './usage-sum.js';
 import { UsageTable, type UsageLine } from './usage-table.js';
 import type { UsageTotals } from './usage-totals.js';
 
-/** The lines of a table. One more line sums up the others. */
+/** The maximum number of lines of a table. One more line contains the sum of all other entries. */
 const MOST_LINES = 100;
 const NOTHING = new UsageSum();
 
 export interface UsageFiguresProps {
-  /** Of at least one request. */
+  /** The totals of at least one request. */
   readonly totals: UsageTotals;
   readonly days: readonly string[];
   readonly keys: readonly ListedApiKey[] | undefined;
@@ -93,7 +93,7 @@ function linesOf<T>(
   return [...lines, { name: `${count(rest.length)} others`, sum: others }];
 }
 
-/** What the signs before figures mean, where there are any. */
+/** Explains the signs in front of figures, and the requests that the tables leave out. */
 function Notes({ total, withCost }: { readonly total: UsageSum; readonly withCost: boolean }) {
   const notes = [
     total.tokensEstimated > 0 && `${ESTIMATED} Part of it is an estimate, as the vendor did not report its tokens.`,

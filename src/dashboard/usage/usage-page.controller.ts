@@ -50,7 +50,7 @@ export class UsagePageController {
     this.pages.send(response, { title: 'Usage', place: 'usage', content, style: 'usage.css' });
   }
 
-  /** A part of the page that cannot be had does not take the others with it. */
+  /** Returns `undefined` for a part of the page that fails, and logs the error. The other parts are still shown. */
   private async orAway<T>(part: Promise<T>): Promise<T | undefined> {
     try {
       return await part;

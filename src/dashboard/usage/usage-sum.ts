@@ -1,6 +1,6 @@
 import type { UsageRow } from '../../usage/reports/usage-reports.js';
 
-/** What some requests come to. */
+/** The sums of some requests: counts, tokens and costs. */
 export class UsageSum {
   requests = 0;
   completed = 0;
@@ -10,7 +10,10 @@ export class UsageSum {
   tokensUnknown = 0;
   tokensEstimated = 0;
   withoutCost = 0;
-  /** By currency: prices may have been in another one before. Empty where nothing had a price and known tokens. */
+  /**
+   * The costs by currency, because the currency of the configuration may have changed. Empty if no request had both a
+   * price and known tokens.
+   */
   readonly costs = new Map<string, number>();
 
   addRow(row: UsageRow): void {
@@ -39,7 +42,7 @@ export class UsageSum {
   }
 }
 
-/** Those with the most requests first. */
+/** Sorts the sums by their number of requests, highest first. */
 export function busiestFirst<T>(sums: Iterable<readonly [T, UsageSum]>): readonly (readonly [T, UsageSum])[] {
   return [...sums].sort(([, one], [, other]) => other.requests - one.requests);
 }

@@ -9,12 +9,12 @@ export interface UsageLine {
 
 export interface UsageTableProps {
   readonly caption: string;
-  /** What the lines are. */
+  /** The heading of the first column, such as "Model". */
   readonly heading: string;
   readonly lines: readonly UsageLine[];
   readonly total: UsageSum;
   readonly withCost: boolean;
-  /** Draws how much of all requests each line has. */
+  /** Whether each line shows a bar for its share of all requests. */
   readonly withShares?: boolean;
 }
 

@@ -3,10 +3,10 @@ import { startOfDay } from '../../usage/reports/usage-period.js';
 import type { UsageReports, UsageRow } from '../../usage/reports/usage-reports.js';
 import { UsageSum } from './usage-sum.js';
 
-/** Who asked, as far as the table by key tells them apart. */
+/** The credential of a request, as the table by key distinguishes credentials. */
 export type KeyParty = Pick<UsageRow, 'credential' | 'keyId' | 'keyPrefix'>;
 
-/** What an account used, summed up for the page: by day, by model and by key. */
+/** The usage of an account, summed up for the page: by day, by model and by key. */
 export class UsageTotals {
   readonly total = new UsageSum();
   readonly byDay = new Map<string, UsageSum>();
@@ -17,7 +17,7 @@ export class UsageTotals {
     return this.parties.values();
   }
 
-  /** Adds the rows of the period. Reads it in halves if it has more rows than one report may have. */
+  /** Adds the rows of the period. Splits the period in half if the period has more rows than one report allows. */
   async read(reports: UsageReports, accountId: string, from: Date, to: Date): Promise<this> {
     try {
       this.add(await reports.daily(accountId, from, to));

@@ -8,14 +8,14 @@ export interface UsageViewProps extends LimitsSectionProps {
   readonly range: Range;
   /** `YYYY-MM-DD`, oldest first. */
   readonly days: readonly string[];
-  /** `undefined` when they cannot be read. */
+  /** `undefined` when the totals cannot be read. */
   readonly totals: UsageTotals | undefined;
   readonly keys: readonly ListedApiKey[] | undefined;
-  /** Whether some model has a price. */
+  /** Whether at least one model has a price. */
   readonly hasPrices: boolean;
 }
 
-/** What an account has used, and what it may. */
+/** The page with the limits and the usage of an account. */
 export function UsageView({ range, days, totals, keys, hasPrices, tier, state }: UsageViewProps) {
   return (
     <div class="usage">

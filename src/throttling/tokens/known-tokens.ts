@@ -14,12 +14,13 @@ export class KnownTokens {
 
   /** Returns `undefined` when there is no valid answer. Requests continue without the value, and a later request asks again. */
   async since(accountId: string, day: number): Promise<number | undefined> {
-    // Requests that arrive together share one question.
-    const known = this.asked.get(accountId);
+    // Requests that arrive together share one question. Around midnight, there is one question for each day.
+    const question = `${accountId} ${day}`;
+    const known = this.asked.get(question);
     if (known !== undefined) return known;
     if (performance.now() < this.silentUntil) return undefined;
-    const answer = this.ask(accountId, new Date(day)).finally(() => this.asked.delete(accountId));
-    this.asked.set(accountId, answer);
+    const answer = this.ask(accountId, new Date(day)).finally(() => this.asked.delete(question));
+    this.asked.set(question, answer);
     return answer;
   }
 

@@ -37,7 +37,7 @@ export const idle = {
   },
 };
 
-/** Opens a stream and waits for its only chunk; what ends too early goes to `ended`. */
+/** Opens a stream and waits for its only chunk. If the stream ends too early, its result is added to `ended`. */
 export async function idleStream(server, ended) {
   const connection = await Connection.open(server);
   let left = false;

@@ -30,10 +30,10 @@ export const paced = {
 };
 
 /**
- * All streams are opened over a while. What is measured is a time when all are open and none has ended, so that it is
- * the cost of a chunk and not that of a request, which the short streams tell.
+ * Opens all streams over `openingMs`, and measures while all streams are open and none has ended. The result is therefore the
+ * cost of a chunk. The scenario with short streams measures the cost of a request.
  *
- * @returns {Promise<Record<string, number> | undefined>} undefined when there was no such time
+ * @returns {Promise<Record<string, number> | undefined>} undefined if a stream ended before the measurement was over
  */
 async function measureOnce(stand, server, { script, count, openingMs, windowMs }) {
   const latencies = [];
@@ -61,7 +61,7 @@ async function measureOnce(stand, server, { script, count, openingMs, windowMs }
   });
   const streamsEnd = Promise.all(streams);
   const reading = async () => ({ ...(await server.process.usage()), ...(await stand.vendor.counters()) });
-  // A stream that broke off is never counted: then the end of all of them says what is wrong.
+  // If a stream breaks off early, `allOpen` may never resolve. The end of all streams then reports the error.
   await Promise.race([allOpen, streamsEnd.then(assertComplete)]);
   const before = await reading();
   from = sharedNow();

@@ -1,4 +1,4 @@
-// What a scenario is, and what several of them share.
+// The type of a scenario, and functions that several scenarios share.
 import { assertComplete, load, readStream } from '../client.mjs';
 import { sleep } from '../processes.mjs';
 
@@ -7,15 +7,15 @@ import { sleep } from '../processes.mjs';
 
 /**
  * @typedef {object} Row one number of the report
- * @property {string} id the member of a measurement
+ * @property {string} id the name of the value in a measurement
  * @property {string} label
- * @property {number} [target] the highest ratio of gateway to relay that is fine
+ * @property {number} [target] the highest acceptable ratio of gateway to relay
  */
 
 /**
  * @typedef {object} Scenario
  * @property {string} name
- * @property {boolean} fresh whether each measurement needs processes of its own, since memory once taken is not given back
+ * @property {boolean} fresh whether each measurement needs new processes, because processes do not release used memory
  * @property {readonly Row[]} rows
  * @property {readonly string[]} scripts
  * @property {object} size
@@ -24,10 +24,10 @@ import { sleep } from '../processes.mjs';
  * @property {(stand: Stand, server: Server, size: any) => Promise<Record<string, number>>} measure
  */
 
-// Whatever a server still has to do for the load just ended (records, timers) counts.
+// The measurement includes the work that a server does after the load has ended, such as writing records.
 const AFTERMATH_MS = 250;
 
-/** What the server's process used of the processor for an action. */
+/** The CPU time that the server's process uses for an action, in microseconds. */
 export async function cpuMicrosOf(server, action) {
   const before = await server.process.usage();
   await action();
@@ -36,20 +36,20 @@ export async function cpuMicrosOf(server, action) {
   return after.cpuMicros - before.cpuMicros;
 }
 
-/** Streams that run to their end, all of them checked. */
+/** Runs streams to their end, and checks that all of them are complete. */
 export async function completeStreams(server, script, size) {
   const results = await load(server, size, (connection) => readStream(connection, server, script));
   assertComplete(results);
   return results;
 }
 
-/** What a client that left held must go: a server that keeps the vendor's connection leaks. */
+/** Waits until no stream is open at the vendor. A server that keeps a vendor stream after its client has left has a leak. */
 export const vendorIsIdle = (stand) =>
   stand.vendor.process.until('is rid of all streams', async () =>
     (await stand.vendor.counters()).streams === 0 ? true : undefined,
   );
 
-/** Requests that make a new process do once all that it does only once. */
+/** Sends the first requests to a new process, so that its one-time work is done before the measurement. */
 export const firstRequests = async (_stand, server, { warmUps }) => {
   await completeStreams(server, 'short-20', { count: warmUps, width: 16 });
   await server.process.usage('collect');

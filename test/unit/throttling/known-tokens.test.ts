@@ -37,6 +37,15 @@ describe('the tokens that the ledger knows', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('are asked for again after midnight, also while the question about yesterday has no answer', async () => {
+    const answers: ((tokens: number) => void)[] = [];
+    answer = () => new Promise((resolve) => answers.push(resolve));
+    const both = Promise.all([known.since('ada', DAY), known.since('ada', DAY + 86_400_000)]);
+    answers[1]?.(7);
+    answers[0]?.(900);
+    expect(await both).toEqual([900, 7]);
+  });
+
   it.each<[string, () => Promise<number>]>([
     ['fails', () => Promise.reject(new Error('away'))],
     ['says what is not a number', () => Promise.resolve(NaN)],

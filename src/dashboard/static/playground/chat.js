@@ -10,11 +10,11 @@ import { TurnView } from './turn/turn-view.js';
  * @property {import('./message-box.js').MessageBox} message
  * @property {HTMLElement} log
  * @property {import('./turn/end-follower.js').EndFollower} follower
- * @property {HTMLElement} announcer for who hears the page: told of beginnings and ends, not of each word
+ * @property {HTMLElement} announcer speaks to screen readers. Announces the start and the end of an answer, not each word.
  * @property {() => void} whenChanged
  */
 
-/** Asks, shows the answers, and says what went wrong. One answer at a time. */
+/** Sends questions, shows the answers, and reports failures. At most one answer runs at a time. */
 export class Chat {
   /** @type {AbortController | undefined} */
   #answering;
@@ -90,7 +90,7 @@ export class Chat {
   #end(turn, state) {
     turn.end(state);
     const view = this.#views.get(turn);
-    // It may have been cleared meanwhile.
+    // The user may have cleared the conversation in the meantime.
     if (view === undefined) return;
     if (turn.isSentAlong) {
       view.endAnswer(state === 'complete' ? '' : 'Stopped. This much of it goes along with your next message.');

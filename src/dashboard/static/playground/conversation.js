@@ -1,7 +1,7 @@
 /** @typedef {import('./answer/answer-stream.js').ChatMessage} ChatMessage */
 
 /**
- * How far the answer has come. `stopped`: the user wanted no more of it. `failed`: it could not begin, or broke off.
+ * The state of an answer. `stopped`: the user stopped the answer. `failed`: the answer could not begin, or broke off.
  *
  * @typedef {'answering' | 'complete' | 'stopped' | 'failed'} TurnState
  */
@@ -27,22 +27,23 @@ export class Turn {
     this.state = state;
   }
 
-  /** Asks the same again. */
+  /** Resets the answer, so that the same question can be asked again. */
   restart() {
     this.state = 'answering';
     this.answer = '';
   }
 
   /**
-   * Whether it goes along with later questions. A stopped answer does, as its reader has seen it and asks on; a broken one
-   * does not, as nobody knows what it would have said, and the interface takes no empty one.
+   * Whether later requests include this turn. They include a stopped answer, because the user has seen its text and continues
+   * from there. They leave out a failed answer, because its missing part is unknown. They leave out an empty answer, because
+   * the API rejects empty messages.
    */
   get isSentAlong() {
     return this.answer !== '' && (this.state === 'complete' || this.state === 'stopped');
   }
 }
 
-/** What was asked and answered, in memory only. */
+/** The turns of a conversation, in memory only. */
 export class Conversation {
   /** @type {Turn[]} */
   #turns = [];
@@ -72,9 +73,9 @@ export class Conversation {
   }
 
   /**
-   * All of it, as it is sent to get the answer to a question.
+   * The messages of the request for an answer to the question: the system prompt, the earlier turns and the question.
    *
-   * @param {string} system nothing but white space is no prompt.
+   * @param {string} system the system prompt. A prompt of only white space is left out.
    * @param {string} question
    * @returns {ChatMessage[]}
    */

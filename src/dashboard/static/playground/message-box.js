@@ -1,4 +1,4 @@
-/** Where the message is written: Enter sends it, Shift and Enter begins a line. */
+/** The text field for the message. Enter sends the message, Shift + Enter begins a new line. */
 export class MessageBox {
   /**
    * @param {HTMLTextAreaElement} field
@@ -17,7 +17,7 @@ export class MessageBox {
     return this.field.value;
   }
 
-  /** The text, which is gone from the box then. */
+  /** Returns the text and empties the box. */
   take() {
     const { value } = this.field;
     this.field.value = '';
@@ -26,7 +26,7 @@ export class MessageBox {
   }
 
   /**
-   * Gives a text back to be edited. What has been written meanwhile stays.
+   * Puts a text back into the box to be edited. Text that the user has written in the meantime stays below it.
    *
    * @param {string} text
    */
@@ -42,7 +42,8 @@ export class MessageBox {
 }
 
 /**
- * Not while an input method composes: Enter chooses a word there. Some browsers say so by the key code alone.
+ * Whether the key event sends the message. While an input method composes text, Enter chooses a word and does not send. Some
+ * browsers report composing only by the key code 229.
  *
  * @param {Pick<KeyboardEvent, 'key' | 'shiftKey' | 'isComposing' | 'keyCode'>} event
  */

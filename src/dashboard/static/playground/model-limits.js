@@ -1,7 +1,7 @@
 const NUMBERS = new Intl.NumberFormat('en-US');
 
 /**
- * Shows what the chosen model takes: the most tokens of an answer, and whether the temperature reaches it.
+ * Shows the limits of the selected model: the maximum tokens of an answer, and whether the model accepts a temperature.
  *
  * @param {import('./settings.js').SettingsFields} fields
  * @param {{ maxTokens: HTMLElement, temperature: HTMLElement }} hints

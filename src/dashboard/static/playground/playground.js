@@ -52,7 +52,7 @@ const chat = new Chat({
 const curl = new CurlPanel(
   element('curl', HTMLDetailsElement),
   element('curl-command', HTMLElement),
-  // The one that Send would send; while the box is empty, the last one.
+  // The request that Send would send. While the box is empty, the request with the last question.
   () => settings.request(conversation.messages(settings.system, message.text || chat.lastQuestion || 'Hello!')),
 );
 
@@ -62,7 +62,7 @@ function refresh() {
   buttons.send.disabled = isAnswering;
   buttons.stop.disabled = !isAnswering;
   buttons.clear.disabled = conversation.isEmpty;
-  // A button that is disabled loses the focus to nowhere.
+  // A disabled button loses the keyboard focus, and the browser would focus no other element.
   if (hadFocus instanceof HTMLButtonElement && hadFocus.disabled) message.focus();
   curl.refresh();
 }
@@ -79,10 +79,10 @@ form.addEventListener('input', () => {
 });
 buttons.stop.addEventListener('click', () => chat.stop());
 buttons.clear.addEventListener('click', () => chat.clear());
-// Nobody reads on. The browser may keep the page to come back to it, and it must then be as it says it is.
+// The user has left the page. The browser may keep the page and restore it later, and it must then show its true state.
 window.addEventListener('pagehide', () => chat.stop());
 
-// Browsers that do not know the media query of the stylesheet show it even so.
+// Browsers that do not support the media query in the stylesheet show this notice although scripts run.
 document.getElementById('without-script')?.remove();
 offerCopying();
 settings.restore();

@@ -6,11 +6,11 @@
  * @property {HTMLInputElement} maxTokens
  */
 
-/** What a request says beside the messages. Kept for the tab, so that a reload does not lose it. */
+/** The settings of a request, in addition to the messages. Session storage keeps them, so a reload does not lose them. */
 export class Settings {
   /**
    * @param {SettingsFields} fields
-   * @param {string} accountId whose settings are kept: another account in the same tab does not get them.
+   * @param {string} accountId the account that owns the settings. Another account in the same tab does not get them.
    * @param {Storage} storage
    */
   constructor(fields, accountId, storage) {
@@ -42,9 +42,9 @@ export class Settings {
   }
 
   /**
-   * Marks the fields that the service refused, and no others.
+   * Marks the fields that the service refused, and removes the mark from all other fields.
    *
-   * @param {readonly string[]} names as in the request
+   * @param {readonly string[]} names the field names of the request
    */
   markInvalid(names) {
     const { model, temperature, maxTokens } = this.fields;
@@ -63,7 +63,7 @@ export class Settings {
     try {
       this.storage.setItem('playground', JSON.stringify({ accountId: this.accountId, ...Object.fromEntries(values) }));
     } catch {
-      // A browser may forbid it, or have no room: then a reload loses the settings.
+      // The browser may forbid storage, or the storage may be full. A reload then loses the settings.
     }
   }
 

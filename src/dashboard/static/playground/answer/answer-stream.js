@@ -20,13 +20,14 @@ import { EventParser } from './event-parser.js';
 export const STREAM_PATH = '/api/v1/chat/stream';
 
 /**
- * The text of an answer as it comes, by the public interface. It ends only when the service says that the answer is
- * whole; whatever else happens is thrown as a {@link ChatFailure}.
+ * Requests an answer through the public API, and yields its text as it arrives. The generator returns only after the service
+ * reports that the answer is complete.
  *
  * @param {ChatRequest} request
- * @param {AbortSignal} signal ends it, with whatever the browser throws then.
+ * @param {AbortSignal} signal stops the answer. The generator then throws any error: check `signal.aborted` first.
  * @param {typeof fetch} send
  * @returns {AsyncGenerator<string, void, undefined>}
+ * @throws {ChatFailure} for all other failures.
  */
 export async function* streamAnswer(request, signal, send = fetch) {
   const response = await post(request, signal, send);
@@ -81,7 +82,7 @@ async function* readAnswer(body, requestId) {
     if (cause instanceof ChatFailure) throw cause;
     throw new ChatFailure('broken', 'The connection broke.', { requestId, cause });
   } finally {
-    // Whoever stops reading has no use for the rest.
+    // Cancels the rest of the response, for example if the caller stops reading early.
     reader.cancel().catch(() => undefined);
   }
   throw new ChatFailure('broken', 'The connection ended before the answer was complete.', { requestId });

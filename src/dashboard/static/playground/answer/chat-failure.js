@@ -1,16 +1,16 @@
 /**
  * @typedef {object} ChatFailureFacts
- * @property {number} [status] of HTTP
- * @property {string} [code] the service's own
- * @property {{ field: string, message: string }[]} [details] what is wrong with the request
+ * @property {number} [status] the HTTP status
+ * @property {string} [code] the error code of the service
+ * @property {{ field: string, message: string }[]} [details] the invalid fields of the request
  * @property {number} [retryAfterSeconds]
  * @property {string} [requestId]
  * @property {unknown} [cause]
  */
 
 /**
- * Why there is no whole answer. `unreachable`: nothing came back. `refused`: the service said no before any text.
- * `broken`: the answer had begun, or should have.
+ * Why there is no complete answer. `unreachable`: no response arrived. `refused`: the response was an HTTP error, before any
+ * text. `broken`: the answer began and failed, or the response was not an answer.
  *
  * @typedef {'unreachable' | 'refused' | 'broken'} ChatFailureKind
  */
@@ -30,7 +30,9 @@ export class ChatFailure extends Error {
 }
 
 /**
- * @param {Response} response one that is no success.
+ * Reads the failure from an error response.
+ *
+ * @param {Response} response a response with an error status.
  * @returns {Promise<ChatFailure>}
  */
 export async function refusalOf(response) {

@@ -1,19 +1,19 @@
 /**
  * @typedef {object} ServerSentEvent
- * @property {string} event `message` where the stream names none.
+ * @property {string} event the event name. `message` if the stream has no name for the event.
  * @property {string} data
  */
 
-/** Finds events in the text of an event stream, however it is cut into pieces. */
+/** Parses the events of an event stream from its text. The text may arrive in pieces of any size. */
 export class EventParser {
   /**
-   * The line that has not ended yet, in the pieces that it came in. Joined once, when its end is there: an answer can
-   * come as one line of megabytes.
+   * The pieces of the current line, which has not ended yet. They are joined only once, at the end of the line, because an
+   * answer can be a single line of several megabytes.
    *
    * @type {string[]}
    */
   #unread = [];
-  /** The last piece ended with CR, which ended a line. An LF that follows belongs to it. */
+  /** Whether the last piece ended with a CR, which ends a line. An LF that follows belongs to the same line ending. */
   #skipsLineFeed = false;
   #event = '';
   /** @type {string[]} */
@@ -21,7 +21,7 @@ export class EventParser {
 
   /**
    * @param {string} text
-   * @returns {ServerSentEvent[]} those that are whole now.
+   * @returns {ServerSentEvent[]} the events that are complete now.
    */
   feed(text) {
     if (text === '') return [];
@@ -61,7 +61,7 @@ export class EventParser {
 
 /**
  * @param {string} line
- * @returns {[name: string, value: string]} a comment has an empty name.
+ * @returns {[name: string, value: string]} for a comment line, the name is empty.
  */
 function fieldOf(line) {
   const colon = line.indexOf(':');

@@ -1,16 +1,16 @@
 /** @typedef {import('./chat-failure.js').ChatFailure} ChatFailure */
 
 /**
- * What to say of a failure, and what its reader can do.
+ * The text that the page shows for a failure, and the actions that the user can take.
  *
  * @typedef {object} Advice
  * @property {string} title
  * @property {string} text
- * @property {string[]} lines what is wrong with the request, field by field
- * @property {boolean} canRetry whether the same request may go well later
- * @property {number | undefined} waitSeconds before that
+ * @property {string[]} lines the invalid fields of the request, one line for each field
+ * @property {boolean} canRetry whether the same request can succeed later
+ * @property {number | undefined} waitSeconds the time to wait before a retry, in seconds
  * @property {{ text: string, href: string } | undefined} link
- * @property {string | undefined} requestId to tell whoever runs the service
+ * @property {string | undefined} requestId the request id to send to the operator of the service
  */
 
 const FIELD_NAMES = new Map([

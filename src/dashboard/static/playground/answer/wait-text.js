@@ -2,7 +2,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * When something can be tried again: how long that is, and at what time of the reader's clock.
+ * A sentence that says when the user can try again: the remaining time, and the time of day in the user's time zone.
  *
  * @param {number} leftMs
  * @param {Date} until

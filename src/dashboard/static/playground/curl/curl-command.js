@@ -1,16 +1,16 @@
 import { STREAM_PATH } from '../answer/answer-stream.js';
 
-/** Linux takes no argument above 128 KiB. */
+/** Linux rejects arguments longer than 128 KiB. This limit leaves some room. */
 const LONGEST_ARGUMENT_BYTES = 100_000;
 
 /**
- * The request as a command for a POSIX shell that reads the key from `$API_KEY`.
+ * The request as a command for a POSIX shell. The command reads the API key from `$API_KEY`.
  *
  * @param {string} origin
  * @param {import('../answer/answer-stream.js').ChatRequest} request
  */
 export function curlCommand(origin, request) {
-  // JSON has no line breaks and no control characters of its own: all of them are escaped.
+  // The JSON text contains no line breaks and no control characters, because JSON.stringify escapes them.
   const body = quoted(JSON.stringify(request));
   const isShort = new TextEncoder().encode(body).length <= LONGEST_ARGUMENT_BYTES;
   const lines = [
@@ -20,12 +20,12 @@ export function curlCommand(origin, request) {
     `  --data-raw ${body}`,
   ];
   if (isShort) return lines.join(' \\\n');
-  // The shell's own printf takes what an argument of a program does not.
+  // `printf` is a shell builtin, so the limit for program arguments does not apply to it.
   return `printf '%s' ${body} |\n${[...lines.slice(0, -1), '  --data-binary @-'].join(' \\\n')}`;
 }
 
 /**
- * One word of the shell: nothing has a meaning between single quotes, but for these themselves.
+ * Quotes the text as one shell word. Between single quotes, only the single quote itself has a special meaning.
  *
  * @param {string} text
  */

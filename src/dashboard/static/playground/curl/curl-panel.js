@@ -1,6 +1,6 @@
 import { curlCommand } from './curl-command.js';
 
-/** Shows the request as a command, while somebody looks at it. */
+/** Shows the request as a curl command while the panel is open. */
 export class CurlPanel {
   /**
    * @param {HTMLDetailsElement} panel
@@ -14,9 +14,9 @@ export class CurlPanel {
     panel.addEventListener('toggle', () => this.refresh());
   }
 
-  /** To be called when the request may have changed. */
+  /** Updates the command. Call this when the request may have changed. */
   refresh() {
-    // A long conversation is not written out with each letter for nobody to see.
+    // A closed panel is not updated: with a long conversation, an update at each keystroke is expensive.
     if (this.panel.open) this.command.textContent = curlCommand(location.origin, this.request());
   }
 }

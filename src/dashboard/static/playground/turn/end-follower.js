@@ -1,7 +1,7 @@
-/** Pixels from the end within which a reader counts as being there. */
+/** The distance in pixels from the end within which the user counts as being at the end. */
 const NEAR = 32;
 
-/** Keeps a scrolled element at its end while its reader is there, and lets alone who reads further up. */
+/** Keeps a scrolling element at its end while the user is at the end. Does not scroll while the user reads further up. */
 export class EndFollower {
   #isAtEnd = true;
   #size = '';
@@ -10,18 +10,18 @@ export class EndFollower {
   constructor(element) {
     this.element = element;
     element.addEventListener('scroll', () => {
-      // A browser scrolls by itself when the element changes its size. It is told of that below.
+      // The browser also scrolls when the element changes its size. The ResizeObserver below handles that case.
       if (sizeOf(element) !== this.#size) return;
       this.#isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR;
     });
-    // A telephone that is turned, or whose keyboard opens, has less room for it.
+    // The element shrinks when the user turns a phone, or when the keyboard of the phone opens.
     new ResizeObserver(() => {
       this.#size = sizeOf(element);
       this.follow();
     }).observe(element);
   }
 
-  /** To be called when there is more in it. */
+  /** Scrolls to the end if the user is at the end. Call this when the content has grown. */
   follow() {
     if (this.#isAtEnd) this.goToEnd();
   }

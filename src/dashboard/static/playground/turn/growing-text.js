@@ -1,9 +1,12 @@
-/** Characters after which a new block begins at the next line, as the browser lays out all of a block that changes. */
+/**
+ * The number of characters after which a new block begins at the next line break. The browser lays out the whole block again
+ * when the block changes, so blocks must stay small.
+ */
 const BLOCK_LENGTH = 8_000;
-/** Characters after which a new block begins in the middle of a line, as a model may never end one. */
+/** The number of characters after which a new block begins inside a line, because a model may never end a line. */
 const MAX_BLOCK_LENGTH = 64_000;
 
-/** Text that grows at its end: what comes within a frame is shown at once, and what is shown is not touched again. */
+/** Text that grows at its end. All text that arrives within one frame is shown together. Shown text does not change again. */
 export class GrowingText {
   /** @type {string[]} */
   #waiting = [];
@@ -12,8 +15,8 @@ export class GrowingText {
   #end;
 
   /**
-   * @param {HTMLElement} parent keeps white space.
-   * @param {() => void} whenShown is called after the text has grown.
+   * @param {HTMLElement} parent the element for the text. Its style must preserve white space.
+   * @param {() => void} whenShown called each time the shown text has grown.
    */
   constructor(parent, whenShown) {
     this.parent = parent;
@@ -25,12 +28,12 @@ export class GrowingText {
     this.#waiting.push(text);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    // A page in the background has no frames.
+    // Browsers draw no frames for a page in the background.
     if (document.hidden) setTimeout(() => this.flush());
     else requestAnimationFrame(() => this.flush());
   }
 
-  /** Shows all there is. */
+  /** Shows all waiting text now. */
   flush() {
     this.#isScheduled = false;
     if (this.#waiting.length === 0) return;
@@ -66,7 +69,8 @@ export class GrowingText {
 }
 
 /**
- * Where in the text a block ends that holds `length` characters already; `undefined` where all of the text belongs to it.
+ * The index in the text at which the current block ends. The block already holds `length` characters. Returns `undefined` if
+ * all of the text belongs to the block.
  *
  * @param {string} text
  * @param {number} length
@@ -74,11 +78,11 @@ export class GrowingText {
 function endOfBlock(text, length) {
   const mostRoom = Math.max(0, MAX_BLOCK_LENGTH - length);
   const lineEnd = text.indexOf('\n', Math.max(0, BLOCK_LENGTH - length));
-  // The line break belongs to the block, where it takes no room, so that the text can be read back whole.
+  // The line break stays in the block, where it takes no space on the page. The full text can therefore be read back.
   if (lineEnd !== -1 && lineEnd < mostRoom) return lineEnd + 1;
   if (text.length <= mostRoom) return undefined;
   const space = text.lastIndexOf(' ', mostRoom - 1);
   if (mostRoom > 0 && space !== -1) return space + 1;
-  // A character of two units stays whole.
+  // A surrogate pair must not be split.
   return (text.codePointAt(mostRoom - 1) ?? 0) > 0xffff ? mostRoom - 1 : mostRoom;
 }

@@ -1,6 +1,6 @@
 import { waitText } from '../answer/wait-text.js';
 
-/** What went wrong, and the buttons that help. */
+/** Shows a failure, and the buttons to try again or to edit the message. */
 export class RetryControls {
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
@@ -36,7 +36,7 @@ export class RetryControls {
     this.element.remove();
   }
 
-  /** What went wrong stays to be read; it is too late for the buttons. */
+  /** Removes the buttons, because a later turn exists now. The text of the failure stays. */
   settle() {
     clearInterval(this.#timer);
     for (const part of this.element.querySelectorAll('.actions, .wait')) part.remove();
@@ -100,7 +100,7 @@ function linkOf(link) {
   const paragraph = document.createElement('p');
   const anchor = document.createElement('a');
   anchor.href = link.href;
-  // In a tab of its own, as the conversation lives in this one only.
+  // Opens in a new tab, because the conversation exists only in this tab.
   anchor.target = '_blank';
   anchor.rel = 'noopener';
   anchor.textContent = link.text;

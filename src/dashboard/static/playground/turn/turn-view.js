@@ -1,7 +1,7 @@
 import { RetryControls } from './retry-controls.js';
 import { GrowingText } from './growing-text.js';
 
-/** What a turn shows of itself. */
+/** The elements on the page that show a turn. */
 export class TurnView {
   /** @type {RetryControls | undefined} */
   #controls;
@@ -36,7 +36,7 @@ export class TurnView {
     this.text?.add(text);
   }
 
-  /** @param {string} note what there is to say of the answer. */
+  /** @param {string} note the text below the answer. */
   endAnswer(note) {
     this.text?.flush();
     this.answer?.article.classList.remove('waiting', 'growing');
@@ -57,12 +57,12 @@ export class TurnView {
     this.whenGrown();
   }
 
-  /** An answer without any text has nothing to show once another is on its way. */
+  /** Removes the answer if it has no text. Called before the same question is asked again. */
   dropEmptyAnswer() {
     if (this.answer?.text.textContent === '') this.answer.article.remove();
   }
 
-  /** There is another turn after it now. */
+  /** Removes the retry buttons. Called when another turn follows. */
   settle() {
     this.#controls?.settle();
   }
