@@ -1,6 +1,7 @@
 import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ServiceError } from '../common/service-error.js';
 import { usagePeriod } from '../usage/reports/usage-period.js';
+import { wireFigures } from '../usage/reports/usage-report.js';
 import { UsageReports, type AccountUsageRow } from '../usage/reports/usage-reports.js';
 import type { Command } from './account-commands.js';
 
@@ -63,14 +64,7 @@ function lineOf(row: AccountUsageRow, email: string | undefined): Line {
     model: row.model,
     key_id: row.keyId,
     key_prefix: row.keyPrefix,
-    requests: row.requests,
-    completed: row.completed,
-    errors: row.errors,
-    prompt_tokens: row.promptTokens,
-    completion_tokens: row.completionTokens,
-    tokens_unknown: row.tokensUnknown,
-    cost: row.cost ?? null,
-    currency: row.currency,
+    ...wireFigures(row),
   };
 }
 

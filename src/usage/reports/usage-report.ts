@@ -24,6 +24,13 @@ function entryOf(row: UsageRow): UsageReport['usage'][number] {
     day: row.day,
     model: row.model,
     key: row.keyId === null ? null : { id: row.keyId, prefix: row.keyPrefix ?? '' },
+    ...wireFigures(row),
+  };
+}
+
+/** Returns the figures of a row by their names in reports. A missing cost is `null`. */
+export function wireFigures(row: UsageRow) {
+  return {
     requests: row.requests,
     completed: row.completed,
     errors: row.errors,
