@@ -7,15 +7,14 @@ import { ChatRequest } from './chat-request.dto.js';
 const USUAL_ANSWER_TOKENS = 1024;
 
 /** Estimates the tokens to reserve from the daily quota of the account. An invalid body uses no tokens. */
-export function tokenDemand(body: unknown, { maxTokens: cap }: TierConfig): TokenDemand {
+export function tokenDemand(body: unknown, tier: TierConfig): TokenDemand {
   if (typeof body !== 'object' || body === null || !ChatRequest.accepts(body)) return { atLeast: 0, atMost: 0 };
   const request = body as ChatRequest;
-  const prompt = estimatePromptTokens(request.messages);
   const asked = request.max_tokens;
-  if (asked === undefined) return { atLeast: prompt + 1, atMost: prompt + (cap ?? USUAL_ANSWER_TOKENS) };
   // A limit above the tier's maximum is invalid, and the request is rejected later.
-  if (asked > (cap ?? Infinity)) return { atLeast: 0, atMost: 0 };
-  return { atLeast: prompt + asked, atMost: prompt + asked };
+  if (asked !== undefined && asked > (tier.maxTokens ?? Infinity)) return { atLeast: 0, atMost: 0 };
+  const prompt = estimatePromptTokens(request.messages);
+  return { atLeast: prompt + (asked ?? 1), atMost: prompt + answerTokens(request, tier) };
 }
 
 /** Limits `maxTokens` for the provider to the granted tokens, when the account has fewer tokens left than wanted. */
@@ -25,6 +24,12 @@ export function withinGrant(
   tier: TierConfig,
   lease: Lease | undefined,
 ): number | undefined {
-  if (lease?.tokens === undefined || lease.tokens >= tokenDemand(request, tier).atMost) return maxTokens;
-  return Math.min(maxTokens ?? Infinity, lease.tokens - estimatePromptTokens(request.messages));
+  if (lease?.tokens === undefined) return maxTokens;
+  const granted = lease.tokens - estimatePromptTokens(request.messages);
+  return granted >= answerTokens(request, tier) ? maxTokens : Math.min(maxTokens ?? Infinity, granted);
+}
+
+/** Returns the number of tokens to reserve for the answer. */
+function answerTokens({ max_tokens: asked }: ChatRequest, { maxTokens: cap }: TierConfig): number {
+  return asked ?? cap ?? USUAL_ANSWER_TOKENS;
 }
