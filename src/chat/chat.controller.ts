@@ -16,13 +16,10 @@ import { CurrentPrincipal } from '../auth/principal/current-principal.decorator.
 import type { Principal } from '../auth/principal/principal.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { BodyValues } from '../http/body/json/body-values.decorator.js';
-import { requestIdOf } from '../http/request/request-id.js';
 import { AdmissionLease } from '../throttling/admission-lease.decorator.js';
 import type { HeldLease } from '../throttling/held-lease.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../throttling/process-load/opens-stream.decorator.js';
-import type { LedgerEntry } from '../usage/record/ledger-entry.js';
-import { holdEntry } from '../usage/record/response-entry.js';
 import { ChatService } from './chat.service.js';
 import { ChatRequest } from './request/chat-request.dto.js';
 import { tokenDemand } from './request/token-demand.js';
@@ -61,11 +58,8 @@ export class ChatController {
     @SseSignal() left: AbortSignal,
     @Res() response: Response,
   ): Promise<Observable<MessageEvent>> {
-    const onAdmitted = (entry: LedgerEntry): void => {
-      holdEntry(response, entry);
-    };
-    const caller = { principal, left, requestId: requestIdOf(response), lease, onAdmitted };
-    const texts = await this.chat.open(body, caller);
+    const { context } = response.req;
+    const texts = await this.chat.open(body, { principal, left, requestId: context.requestId, lease, context });
     return chunkEvents(texts, new StreamSink(response, this.config.stalledReaderMs), this.gaps.clock(body.model));
   }
 }

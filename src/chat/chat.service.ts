@@ -3,13 +3,13 @@ import type { Principal } from '../auth/principal/principal.js';
 import { INVALID_TOKEN_CHALLENGE } from '../auth/strategies/challenge.js';
 import { ServiceError } from '../common/service-error.js';
 import type { ModelConfig, TierConfig } from '../config/config.js';
+import type { RequestContext } from '../http/request/request-context.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import type { HeldLease } from '../throttling/held-lease.js';
 import { CallTrace } from '../upstreams/call-trace.js';
 import { CLIENT_GONE, type CompletionStream } from '../upstreams/completion-stream.js';
 import { ModelRouter } from '../upstreams/model-router.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
-import type { LedgerEntry } from '../usage/record/ledger-entry.js';
 import { knownTokens } from '../usage/record/token-counts.js';
 import { DEFAULT_TEMPERATURE, type ChatRequest } from './request/chat-request.dto.js';
 import { withinGrant } from './request/token-demand.js';
@@ -27,8 +27,8 @@ export interface ChatCaller {
   readonly requestId: string;
   /** The reservation from the limits of the account, if the account has limits. */
   readonly lease?: HeldLease | undefined;
-  /** Called when the stream is admitted. */
-  readonly onAdmitted?: (entry: LedgerEntry) => void;
+  /** The request, if observers of the request wait for the usage record of the stream. */
+  readonly context?: RequestContext;
 }
 
 /** Answers conversations with streamed completions. */
@@ -50,7 +50,7 @@ export class ChatService {
    */
   async open(
     request: ChatRequest,
-    { principal, left, requestId, lease, onAdmitted }: ChatCaller,
+    { principal, left, requestId, lease, context }: ChatCaller,
   ): Promise<CompletionStream> {
     const model = this.catalog.get(request.model);
     const completion = {
@@ -66,7 +66,7 @@ export class ChatService {
       stream.stop(reason);
     });
     const entry = this.ledger.begin(requestId, principal, model);
-    onAdmitted?.(entry);
+    if (context !== undefined) context.ledgerEntry = entry;
     lease?.takeOver();
     const trace = new CallTrace(requestId);
     const stream = this.router.stream(model, completion, trace, (failure) => {

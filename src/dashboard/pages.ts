@@ -24,7 +24,7 @@ export class Pages {
    * @example this.pages.send(response, { title: 'Usage', place: 'usage', content: UsageView({ rows }) });
    */
   send(response: Response, page: Page, status = 200): void {
-    const { session } = response.req;
+    const { session } = response.req.context;
     const layout = Layout({ page, account: session?.account, signUp: this.signUp });
     const body = Buffer.from(`<!doctype html>${renderToString(layout)}`);
     response.writeHead(status, {

@@ -6,7 +6,6 @@ import { ServiceError } from '../common/service-error.js';
 import { VERSION } from '../common/version.js';
 import { DatabaseHealth } from '../database/database-health.js';
 import { errorBody } from '../http/errors/error-body.js';
-import { requestIdOf } from '../http/request/request-id.js';
 import { Public } from '../http/routing/public.decorator.js';
 import { RedisHealth } from '../redis/redis-health.js';
 import { HealthReport, ReadinessReport, type ReadinessParts } from './health.dto.js';
@@ -48,6 +47,6 @@ export class HealthController {
     const error = parts.draining
       ? new ServiceError('shutting_down', 'This process is stopping.')
       : new ServiceError('unavailable', 'The database does not answer.');
-    return { status: 'not_ready', parts, ...errorBody(error, requestIdOf(response)) };
+    return { status: 'not_ready', parts, ...errorBody(error, response.req.context.requestId) };
   }
 }

@@ -2,6 +2,13 @@ import type { Response } from 'express';
 import type { HeldSlots } from './held-slots.js';
 import type { Lease } from './limit-store.js';
 
+declare module '../http/request/request-context.js' {
+  interface RequestContext {
+    /** The lease of an admitted request. A request without limits has no lease. */
+    lease?: HeldLease;
+  }
+}
+
 /**
  * The lease of an admitted request. When the response is over, the lease gives its place back. It also gives all reserved
  * tokens back, unless a caller has taken over the lease to settle the tokens itself.
@@ -44,14 +51,4 @@ export class HeldLease implements Lease {
   settle(tokensUsed: number): void {
     this.lease.settle(tokensUsed);
   }
-}
-
-const leases = new WeakMap<object, HeldLease>();
-
-export function holdLease(request: object, lease: HeldLease): void {
-  leases.set(request, lease);
-}
-
-export function leaseOf(request: object): HeldLease | undefined {
-  return leases.get(request);
 }

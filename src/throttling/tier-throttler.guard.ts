@@ -12,7 +12,7 @@ import type { Request, Response } from 'express';
 import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../auth/principal/principal.js';
 import { JsonBodyGuard } from '../http/body/json-body.guard.js';
-import { HeldLease, holdLease } from './held-lease.js';
+import { HeldLease } from './held-lease.js';
 import { HeldSlots } from './held-slots.js';
 import { refusalError, setLimitHeaders } from './limit-answer.js';
 import { LimitStore, type TierLimits, type TokenDemand } from './limit-store.js';
@@ -95,7 +95,8 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     const admission = await this.limits.admit({ accountId, limits, tokens });
     setLimitHeaders(response, this.headerPrefix, admission.state);
     if (!admission.admitted) throw refusalError(admission, tokens.atLeast);
-    holdLease(request, new HeldLease(admission.lease, response, this.slots, limits.concurrentStreams !== undefined));
+    const holdsSlot = limits.concurrentStreams !== undefined;
+    request.context.lease = new HeldLease(admission.lease, response, this.slots, holdsSlot);
   }
 
   /** Reads the body. Returns the error when the body cannot be accepted. */

@@ -8,9 +8,9 @@ import type { Principal } from './principal.js';
  * @throws {Error} when the route is public or the guard did not run.
  */
 export function principalOf(request: Request): Principal {
-  const user = request.user as Principal | undefined;
-  if (user === undefined) throw new Error('A route that is public, or whose guard did not run, has no principal.');
-  return user;
+  const { principal } = request.context;
+  if (principal === undefined) throw new Error('A route that is public, or whose guard did not run, has no principal.');
+  return principal;
 }
 
 /** Parameter decorator: the principal that makes the request. Not for routes that are `@Public()`. */

@@ -1,5 +1,12 @@
 import type { TierConfig } from '../../config/config.js';
 
+declare module '../../http/request/request-context.js' {
+  interface RequestContext {
+    /** The caller that a guard has accepted. Read it with `@CurrentPrincipal()`. */
+    principal?: Principal;
+  }
+}
+
 /** The account that makes a request, and the credential that proves its identity. */
 export interface Principal {
   readonly accountId: string;

@@ -21,11 +21,11 @@ const OF_NETWORK = { mostArriving: 32, mostBytes: 16 * MIB };
 @Injectable()
 export class RequestBodyParties implements BodyParties {
   partyOf(request: Request): BodyParty {
-    const { user, session } = request;
-    const principal = (user as Principal | undefined) ?? (session && principalOfSession(session));
-    return principal === undefined
+    const { principal, session } = request.context;
+    const party = principal ?? (session && principalOfSession(session));
+    return party === undefined
       ? { key: `network ${networkOf(request.ip)}`, ...OF_NETWORK }
-      : partyOfAccount(principal);
+      : partyOfAccount(party);
   }
 }
 

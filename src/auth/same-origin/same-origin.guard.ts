@@ -21,7 +21,7 @@ export class SameOriginGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
     if (SAFE_METHODS.has(request.method)) return true;
-    const hasSession = request.session !== undefined;
+    const hasSession = request.context.session !== undefined;
     if (!hasSession && !isForm(this.reflector, context)) return true;
     const source = sourceOf(request);
     if (source === 'same-origin' || (source === 'unknown' && !hasSession)) return true;

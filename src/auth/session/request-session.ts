@@ -3,8 +3,8 @@ import type { Request } from 'express';
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { Principal } from '../principal/principal.js';
 
-declare module 'express-serve-static-core' {
-  interface Request {
+declare module '../../http/request/request-context.js' {
+  interface RequestContext {
     /** Set by the session middleware; read it with `sessionOf`. */
     session?: VerifiedSession;
     /** The error of the session lookup. It is then unknown whether there is a session. */
@@ -18,9 +18,9 @@ declare module 'express-serve-static-core' {
  * @throws {ServiceError} when the request has a session cookie that could not be checked: `unavailable`, or
  * `rate_limit_exceeded` for a network that sends too many unknown tokens.
  */
-export function sessionOf({ session, sessionFailure }: Request): VerifiedSession | undefined {
-  if (sessionFailure !== undefined) throw sessionFailure as Error;
-  return session;
+export function sessionOf({ context }: Request): VerifiedSession | undefined {
+  if (context.sessionFailure !== undefined) throw context.sessionFailure as Error;
+  return context.session;
 }
 
 /** Parameter decorator: the session of the request, or `undefined`. Works on `@Public()` routes too. */

@@ -13,10 +13,10 @@ export class SessionGuard implements CanActivate {
     const session = sessionOf(request);
     if (session !== undefined) {
       // On a `@Public()` route, the authentication guard does not set the user.
-      request.user ??= principalOfSession(session);
+      request.context.principal ??= principalOfSession(session);
       return true;
     }
-    if (request.user !== undefined || hasBearerHeader(request)) {
+    if (request.context.principal !== undefined || hasBearerHeader(request)) {
       throw new ServiceError('forbidden', 'This is for the web application: an API key cannot be used here.');
     }
     throw new ServiceError('unauthenticated', 'Sign in first.', { headers: { 'WWW-Authenticate': CHALLENGE } });

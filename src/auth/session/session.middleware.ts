@@ -27,10 +27,10 @@ export class SessionMiddleware implements NestMiddleware {
       .verify(token, () => networkOf(request.ip))
       .then(
         (session) => {
-          if (session !== undefined) request.session = session;
+          if (session !== undefined) request.context.session = session;
         },
         (error: unknown) => {
-          request.sessionFailure = error;
+          request.context.sessionFailure = error;
         },
       )
       .then(() => {

@@ -33,7 +33,7 @@ export class AuthenticationGuard implements CanActivate {
     if (isPublic === true) return true;
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    request.user = await this.authenticate(request, http.getResponse<Response>());
+    request.context.principal = await this.authenticate(request, http.getResponse<Response>());
     return true;
   }
 

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ServiceError } from '../../common/service-error.js';
 import { ServiceErrorFilter } from '../../http/errors/service-error.filter.js';
-import { requestIdOf } from '../../http/request/request-id.js';
 import { allowedMethods } from '../../http/routing/allowed-methods.js';
 import { withNext } from '../local-path.js';
 import { Pages } from '../pages.js';
@@ -25,7 +24,7 @@ export class PageErrorFilter extends ServiceErrorFilter {
       this.pages.leadTo(response, withNext('/sign-in', wayBack(request)));
       return;
     }
-    const content = ErrorView({ error, requestId: requestIdOf(response) });
+    const content = ErrorView({ error, requestId: request.context.requestId });
     this.pages.sendFailure(response, { title: errorTitle(error), content, width: 'narrow' }, error);
   }
 }

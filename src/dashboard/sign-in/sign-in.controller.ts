@@ -45,7 +45,7 @@ export class SignInController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const visitor = { address, sessionId: request.session?.sessionId };
+    const visitor = { address, sessionId: request.context.session?.sessionId };
     try {
       const { token, expiresAt } = await this.signIns.signIn({ email, password }, visitor);
       this.cookie.set(response, token, expiresAt);

@@ -51,7 +51,7 @@ export class SignUpController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const visitor = { address, sessionId: request.session?.sessionId };
+    const visitor = { address, sessionId: request.context.session?.sessionId };
     try {
       const { token, expiresAt } = await this.signIns.signUp({ email, password }, visitor);
       this.cookie.set(response, token, expiresAt);

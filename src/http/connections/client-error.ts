@@ -3,7 +3,7 @@ import { STATUS_CODES, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { ServiceError } from '../../common/service-error.js';
 import { errorBody } from '../errors/error-body.js';
-import { REQUEST_ID_HEADER } from '../request/request-id.js';
+import { REQUEST_ID_HEADER } from '../request/request-context.js';
 
 const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,

@@ -1,7 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { ServiceError } from '../../common/service-error.js';
-import { requestIdOf } from '../request/request-id.js';
-import { noteAnsweredError } from './answered-error.js';
 import { errorBody } from './error-body.js';
 
 /**
@@ -10,8 +8,9 @@ import { errorBody } from './error-body.js';
  * @param status overrides the status of the error, if HTTP has a more exact one.
  */
 export function sendError(error: ServiceError, response: ServerResponse, status: number = error.status): void {
-  noteAnsweredError(response, error.code);
-  const body = Buffer.from(JSON.stringify(errorBody(error, requestIdOf(response))));
+  const { context } = response.req;
+  context.answeredError = error.code;
+  const body = Buffer.from(JSON.stringify(errorBody(error, context.requestId)));
   const { retryAfterSeconds } = error;
   response.writeHead(status, {
     ...error.headers,

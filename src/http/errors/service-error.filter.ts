@@ -2,7 +2,6 @@ import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../common/service-error.js';
 import { dropRestOfBody } from '../body/unread-body.js';
-import { requestIdOf } from '../request/request-id.js';
 import { allowedMethods } from '../routing/allowed-methods.js';
 import { sendError } from './send-error.js';
 import { toServiceError } from './to-service-error.js';
@@ -20,7 +19,7 @@ export class ServiceErrorFilter implements ExceptionFilter {
   /** Answers an error from outside the routes of Nest. */
   answer(thrown: unknown, request: Request, response: Response): void {
     const error = orMethodNotAllowed(toServiceError(thrown), request);
-    const requestId = requestIdOf(response);
+    const { requestId } = request.context;
     // Errors of an upstream are logged where the upstream was called.
     if (error.status >= 500 && !error.code.startsWith('upstream_')) this.log(error, requestId);
 

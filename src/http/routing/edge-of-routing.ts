@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServiceError } from '../../common/service-error.js';
 import { sendError } from '../errors/send-error.js';
 import type { ServiceErrorFilter } from '../errors/service-error.filter.js';
-import { giveRequestId } from '../request/request-id.js';
+import { beginContext } from '../request/request-context.js';
 
 /**
  * Answers a request that has an `Expect` header with an unsupported value. Without this handler, Node answers without a
@@ -13,16 +13,16 @@ import { giveRequestId } from '../request/request-id.js';
  * A request without a `Host` header is handled by {@link begin}, if the server has `requireHostHeader: false`.
  */
 export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
-  giveRequestId(request, response);
+  beginContext(request, response);
   sendError(new ServiceError('invalid_request', 'The expectation cannot be met.'), response, 417);
 }
 
 /**
- * Middleware that runs before all routes. Sets the request id and one security header, and refuses a request without
+ * Middleware that runs before all routes. Creates the request context, sets one security header, and refuses a request without
  * `Host`. One middleware does all of this, because every additional middleware costs time on every request.
  */
 export function begin(request: Request, response: Response, next: NextFunction): void {
-  giveRequestId(request, response);
+  beginContext(request, response);
   // The only security header that an API needs. The pages set their own security headers.
   response.setHeader('X-Content-Type-Options', 'nosniff');
   if (request.headers.host !== undefined || request.httpVersion === '1.0') next();

@@ -7,7 +7,7 @@ import { ConfigError } from '../../config/config-error.js';
 import { listenProblem } from '../../config/listen-problem.js';
 import { sendError } from '../../http/errors/send-error.js';
 import { toServiceError } from '../../http/errors/to-service-error.js';
-import { giveRequestId } from '../../http/request/request-id.js';
+import { beginContext } from '../../http/request/request-context.js';
 import { RequestWatch } from '../requests/request-watch.js';
 import type { Metrics } from './metrics.js';
 import { MetricsSources } from './metrics-sources.js';
@@ -73,7 +73,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 }
 
 async function answer(metrics: Metrics, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  giveRequestId(request, response);
+  beginContext(request, response);
   try {
     const isScrape = request.url?.split('?', 1)[0] === '/metrics' && ['GET', 'HEAD'].includes(request.method ?? '');
     if (!isScrape) throw new ServiceError('not_found', 'There is nothing but /metrics here.');

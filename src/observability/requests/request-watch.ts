@@ -1,11 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Principal } from '../../auth/principal/principal.js';
-import '../../auth/session/request-session.js';
 import { principalOfSession } from '../../auth/session/request-session.js';
-import { answeredErrorOf } from '../../http/errors/answered-error.js';
-import { requestIdOf } from '../../http/request/request-id.js';
-import { entryOf } from '../../usage/record/response-entry.js';
 import type { UsageRecord } from '../../usage/record/usage-record.js';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
 import type { RequestScope, ScopedRequest } from './request-scope.js';
@@ -49,9 +45,9 @@ export class RequestWatch {
         for (const observer of this.observers) observer.finished(facts);
       };
       // When a client leaves, the response closes before the stream has ended.
-      const entry = entryOf(response);
-      if (entry === undefined) tell();
-      else entry.whenOver(tell);
+      const { ledgerEntry } = request.context;
+      if (ledgerEntry === undefined) tell();
+      else ledgerEntry.whenOver(tell);
     });
   }
 }
@@ -66,13 +62,13 @@ function factsOf(
     bytes,
     record,
     traceId,
-    requestId: requestIdOf(response),
+    requestId: request.context.requestId,
     method: request.method,
     route: routeOf(request),
     status: response.headersSent ? response.statusCode : undefined,
     isAnswered: response.writableFinished,
     principal: callerOf(request),
-    errorCode: answeredErrorOf(response) ?? record?.errorCode,
+    errorCode: request.context.answeredError ?? record?.errorCode,
   };
 }
 
@@ -85,7 +81,6 @@ function routeOf(request: Request): string | undefined {
   return typeof path === 'string' && path.startsWith('/') ? path : undefined;
 }
 
-function callerOf({ user, session }: Request): Principal | undefined {
-  if (user !== undefined) return user as Principal;
-  return session && principalOfSession(session);
+function callerOf({ context: { principal, session } }: Request): Principal | undefined {
+  return principal ?? (session && principalOfSession(session));
 }

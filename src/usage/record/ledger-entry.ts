@@ -8,6 +8,13 @@ import { outcomeOf } from './stream-outcome.js';
 import { completionTokensOf, promptTokensOf } from './token-counts.js';
 import type { BegunStream, UsageRecord } from './usage-record.js';
 
+declare module '../../http/request/request-context.js' {
+  interface RequestContext {
+    /** The usage record of the stream that the request has started. */
+    ledgerEntry?: LedgerEntry;
+  }
+}
+
 /** The maximum length of the provider's finish reason, in UTF-16 units. The rest is cut off. */
 const MAX_REASON_LENGTH = 64;
 /** Control characters and halves of surrogate pairs. */
