@@ -23,9 +23,7 @@ export class RequestBodyParties implements BodyParties {
   partyOf(request: Request): BodyParty {
     const { principal, session } = request.context;
     const party = principal ?? (session && principalOfSession(session));
-    return party === undefined
-      ? { key: `network ${networkOf(request.ip)}`, ...OF_NETWORK }
-      : partyOfAccount(party);
+    return party === undefined ? { key: `network ${networkOf(request.ip)}`, ...OF_NETWORK } : partyOfAccount(party);
   }
 }
 
