@@ -4,7 +4,7 @@ import { DatabaseModule } from '../../database/database.module.js';
 import { ReportGate } from './report-gate.js';
 import { UsageReports } from './usage-reports.js';
 
-/** What the ledger says, for whoever only reads it. */
+/** Provides the reports of the ledger to modules that only read the ledger. */
 @Module({
   imports: [CommonModule, DatabaseModule],
   providers: [UsageReports, ReportGate],

@@ -8,40 +8,40 @@ import type { UsageParty } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
 import { pageOfDaySums, type DaySums } from './day-sums.js';
 
-/** What one key, or another kind of credential, did with one model on one day. */
+/** The usage of one model by one API key, or by another kind of credential, on one day. */
 export interface UsageRow {
-  /** `YYYY-MM-DD`, in UTC, by the beginning of each stream. */
+  /** `YYYY-MM-DD` in UTC: the day on which the streams began. */
   readonly day: string;
   readonly model: string;
   readonly credential: UsageParty['credential'];
-  /** `null` for what is no API key. */
+  /** `null` for a credential that is not an API key. */
   readonly keyId: string | null;
   readonly keyPrefix: string | null;
   readonly requests: number;
   readonly completed: number;
-  /** Failed for a fault of the vendor, the service or the request; not those whose client left. */
+  /** Requests that failed because of the provider, the service or the request. Not requests whose client left. */
   readonly errors: number;
-  /** Of the requests of which they are known. */
+  /** The sum over the requests with known tokens. */
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Requests of which nobody knows the tokens of the prompt or of the answer. */
+  /** Requests with unknown tokens of the prompt or of the answer. */
   readonly tokensUnknown: number;
-  /** Requests of which at least one of the two is an estimate. */
+  /** Requests with an estimated number of tokens of the prompt or of the answer. */
   readonly tokensEstimated: number;
-  /** In the currency's unit; `undefined` when no request had a price and known tokens. */
+  /** In units of the currency. `undefined` when no request had a price and known tokens. */
   readonly cost: number | undefined;
-  /** Requests that are not in it. */
+  /** Requests that `cost` does not include. */
   readonly withoutCost: number;
   /** `null` where no request had a price. */
   readonly currency: string | null;
 }
 
-/** The same of all accounts. */
+/** A usage row with its account. */
 export interface AccountUsageRow extends UsageRow {
   readonly accountId: string;
 }
 
-/** The most rows of a report: 136 pairs of a key and a model on each day of a year, some 11 MB as JSON. */
+/** The maximum number of rows in a report: 136 pairs of key and model on each day of a year, some 11 MB as JSON. */
 const MOST_ROWS = 50_000;
 /** Small, because SQLite blocks the event loop while it reads a page. */
 const ROWS_PER_PAGE = 500;
@@ -57,7 +57,7 @@ export class UsageReports {
   constructor(private readonly database: DataSource) {}
 
   /**
-   * An account's own, oldest day first; from `from` to before `to`.
+   * Returns the rows of one account from `from` until before `to`, oldest day first.
    *
    * @throws {ServiceError} `invalid_request` for more than 50,000 rows.
    */
@@ -65,19 +65,19 @@ export class UsageReports {
     return this.dailyOfAll(from, to, accountId);
   }
 
-  /** The rows of {@link daily} in pages. Throws the same error. */
+  /** Returns the rows of {@link daily} in pages. Throws the same error. */
   dailyPages(accountId: string, from: Date, to: Date): AsyncIterable<readonly UsageRow[]> {
     return bounded(this.pages(from, to, accountId));
   }
 
-  /** The rows of all accounts, or of one. Throws the same error as {@link daily}. */
+  /** Returns the rows of all accounts, or of one. Throws the same error as {@link daily}. */
   async dailyOfAll(from: Date, to: Date, accountId?: string): Promise<readonly AccountUsageRow[]> {
     const rows: AccountUsageRow[] = [];
     for await (const page of bounded(this.pages(from, to, accountId))) rows.push(...page);
     return rows;
   }
 
-  /** The rows of {@link dailyOfAll} in pages, without a limit. */
+  /** Returns the rows of {@link dailyOfAll} in pages, without a limit. */
   async *pages(from: Date, to: Date, accountId?: string): AsyncGenerator<readonly AccountUsageRow[], void> {
     const period = {
       from: dayOf(from.getTime()),
@@ -96,7 +96,7 @@ export class UsageReports {
     } while (after !== undefined);
   }
 
-  /** Tokens of an account's streams, as far as they are known, since the beginning of the day of `from` in UTC. */
+  /** Returns the known tokens of an account's streams since the start of the day of `from` in UTC. */
   async tokensSince(accountId: string, from: Date): Promise<number> {
     const engine = engineOf(this.database);
     const [row] = await orUnavailable(

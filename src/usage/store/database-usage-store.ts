@@ -12,16 +12,16 @@ import { RECORD_COLUMNS, storedRow, type StoredValue } from './record-columns.js
 import { UnstorableData } from './unstorable-data.js';
 import { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage-store.js';
 
-/** A process that was not heard of for so long lives no more. By the clock of the database: those of replicas differ. */
+/** A replica without a heartbeat for this long counts as dead, by the clock of the database. The clocks of replicas differ. */
 const LIFETIME_SECONDS = 60;
 const BATCHES_AT_ONCE = 100;
-/** How often a statement is tried that failed only because of another one at the same time. */
+/** The number of attempts for a statement that fails only because of a concurrent statement. */
 const MOST_RACES = 5;
 const MAX_REASON_LENGTH = 200;
 
 /**
- * The ledger in the service's database. Single statements only, written by hand: the mapper would cost as much as all else
- * that a record needs.
+ * Stores the ledger in the database of the service. Uses single statements in SQL, because the object mapper would double the
+ * cost of a record.
  */
 @Injectable()
 export class DatabaseUsageStore extends UsageStore {
@@ -37,11 +37,11 @@ export class DatabaseUsageStore extends UsageStore {
     await this.write(`${statement} ON CONFLICT (id) DO NOTHING`, [id, this.writerId, writeStreams(streams)]);
   }
 
-  /** What a process says of its own streams is truer than what others took for granted when it seemed dead. */
+  /** A record of the process that ran the stream replaces the `interrupted` record that another process may have written. */
   async append(records: readonly UsageRecord[]): Promise<void> {
     const statement = insertStatement(this.engine, 'usage_records', RECORD_COLUMNS, records.length);
     const corrections = RECORD_COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ');
-    // In the order of ids, so that replicas which write the same records wait for each other, and not each for the other.
+    // Sorted by id, so that replicas that write the same records cannot deadlock.
     const rows = records.map(storedRow).sort(byId);
     await this.write(
       `${statement} ON CONFLICT (id) DO UPDATE SET ${corrections} WHERE usage_records.outcome = 'interrupted' AND excluded.outcome <> 'interrupted'`,
@@ -93,7 +93,7 @@ export class DatabaseUsageStore extends UsageStore {
       `SELECT id, pid FROM usage_writers WHERE host = ${marks(this.engine, 1)}`,
       [this.host],
     );
-    // One with our own process number, which is 1 in a container, was there before us.
+    // A writer with our own process id is an earlier process. In a container, the id is always 1.
     const dead = here.filter(({ id, pid }) => id !== this.writerId && (pid === process.pid || !isRunning(pid)));
     await this.remove(dead.map(({ id }) => id));
   }
@@ -105,7 +105,7 @@ export class DatabaseUsageStore extends UsageStore {
     ]);
   }
 
-  /** @throws {UnstorableData} where the database refuses the values. */
+  /** @throws {UnstorableData} if the database refuses the values. */
   private async write(statement: string, values: StoredValue[]): Promise<void> {
     for (let races = 1; ; races++) {
       try {
@@ -137,7 +137,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It runs, as somebody else's.
+    // The process runs, and another user owns it.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
