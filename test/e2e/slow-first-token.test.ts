@@ -9,7 +9,8 @@ import { wireOf } from '../support/wire.js';
 
 const HEADERS_AFTER_MS = 10_000;
 const KEEP_ALIVE_AFTER_MS = 15_000;
-const SLACK_MS = 1_500;
+/** On a busy machine, the client sees either end of an interval late. */
+const SLACK_MS = 3_000;
 
 /** In real time, and all at once, so that it takes half a minute and not two. */
 describe.concurrent('a slow first token (slow test, half a minute)', { timeout: 60_000 }, () => {
@@ -113,6 +114,6 @@ describe.concurrent('a slow first token (slow test, half a minute)', { timeout: 
 });
 
 function expectAbout(actualMs: number, expectedMs: number): void {
-  expect(actualMs).toBeGreaterThan(expectedMs - 50);
+  expect(actualMs).toBeGreaterThan(expectedMs - SLACK_MS);
   expect(actualMs).toBeLessThan(expectedMs + SLACK_MS);
 }
