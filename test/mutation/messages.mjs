@@ -15,9 +15,9 @@ export const strykerPlugins = [
   }),
 ];
 
-function isMessage({ node, parent }) {
+function isMessage({ node }) {
   const { callee } = node;
   if (node.type === 'NewExpression') return ERROR.test(callee.name ?? '');
   if (callee.type === 'Super') return true;
-  return callee.type === 'MemberExpression' && LOG.has(callee.property.name) && parent !== undefined;
+  return callee.type === 'MemberExpression' && LOG.has(callee.property.name);
 }

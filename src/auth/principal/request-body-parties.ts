@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { BodyParties, type BodyParty } from '../../http/body/body-parties.js';
 import { networkOf } from '../network/client-network.js';
-import { principalOfSession } from '../session/request-session.js';
+import { callerIn } from '../session/request-session.js';
 import type { Principal } from './principal.js';
 
 const MIB = 1024 * 1024;
@@ -21,9 +21,8 @@ const OF_NETWORK = { mostArriving: 32, mostBytes: 16 * MIB };
 @Injectable()
 export class RequestBodyParties implements BodyParties {
   partyOf(request: Request): BodyParty {
-    const { principal, session } = request.context;
-    const party = principal ?? (session && principalOfSession(session));
-    return party === undefined ? { key: `network ${networkOf(request.ip)}`, ...OF_NETWORK } : partyOfAccount(party);
+    const caller = callerIn(request.context);
+    return caller === undefined ? { key: `network ${networkOf(request.ip)}`, ...OF_NETWORK } : partyOfAccount(caller);
   }
 }
 

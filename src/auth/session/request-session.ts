@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request } from 'express';
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
+import type { RequestContext } from '../../http/request/request-context.js';
 import type { Principal } from '../principal/principal.js';
 
 declare module '../../http/request/request-context.js' {
@@ -27,6 +28,11 @@ export function sessionOf({ context }: Request): VerifiedSession | undefined {
 export const CurrentSession = createParamDecorator((_: unknown, context: ExecutionContext) =>
   sessionOf(context.switchToHttp().getRequest<Request>()),
 );
+
+/** Returns the caller as far as it is known: the principal that a guard has accepted, or else the account of the session. */
+export function callerIn({ principal, session }: RequestContext): Principal | undefined {
+  return principal ?? (session && principalOfSession(session));
+}
 
 export function principalOfSession({ sessionId, account }: VerifiedSession): Principal {
   return { accountId: account.id, tier: account.tier, credential: { kind: 'session', sessionId } };

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import type { Principal } from '../../auth/principal/principal.js';
-import { principalOfSession } from '../../auth/session/request-session.js';
+import { callerIn } from '../../auth/session/request-session.js';
 import type { UsageRecord } from '../../usage/record/usage-record.js';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
 import type { RequestScope, ScopedRequest } from './request-scope.js';
@@ -67,7 +66,7 @@ function factsOf(
     route: routeOf(request),
     status: response.headersSent ? response.statusCode : undefined,
     isAnswered: response.writableFinished,
-    principal: callerOf(request),
+    principal: callerIn(request.context),
     errorCode: request.context.answeredError ?? record?.errorCode,
   };
 }
@@ -79,8 +78,4 @@ function routeOf(request: Request): string | undefined {
   const route = request.route as { readonly path: unknown } | undefined;
   const path = route?.path;
   return typeof path === 'string' && path.startsWith('/') ? path : undefined;
-}
-
-function callerOf({ context: { principal, session } }: Request): Principal | undefined {
-  return principal ?? (session && principalOfSession(session));
 }
