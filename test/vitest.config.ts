@@ -12,7 +12,7 @@ export default defineConfig({
     root: import.meta.dirname,
     globalSetup: ['support/global-setup.ts'],
     setupFiles: ['support/setup.ts'],
-    // More than there are cores: most of the time they wait for vendors, stores and processes.
+    // More than there are cores: most of the time they wait for providers, stores and processes.
     maxWorkers: 4,
     testTimeout: 60_000,
     hookTimeout: 60_000,

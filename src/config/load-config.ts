@@ -62,10 +62,10 @@ function fromFile(file: ConfigFile, upstreams: ReadonlyMap<string, UpstreamConfi
   const models = file.models.flatMap((model): ModelConfig[] => {
     const [first, ...others] = model.routes.flatMap((route): RouteConfig[] => {
       const upstream = upstreams.get(route.upstream);
-      const vendorModel = interpolate(route.model, variables);
-      return upstream === undefined || vendorModel.missing.length > 0
+      const providerModel = interpolate(route.model, variables);
+      return upstream === undefined || providerModel.missing.length > 0
         ? []
-        : [{ upstream, model: vendorModel.text, temperature: route.temperature }];
+        : [{ upstream, model: providerModel.text, temperature: route.temperature }];
     });
     return first === undefined
       ? []

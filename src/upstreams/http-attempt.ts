@@ -54,7 +54,7 @@ export class HttpAttempt implements Attempt {
       upstream.timeouts.firstTokenMs,
       () => this.reading,
       () => {
-        this.exchange.close(new ServiceError('upstream_timeout', 'The vendor sent nothing for too long.'));
+        this.exchange.close(new ServiceError('upstream_timeout', 'The provider sent nothing for too long.'));
       },
     );
   }
@@ -141,7 +141,7 @@ export class HttpAttempt implements Attempt {
   private countIdleBytes(length: number): void {
     this.idleBytes = this.collector.signOfLife ? 0 : this.idleBytes + length;
     if (this.idleBytes <= MAX_IDLE_EVENTS * this.upstream.maxEventBytes) return;
-    throw new ServiceError('upstream_error', 'The vendor sent too much that is no part of an answer.');
+    throw new ServiceError('upstream_error', 'The provider sent too much that is no part of an answer.');
   }
 
   /** Ends the stream. An unfinished event still counts, but its failure does not: the end marker decides. */
@@ -151,7 +151,7 @@ export class HttpAttempt implements Attempt {
     this.decoder.end();
     if (wasComplete) collector.error = undefined;
     if (collector.complete) collector.over = true;
-    else collector.fail(new ServiceError('upstream_error', 'The vendor broke off before the answer was complete.'));
+    else collector.fail(new ServiceError('upstream_error', 'The provider broke off before the answer was complete.'));
   }
 
   /**

@@ -69,8 +69,8 @@ export class PartCollector {
 
 function merged(before: CallTrace['usage'], now: CallTrace['usage']): CallTrace['usage'] {
   return {
-    promptTokens: now.promptTokens ?? before.promptTokens,
-    completionTokens: now.completionTokens ?? before.completionTokens,
+    inputTokens: now.inputTokens ?? before.inputTokens,
+    outputTokens: now.outputTokens ?? before.outputTokens,
   };
 }
 

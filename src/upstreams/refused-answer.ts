@@ -21,14 +21,14 @@ export async function failureOfAnswer(
   protocol: HttpProtocol,
 ): Promise<ServiceError> {
   if (head.status === 200 && isCompressed(head)) {
-    return new ServiceError('upstream_error', 'The vendor compressed its answer, which was not asked for.');
+    return new ServiceError('upstream_error', 'The provider compressed its answer, which was not asked for.');
   }
   const text = await beginningOf(exchange);
   if (head.status !== 200) return failureOfStatus(head.status, headerOf(head, 'retry-after'), text);
   for (const part of protocol.parts({ event: 'error', data: text })) {
     if (part.type === 'error') return part.error;
   }
-  return new ServiceError('upstream_error', 'The vendor did not answer with a stream.');
+  return new ServiceError('upstream_error', 'The provider did not answer with a stream.');
 }
 
 function isJson(head: ResponseHead): boolean {

@@ -21,5 +21,5 @@ export function* routesToTry(routes: readonly RouteConfig[], breakers: CircuitBr
     tried = true;
     yield route;
   }
-  if (!tried) throw new ServiceError('upstream_timeout', 'The vendor has not answered the last requests in time.');
+  if (!tried) throw new ServiceError('upstream_timeout', 'The provider has not answered the last requests in time.');
 }

@@ -193,7 +193,7 @@ export class SseDecoder {
 
   private checkLength(length: number): void {
     if (length > this.maxEventLength) {
-      throw new ServiceError('upstream_error', 'The vendor sent an event that is too large.');
+      throw new ServiceError('upstream_error', 'The provider sent an event that is too large.');
     }
   }
 }

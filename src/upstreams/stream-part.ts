@@ -5,8 +5,8 @@ import type { ServiceError } from '../common/service-error.js';
  * checks the counts.
  */
 export interface TokenUsage {
-  readonly promptTokens?: number | undefined;
-  readonly completionTokens?: number | undefined;
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
 }
 
 /** The reason for the end of the answer. The member `raw` next to the reason keeps the provider's own word. */

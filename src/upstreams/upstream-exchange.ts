@@ -124,7 +124,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.connection.spare();
     if (this.controller?.paused) this.controller.resume();
     const grace = setTimeout(() => {
-      this.close(new Error('The vendor did not end the body.'));
+      this.close(new Error('The provider did not end the body.'));
     }, graceMs);
     grace.unref();
     this.wake = () => {
@@ -195,5 +195,5 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
 }
 
 function tooMuch(what: string): ServiceError {
-  return new ServiceError('upstream_error', `The vendor sent too many ${what}.`);
+  return new ServiceError('upstream_error', `The provider sent too many ${what}.`);
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from '../common/service-error.js';
 import { parseJsonObject } from './protocols/json-object.js';
-import { codeOfStatus, labelsOf, shownLabels, vendorFailure } from './protocols/vendor-failure.js';
+import { codeOfStatus, labelsOf, shownLabels, providerFailure } from './protocols/provider-failure.js';
 import { retryAfterSeconds } from './retry-after.js';
 
 /** Converts an HTTP error status of a provider to the error for the caller. */
@@ -10,7 +10,7 @@ export function failureOfStatus(status: number, retryAfter: string | undefined, 
   const code = codeOfStatus(status);
   const seconds = code === 'upstream_unavailable' ? retryAfterSeconds(retryAfter, Date.now()) : undefined;
   const options = seconds === undefined ? {} : { retryAfterSeconds: seconds };
-  return vendorFailure(code, `HTTP ${status} ${labels}`.trimEnd(), options);
+  return providerFailure(code, `HTTP ${status} ${labels}`.trimEnd(), options);
 }
 
 /** Converts a connection failure to the error for the caller. */
@@ -18,7 +18,7 @@ export function failureOfConnection(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   const code = (error as { readonly code?: string }).code;
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') {
-    return new ServiceError('upstream_timeout', 'The vendor could not be reached in time.', { cause: error });
+    return new ServiceError('upstream_timeout', 'The provider could not be reached in time.', { cause: error });
   }
-  return new ServiceError('upstream_error', 'The connection to the vendor failed.', { cause: error });
+  return new ServiceError('upstream_error', 'The connection to the provider failed.', { cause: error });
 }

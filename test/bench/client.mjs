@@ -9,7 +9,7 @@ import { StreamCheck } from './stream-check.mjs';
  * @property {boolean} complete whether everything arrived in order, with one valid end and nothing after the end
  * @property {string | undefined} wrong the first violation of the API contract
  * @property {string | undefined} errorCode the code of an `event: error` or of a JSON error
- * @property {number} chunks the number of chunks of the server, which may join several chunks of the vendor
+ * @property {number} chunks the number of chunks of the server, which may join several chunks of the provider
  * @property {number} firstChunkMs the time from the request to the first chunk
  */
 

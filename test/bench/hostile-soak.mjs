@@ -121,7 +121,7 @@ if (hostile !== undefined) {
 }
 await sleep(5000);
 atRest.push(await gateway.process.usage('collect'));
-const openStreams = (await stand.vendor.counters()).streams;
+const openStreams = (await stand.provider.counters()).streams;
 
 const checks = [];
 const check = (what, fine, details) => checks.push({ what, fine, details });
@@ -142,7 +142,7 @@ check(
   !judgesMemory || last <= second * (1 + growthLimit),
   `${second.toFixed(0)} MB in the second fifth, ${last.toFixed(0)} MB in the last, peak ${peak.toFixed(0)} MB, ${(atRest[0].rssKb / 1024).toFixed(0)} MB afterwards`,
 );
-check('no stream is left at the vendor', openStreams === 0, `${openStreams} streams`);
+check('no stream is left at the provider', openStreams === 0, `${openStreams} streams`);
 const exit = await gateway.process.stop();
 check('it ends with 0 on SIGTERM', exit === 0, String(exit));
 

@@ -1,7 +1,7 @@
 /**
  * Sends the events of many streams at fixed intervals, with one timer for all streams. There is one wheel for each interval.
  * A wheel has one slot for each millisecond, and each stream has a random slot. One timer for each stream would cost the
- * vendor more than its writes.
+ * provider more than its writes.
  */
 export class PacedStreams {
   /** @type {Map<number, { slots: Set<() => boolean>[], next: number }>} */
@@ -27,7 +27,7 @@ export class PacedStreams {
   #turn() {
     const now = Math.floor(performance.now());
     for (const { slots, next } of this.#wheels.values()) {
-      // After a delay, a slot that was due several times is called only once. A delayed vendor must not send in bursts.
+      // After a delay, a slot that was due several times is called only once. A delayed provider must not send in bursts.
       for (let at = Math.max(next, now - slots.length + 1); at <= now; at += 1) {
         const slot = slots[at % slots.length];
         for (const send of slot) {

@@ -1,8 +1,8 @@
-// The bare relay that the service is compared with, as a separate process. It does the minimum that turns a vendor's stream
+// The bare relay that the service is compared with, as a separate process. It does the minimum that turns a provider's stream
 // into the stream of this service with node:http: no authentication, no limits, no validation, no records.
 import { Agent, createServer, request } from 'node:http';
 
-const vendorUrl = `${process.env.VENDOR_URL}/chat/completions`;
+const providerUrl = `${process.env.PROVIDER_URL}/chat/completions`;
 const models = process.env.MODELS_JSON ?? '{"models":[]}';
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity, maxFreeSockets: 4096 });
 
@@ -23,7 +23,7 @@ const server = createServer((req, res) => {
 
 function relay({ model, messages, temperature = 0.7 }, res) {
   const body = JSON.stringify({ model: model.slice(model.indexOf('/') + 1), messages, temperature, stream: true });
-  const upstream = request(vendorUrl, {
+  const upstream = request(providerUrl, {
     method: 'POST',
     agent,
     headers: { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },

@@ -1,4 +1,4 @@
-// Compares the service with a bare node:http relay. Both use the same scripted vendor.
+// Compares the service with a bare node:http relay. Both use the same scripted provider.
 //
 //   npm run build && node test/bench/run.mjs            all scenarios, 5 rounds, about 5 minutes
 //   node test/bench/run.mjs --only full,short           some of: full, paced, short, idle, stalled, models

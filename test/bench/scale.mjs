@@ -12,7 +12,7 @@ import { load } from './client.mjs';
 import { sleep } from './processes.mjs';
 import { idleStream } from './scenarios/idle.mjs';
 import { paced } from './scenarios/paced.mjs';
-import { completeStreams, vendorIsIdle } from './scenarios/scenario.mjs';
+import { completeStreams, providerIsIdle } from './scenarios/scenario.mjs';
 import { machine } from './report.mjs';
 import { prepare } from './servers.mjs';
 import { startStores } from './shared-stores.mjs';
@@ -97,7 +97,7 @@ async function measure() {
   const after = await server.process.usage();
   if (ended.length > 0) throw new Error(`An idle stream ended: ${JSON.stringify(ended[0])}`);
   for (const connection of connections) connection.close();
-  await vendorIsIdle(stand);
+  await providerIsIdle(stand);
   // Waits until the stores have recorded the end of these streams, so that the next measurement does not include it.
   await sleep(5_000);
 

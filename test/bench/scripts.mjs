@@ -1,4 +1,4 @@
-// The scripts of the scripted vendor. The model name of a request selects the script. The load client uses the same table,
+// The scripts of the scripted provider. The model name of a request selects the script. The load client uses the same table,
 // so it knows every character that must arrive.
 
 /**
@@ -12,10 +12,10 @@
  * @property {readonly string[]} cycle the texts, repeated until `events` texts are sent. Empty if each text is a stamp.
  */
 
-// Pieces with the size of tokens, as vendors send them: words with their leading space. Some pieces contain characters that
+// Pieces with the size of tokens, as providers send them: words with their leading space. Some pieces contain characters that
 // JSON must escape, or that need several bytes in UTF-8.
 const PROSE =
-  ' The| relay| hands| each| piece| of| text| on| as| soon| as| it| arrives|,| and| it| keeps| the| order|.|\n\n|-| First|,| a| vendor|' +
+  ' The| relay| hands| each| piece| of| text| on| as| soon| as| it| arrives|,| and| it| keeps| the| order|.|\n\n|-| First|,| a| provider|' +
   ' sends| a| few| letters|;| then| the| next| few|.| "|Quick|"| is| what| a| reader| calls| it|,| “|prompt|”| the| engineer| –| naïve|' +
   ' perhaps| 🙂|,| but| true|.| What| matters| is| that| nothing| waits|:| neither| the| buffer| nor| the| writer|.';
 const PROSE_CYCLE = PROSE.split('|');

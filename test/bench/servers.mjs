@@ -1,4 +1,4 @@
-// The three servers of a bench: the vendor, the bare relay and the gateway.
+// The three servers of a bench: the provider, the bare relay and the gateway.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { scriptNamed } from './scripts.mjs';
 
 /**
  * @typedef {object} Stand
- * @property {Server & { counters: () => Promise<Counters> }} vendor
+ * @property {Server & { counters: () => Promise<Counters> }} provider
  * @property {() => Promise<Server>} startRelay
  * @property {(options?: GatewayOptions) => Promise<Server>} startGateway
  * @property {(tier: string) => Promise<string>} createKey creates another account and an API key. A gateway must be running.
@@ -30,7 +30,7 @@ const STAND_IN = {
 };
 
 /**
- * Starts the vendor, and prepares the configuration of the relay and the gateway.
+ * Starts the provider, and prepares the configuration of the relay and the gateway.
  *
  * @param {object} options
  * @param {readonly string[]} options.scripts each script becomes a model `bench/<script>`
@@ -53,9 +53,9 @@ export async function prepare({
   standIn = false,
   stores = {},
 }) {
-  const vendorProcess = new MeasuredProcess('vendor', ['node', 'test/bench/vendor.mjs'], {});
-  const vendor = { process: vendorProcess, port: await vendorProcess.reportedPort(), key: undefined };
-  const vendorUrl = `http://127.0.0.1:${vendor.port}/v1`;
+  const providerProcess = new MeasuredProcess('provider', ['node', 'test/bench/provider.mjs'], {});
+  const provider = { process: providerProcess, port: await providerProcess.reportedPort(), key: undefined };
+  const providerUrl = `http://127.0.0.1:${provider.port}/v1`;
   const models = scripts.map((script) => ({
     id: `bench/${script}`,
     name: `Bench ${script}`,
@@ -63,19 +63,19 @@ export async function prepare({
     context_length: CONTEXT_LENGTH,
   }));
   const tiers = { bench: tier, ...otherTiers };
-  const environment = { ...gatewayEnvironment(vendorUrl, models, tiers, standIn), ...stores };
+  const environment = { ...gatewayEnvironment(providerUrl, models, tiers, standIn), ...stores };
   /** @type {string | undefined} */
   let accountKey = key === 'none' ? undefined : key;
 
   return {
-    vendor: {
-      ...vendor,
-      counters: async () => (await fetch(`http://127.0.0.1:${vendor.port}/control/counters`)).json(),
+    provider: {
+      ...provider,
+      counters: async () => (await fetch(`http://127.0.0.1:${provider.port}/control/counters`)).json(),
     },
     createKey: (tierName) => createKey(adminBeside(gatewayCommand), environment, tierName),
     startRelay: async () => {
       const relay = new MeasuredProcess('relay', ['node', 'test/bench/relay.mjs'], {
-        VENDOR_URL: vendorUrl,
+        PROVIDER_URL: providerUrl,
         MODELS_JSON: JSON.stringify({ models }),
         NODE_ENV: 'production',
       });
@@ -97,17 +97,17 @@ export async function prepare({
   };
 }
 
-function gatewayEnvironment(vendorUrl, models, tiers, standIn) {
+function gatewayEnvironment(providerUrl, models, tiers, standIn) {
   const folder = temporaryFolder();
   const upstream = {
     protocol: 'openai',
-    base_url: vendorUrl,
-    api_key: '${BENCH_VENDOR_KEY}',
-    // The vendor of the bench is silent for long times on purpose.
+    base_url: providerUrl,
+    api_key: '${BENCH_PROVIDER_KEY}',
+    // The provider of the bench is silent for long times on purpose.
     timeouts: { idle_ms: 600_000 },
   };
   const configuration = {
-    // Both upstreams are the same vendor. With two names, the reaction of the gateway to failures does not affect other
+    // Both upstreams are the same provider. With two names, the reaction of the gateway to failures does not affect other
     // streams.
     upstreams: { sound: upstream, failing: upstream, ...(standIn && { builtin: { protocol: 'builtin' } }) },
     models: [
@@ -130,9 +130,9 @@ function gatewayEnvironment(vendorUrl, models, tiers, standIn) {
     DATABASE_URL: `sqlite:${join(folder, 'chat.sqlite')}`,
     CONFIG_FILE: configFile,
     LOG_LEVEL: 'warn',
-    BENCH_VENDOR_KEY: 'sk-bench-not-a-secret',
+    BENCH_PROVIDER_KEY: 'sk-bench-not-a-secret',
     // Used if the relay runs in place of the gateway.
-    VENDOR_URL: vendorUrl,
+    PROVIDER_URL: providerUrl,
     MODELS_JSON: JSON.stringify({ models }),
   };
 }

@@ -14,7 +14,7 @@ import { sleep } from './processes.mjs';
  *   returns the problem, or undefined
  */
 
-/** The error code that the service sends to its client, by the script of the failing vendor. */
+/** The error code that the service sends to its client, by the script of the failing provider. */
 const CODE_OF_FAILURE = {
   'cut-10': 'upstream_error',
   'refuse-400': 'upstream_rejected',
@@ -72,7 +72,7 @@ export const CLIENT_KINDS = [
     },
   },
   {
-    name: 'meets a vendor failure',
+    name: 'meets a provider failure',
     lines: 4,
     scripts: Object.keys(CODE_OF_FAILURE),
     exchange: async (connection, target, script) => {

@@ -5,7 +5,7 @@
 //   node test/bench/soak.mjs --growth 10                      how many percent memory may grow from the middle to the end
 //   node test/bench/soak.mjs --gateway-cmd 'node test/bench/relay.mjs' --key none     the bare relay, to compare
 //
-// The clients (soak-clients.mjs) read to the end, leave early, read slowly, or have a failing vendor. All clients share one
+// The clients (soak-clients.mjs) read to the end, leave early, read slowly, or have a failing provider. All clients share one
 // account. The tier of the account allows only a few streams more than the clients open. If slots are not released, streams
 // are therefore refused within the run. The exit code is 1 if any check fails.
 import { parseArgs } from 'node:util';
@@ -50,10 +50,10 @@ assertComplete(
 const checks = [];
 const check = (what, fine, details) => checks.push({ what, fine, details });
 
-/** The number of open descriptors, without the connections to the vendor that the server keeps for later requests. */
+/** The number of open descriptors, without the connections to the provider that the server keeps for later requests. */
 async function ownDescriptors() {
   const { descriptors } = await gateway.process.usage();
-  const { connections } = await stand.vendor.counters();
+  const { connections } = await stand.provider.counters();
   return descriptors - connections;
 }
 await sleep(500);
@@ -81,13 +81,13 @@ for (const [what, member] of [
   check(`${what} is flat`, !judgesMemory || last <= middle * (1 + growthLimit), details);
 }
 
-const openStreams = async () => (await stand.vendor.counters()).streams;
+const openStreams = async () => (await stand.provider.counters()).streams;
 const streamsLeft = await settled(openStreams, (value) => value === 0);
-check('no stream is left at the vendor', streamsLeft === 0, `${streamsLeft} streams`);
+check('no stream is left at the provider', streamsLeft === 0, `${streamsLeft} streams`);
 const descriptorsAfter = await settled(ownDescriptors, (value) => value <= descriptorsBefore + 2);
-const { connections } = await stand.vendor.counters();
+const { connections } = await stand.provider.counters();
 check('no descriptor is left', descriptorsAfter <= descriptorsBefore + 2, `${descriptorsBefore} → ${descriptorsAfter}`);
-check('few connections are kept', connections <= LINES * 2, `${connections} connections to the vendor`);
+check('few connections are kept', connections <= LINES * 2, `${connections} connections to the provider`);
 
 // Opens as many streams as the tier allows, all at once. If a slot is lost, one stream is refused.
 const together = await load(gateway, { count: STREAM_LIMIT, width: STREAM_LIMIT }, (connection) =>

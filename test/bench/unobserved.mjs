@@ -4,7 +4,7 @@ import { AppModule, bootstrap } from '../../dist/index.js';
 import { UsageLedger } from '../../dist/usage/ledger/usage-ledger.js';
 
 const UNKNOWN = { source: 'unknown' };
-const NO_RECORD = { promptTokens: UNKNOWN, completionTokens: UNKNOWN };
+const NO_RECORD = { inputTokens: UNKNOWN, outputTokens: UNKNOWN };
 const NO_ENTRY = { kept: Promise.resolve(), end: () => NO_RECORD, whenOver: () => undefined };
 
 UsageLedger.prototype.begin = () => NO_ENTRY;

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium, launchChromium } from './chromium.js';
 import { complaintsOf } from './watched-page.js';
@@ -13,25 +13,25 @@ const KEY = /^csk_[0-9A-Za-z]{49}$/;
 const LOOKING_MS = 120_000;
 
 describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let installation: Installation;
   let browser: Browser;
   let origin: string;
   let visitors = 0;
 
   beforeAll(async () => {
-    vendor = await ScriptedVendor.start();
-    vendor.answers((call) => {
+    provider = await ScriptedProvider.start();
+    provider.answers((call) => {
       call.answer('Hi');
     });
-    installation = await Installation.create(configFile(routesTo([vendor])));
+    installation = await Installation.create(configFile(routesTo([provider])));
     origin = await installation.start({ SIGN_UP: 'open' }).origin();
     browser = await launchChromium();
   }, 60_000);
   afterAll(async () => {
     await browser.close();
     await installation.remove();
-    await vendor.stop();
+    await provider.stop();
   });
 
   const signUp = async (page: Page) => {

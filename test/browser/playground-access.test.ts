@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium for everyone', () => {
     const playground = new PlaygroundPage(page);
     await expectAccessible(page, 'playground-empty');
 
-    web.vendor.next(
+    web.provider.next(
       (call) => {
         call.answer(ANSWER);
       },
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium for everyone', () => {
         }),
       );
     const before = await places();
-    web.vendor.next((call) => {
+    web.provider.next((call) => {
       call.answer('A line of text.\n'.repeat(100));
     });
     await playground.ask('Write!', 'A line of text.\n'.repeat(100));
@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium for everyone', () => {
     };
     await tabTo('model');
     await tabTo('message');
-    web.vendor.next((call) => {
+    web.provider.next((call) => {
       call.head().text('On and on');
     });
     await page.keyboard.type('Go on!');

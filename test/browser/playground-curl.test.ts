@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)('the request as curl in Chromium', () => {
   }, 60_000);
   afterAll(() => web.clear());
   beforeEach(async () => {
-    next = web.vendor.calls.length + 1;
+    next = web.provider.calls.length + 1;
     const permissions = ['clipboard-read', 'clipboard-write'];
     ({ page } = await web.open('/playground', { permissions }));
     playground = new PlaygroundPage(page);
@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)('the request as curl in Chromium', () => {
     expect(output.trimEnd().endsWith('data: {"content":"","done":true}')).toBe(true);
 
     await page.getByRole('button', { name: 'Send' }).click();
-    const [fromShell, fromPage] = [await web.vendor.call(next + 1), await web.vendor.call(next + 2)];
+    const [fromShell, fromPage] = [await web.provider.call(next + 1), await web.provider.call(next + 2)];
     expect(fromShell.json['messages']).toHaveLength(4);
     expect(fromShell.body).toBe(fromPage.body);
   });

@@ -18,7 +18,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
   let opened: SignedInPage;
   let page: Page;
   let playground: PlaygroundPage;
-  /** The number of the vendor's next call. */
+  /** The number of the provider's next call. */
   let next: number;
 
   beforeAll(async () => {
@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
   afterEach(() => page.context().close());
 
   async function open(tier?: string): Promise<void> {
-    next = web.vendor.calls.length + 1;
+    next = web.provider.calls.length + 1;
     if (tier !== undefined) await page.context().close();
     opened = await web.open('/playground', tier === undefined ? {} : { tier });
     page = opened.page;
@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
 
   it('an answer that breaks off stays, marked as incomplete, and can be had again', async () => {
     const seen = new Gate();
-    web.vendor.next(async (call) => {
+    web.provider.next(async (call) => {
       call.head().text('Half of');
       await seen.opened;
       await call.cut();
@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await playground.answerIs('Hello world');
     expect(await page.locator('.answer').count()).toBe(2);
     expect(await page.locator('.failure').count()).toBe(0);
-    expect((await web.vendor.call(next + 1)).json['messages']).toEqual([{ role: 'user', content: 'All of it!' }]);
+    expect((await web.provider.call(next + 1)).json['messages']).toEqual([{ role: 'user', content: 'All of it!' }]);
     expect(opened.complaints).toEqual([]);
   });
 
@@ -94,12 +94,12 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await page.clock.fastForward('01:01');
     await expect.poll(() => button('Try again').isEnabled()).toBe(true);
     expect(await playground.announcement()).toBe('You can try again now.');
-    expect(web.vendor.calls).toHaveLength(next);
+    expect(web.provider.calls).toHaveLength(next);
   });
 
   it('a limit of streams says so', async () => {
     await open('narrow');
-    web.vendor.next((call) => {
+    web.provider.next((call) => {
       call.head().text('On and on');
     });
     await playground.send('Go on!');
@@ -121,11 +121,11 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await web.signIn(page, await signedIn(web.stage.service));
     await button('Try again').click();
     await playground.answerIs('Hello world');
-    expect((await web.vendor.call(next + 1)).json['messages']).toHaveLength(3);
+    expect((await web.provider.call(next + 1)).json['messages']).toHaveLength(3);
   });
 
   it('a request that is refused can be edited, and not be tried again as it is', async () => {
-    web.vendor.next((call) => {
+    web.provider.next((call) => {
       call.refuse(400);
     });
     await playground.send('Something unspeakable');
@@ -165,8 +165,8 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
   it.each([
     [500, 'The model failed'],
     [529, 'Not available right now'],
-  ])('a vendor that answers %i can be asked again', async (status, title) => {
-    web.vendor.next((call) => {
+  ])('a provider that answers %i can be asked again', async (status, title) => {
+    web.provider.next((call) => {
       call.refuse(status);
     });
     await playground.send('Hello!');
@@ -177,7 +177,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
   });
 
   it('the buttons of a failure are gone once the conversation goes on', async () => {
-    web.vendor.next((call) => {
+    web.provider.next((call) => {
       call.refuse(500);
     });
     await playground.send('One');
@@ -185,6 +185,6 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await playground.ask('Two', 'Hello world');
     expect(await button('Try again').count()).toBe(0);
     await failure().getByText('The model failed').waitFor();
-    expect((await web.vendor.call(next + 1)).json['messages']).toEqual([{ role: 'user', content: 'Two' }]);
+    expect((await web.provider.call(next + 1)).json['messages']).toEqual([{ role: 'user', content: 'Two' }]);
   });
 });

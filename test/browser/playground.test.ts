@@ -12,7 +12,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
   let opened: SignedInPage;
   let page: Page;
   let playground: PlaygroundPage;
-  /** The number of the vendor's next call. */
+  /** The number of the provider's next call. */
   let next: number;
 
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
   }, 60_000);
   afterAll(() => web.clear());
   beforeEach(async () => {
-    next = web.vendor.calls.length + 1;
+    next = web.provider.calls.length + 1;
     opened = await web.open('/playground');
     page = opened.page;
     playground = new PlaygroundPage(page);
@@ -30,12 +30,12 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     expect(opened.complaints).toEqual([]);
   });
 
-  const requestOf = async (number: number) => (await web.vendor.call(number)).json;
+  const requestOf = async (number: number) => (await web.provider.call(number)).json;
 
   it('shows an answer as it arrives, as it is', async () => {
     const seen = new Gate();
     const rest = '  <b>bold</b>\n\n    indented & ä € 🦜';
-    web.vendor.next(async (call) => {
+    web.provider.next(async (call) => {
       call.head().text('First,');
       await seen.opened;
       call.text(rest).finish().endMarker().end();
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
   });
 
   it('sends the whole conversation with each message', async () => {
-    web.vendor.next((call) => {
+    web.provider.next((call) => {
       call.answer('One.');
     });
     await page.getByLabel('System prompt').fill('Be brief.');
@@ -93,8 +93,8 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     expect(await page.getByLabel('System prompt').inputValue()).toBe('');
   });
 
-  it('Stop ends the work of the vendor, and keeps what came', async () => {
-    web.vendor.next((call) => {
+  it('Stop ends the work of the provider, and keeps what came', async () => {
+    web.provider.next((call) => {
       call.head().text('On and on');
     });
     await playground.send('Go on!');
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('Stopped. This much of it goes along').waitFor();
     expect(await playground.focusedId()).toBe('message');
-    const call = await web.vendor.call(next);
+    const call = await web.provider.call(next);
     await call.over;
     expect(call.abortedAt).toBeDefined();
     await playground.ask('And then?', 'Hello world');
@@ -115,8 +115,8 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     });
   });
 
-  it('Clear ends the work of the vendor, too, and forgets everything', async () => {
-    web.vendor.next((call) => {
+  it('Clear ends the work of the provider, too, and forgets everything', async () => {
+    web.provider.next((call) => {
       call.head().text('On and on');
     });
     await playground.send('Go on!');
@@ -124,7 +124,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     await page.getByRole('button', { name: 'Clear' }).click();
     await expect.poll(() => playground.turns()).toBe(0);
     await (
-      await web.vendor.call(next)
+      await web.provider.call(next)
     ).over;
     await page.getByText('Ask something.').waitFor();
     await playground.ask('Anew', 'Hello world');
@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
       { length: 4000 },
       (_, index) => `Line ${index} of a long answer, with some words in it.\n`,
     );
-    web.vendor.next(async (call) => {
+    web.provider.next(async (call) => {
       call.head();
       for (const line of lines.slice(0, 2000)) call.text(line);
       await half.opened;
@@ -169,17 +169,17 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     await message.press('Enter');
     await message.fill(' \n ');
     await message.press('Enter');
-    expect(web.vendor.calls).toHaveLength(next);
+    expect(web.provider.calls).toHaveLength(next);
   });
 
-  it('a page that is left ends the work of the vendor, and works when one comes back', async () => {
-    web.vendor.next((call) => {
+  it('a page that is left ends the work of the provider, and works when one comes back', async () => {
+    web.provider.next((call) => {
       call.head().text('On and on');
     });
     await playground.send('Go on!');
     await playground.answerIs('On and on');
     await page.goto(`${web.origin}/usage`);
-    const call = await web.vendor.call(next);
+    const call = await web.provider.call(next);
     await call.over;
     expect(call.abortedAt).toBeDefined();
     await page.goBack();

@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('in Chromium, a session', () => {
   beforeAll(async () => {
     const pages = { module: SignInPagesModule, controllers: [FormPages] };
     stage = await setStage(1, { modules: [pages], env: { TRUST_PROXY: '1', HOST: 'localhost' } });
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.answer('Hi');
     });
     await new WebClient(stage.origin).signUp();
@@ -105,7 +105,7 @@ describe.skipIf(!hasChromium)('in Chromium, a session', () => {
     const page = await open(`${origin}/forms/sign-in`);
     await send(page);
     await page.waitForURL(`${origin}/me`);
-    const calls = stage.vendor.calls.length;
+    const calls = stage.provider.calls.length;
 
     const strange = `http://localhost:${(stranger.address() as AddressInfo).port}`;
     await page.goto(`${strange}/?target=${origin}/sign-out`);
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)('in Chromium, a session', () => {
       },
       { url: origin + CHAT.path, body: CHAT.body },
     );
-    expect(stage.vendor.calls).toHaveLength(calls);
+    expect(stage.provider.calls).toHaveLength(calls);
     expect(await emailIn(page, origin)).toBe(EMAIL);
     await page.context().close();
   });

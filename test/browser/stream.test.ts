@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MODEL, configFile, routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { hasChromium, launchChromium, mustHaveChromium } from './chromium.js';
 import { openPage } from './watched-page.js';
 
@@ -19,7 +19,7 @@ describe('Chromium', () => {
 });
 
 describe.skipIf(!hasChromium)('in Chromium', () => {
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let installation: Installation;
   let browser: Browser;
   let origin: string;
@@ -27,8 +27,8 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
 
   beforeAll(async () => {
     await mkdir(OUTPUT, { recursive: true });
-    vendor = await ScriptedVendor.start();
-    installation = await Installation.create(configFile(routesTo([vendor])));
+    provider = await ScriptedProvider.start();
+    installation = await Installation.create(configFile(routesTo([provider])));
     origin = await installation.start().origin();
     ({ key } = await installation.createKey());
     browser = await launchChromium();
@@ -36,12 +36,12 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
   afterAll(async () => {
     await browser.close();
     await installation.remove();
-    await vendor.stop();
+    await provider.stop();
   });
 
   it('a page of the same origin reads a stream by fetch, while it is written and to its end', async () => {
     const seen = new Gate();
-    vendor.next(async (call) => {
+    provider.next(async (call) => {
       call.head().text('First, ');
       await seen.opened;
       for (const text of TEXTS) {
@@ -88,11 +88,11 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     await page.close();
   });
 
-  it('a page that is closed ends the work of the vendor', async () => {
-    vendor.next((call) => {
+  it('a page that is closed ends the work of the provider', async () => {
+    provider.next((call) => {
       call.head().text('On and on');
     });
-    const before = vendor.calls.length;
+    const before = provider.calls.length;
     const { page } = await openPage(browser, `${origin}/api/docs`);
     await page.evaluate(
       async ({ bearer, model }) => {
@@ -107,7 +107,7 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     );
     await page.close();
 
-    const call = await vendor.call(before + 1);
+    const call = await provider.call(before + 1);
     await call.over;
     expect(call.abortedAt).toBeDefined();
   });

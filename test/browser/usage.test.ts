@@ -34,8 +34,8 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     const records = Array.from({ length: 900 }, (_, index): UsageRecord => {
       const key = made[index % 4];
       const startedAt = Date.now() - ((index * index * 7) % 90) * DAY_MS;
-      const promptTokens = 300 + ((index * 37) % 2000);
-      const completionTokens = 100 + ((index * 91) % 4000);
+      const inputTokens = 300 + ((index * 37) % 2000);
+      const outputTokens = 100 + ((index * 91) % 4000);
       return {
         id: randomUUID(),
         requestId: 'request',
@@ -52,10 +52,10 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
         outcome: index % 13 === 0 ? 'upstream_failed' : index % 17 === 0 ? 'client_gone' : 'completed',
         errorCode: undefined,
         finishReason: 'stop',
-        promptTokens: { source: 'reported', count: promptTokens },
-        completionTokens: { source: index % 17 === 0 ? 'estimated' : 'reported', count: completionTokens },
+        inputTokens: { source: 'reported', count: inputTokens },
+        outputTokens: { source: index % 17 === 0 ? 'estimated' : 'reported', count: outputTokens },
         price,
-        costMicros: promptTokens * price.inputPerMillion + completionTokens * price.outputPerMillion,
+        costMicros: inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion,
       };
     });
     const store = app.get(UsageStore, { strict: false });

@@ -21,7 +21,7 @@ export interface SignedInPage {
   readonly complaints: string[];
 }
 
-/** The service before a scripted vendor, and a browser. */
+/** The service before a scripted provider, and a browser. */
 export class WebStage {
   private constructor(
     readonly stage: Stage,
@@ -32,8 +32,8 @@ export class WebStage {
     return new WebStage(await setStage(1, options), await launchChromium());
   }
 
-  get vendor() {
-    return this.stage.vendor;
+  get provider() {
+    return this.stage.provider;
   }
 
   /** By a name to which browsers send secure cookies without TLS. */

@@ -54,8 +54,8 @@ export const access: Effects = {
   },
   MAX_STREAMS: {
     set: (mode) =>
-      serving(mode, { env: { MAX_STREAMS: '1' } }, async ({ origin, key, vendor }) => {
-        vendor.next((call) => void call.head().text('Hel'));
+      serving(mode, { env: { MAX_STREAMS: '1' } }, async ({ origin, key, provider }) => {
+        provider.next((call) => void call.head().text('Hel'));
         const running = await openStream(origin, { key });
         const refused = await stream(origin, { key });
         expect(refused.status).toBe(503);
@@ -64,8 +64,8 @@ export const access: Effects = {
       }),
     // The number is the business of capacity.test.ts: this machine may have any.
     unset: (mode) =>
-      serving(mode, {}, async ({ origin, key, vendor }) => {
-        vendor.answers((call) => void call.head().text('Hel'));
+      serving(mode, {}, async ({ origin, key, provider }) => {
+        provider.answers((call) => void call.head().text('Hel'));
         const running = await Promise.all(Array.from({ length: 50 }, () => openStream(origin, { key })));
         expect(running.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));
         for (const one of running) one.leave();

@@ -109,12 +109,12 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
 };
 
 async function refusesLonger(mode: Mode, options: Serving): Promise<void> {
-  await serving(mode, options, async ({ origin, key, vendor }) => {
+  await serving(mode, options, async ({ origin, key, provider }) => {
     const refused = await stream(origin, { key, body: { max_tokens: 6 } });
     expect(refused.status).toBe(400);
     expect((await refused.error()).message).toContain('max_tokens must not be above 5');
     expect((await stream(origin, { key, body: { max_tokens: 5 } })).status).toBe(200);
-    expect(vendor.calls).toHaveLength(1);
+    expect(provider.calls).toHaveLength(1);
   });
 }
 
@@ -161,8 +161,8 @@ async function codesOf(mode: Mode, options: Serving, expected: readonly number[]
 }
 
 async function codesOfOpen(mode: Mode, options: Serving, expected: readonly number[]): Promise<void> {
-  await serving(mode, options, async ({ origin, key, vendor }) => {
-    vendor.answers((call) => void call.head().text('Hel'));
+  await serving(mode, options, async ({ origin, key, provider }) => {
+    provider.answers((call) => void call.head().text('Hel'));
     const answers: ReceivedStream[] = [];
     for (let count = 0; count < MANY; count++) answers.push(await openStream(origin, { key }));
     expect(answers.map(({ status }) => status)).toEqual(expected);

@@ -1,5 +1,5 @@
 import { routesTo } from '../support/catalog.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { startService, type RunningService, type ServiceOptions } from '../support/service.js';
 
 export const MODES = ['development', 'production'] as const;
@@ -22,7 +22,7 @@ export interface Served {
   readonly origin: string;
   /** Of an account of the default tier. */
   readonly key: string;
-  readonly vendor: ScriptedVendor;
+  readonly provider: ScriptedProvider;
 }
 
 export interface Serving extends Omit<ServiceOptions, 'env'> {
@@ -36,14 +36,14 @@ export interface Serving extends Omit<ServiceOptions, 'env'> {
   readonly route?: object;
 }
 
-/** Runs the service in this process, with one model of one scripted vendor, for as long as `use` takes. */
+/** Runs the service in this process, with one model of one scripted provider, for as long as `use` takes. */
 export async function serving(
   mode: Mode,
   { env, upstream, model, route, ...options }: Serving,
   use: (served: Served) => Promise<void>,
 ): Promise<void> {
-  const vendor = await ScriptedVendor.start();
-  const usual = routesTo([vendor]);
+  const provider = await ScriptedProvider.start();
+  const usual = routesTo([provider]);
   const service = await startService({
     upstreams: { acme: { ...usual.upstreams['acme'], ...upstream } },
     models: usual.models.map((one) => ({
@@ -56,9 +56,9 @@ export async function serving(
   });
   try {
     const { key } = await service.createKey({ email: 'someone@example.com' });
-    await use({ service, origin: service.origin, key, vendor });
+    await use({ service, origin: service.origin, key, provider });
   } finally {
     await service.stop();
-    await vendor.stop();
+    await provider.stop();
   }
 }

@@ -73,9 +73,9 @@ export const observed: Effects = {
         expect(collector.paths[0]).toBe('/v1/traces');
       }),
     unset: (mode) =>
-      serving(mode, {}, async ({ origin, key, vendor }) => {
+      serving(mode, {}, async ({ origin, key, provider }) => {
         await stream(origin, { key });
-        expect((await vendor.call(1)).headers).not.toHaveProperty('traceparent');
+        expect((await provider.call(1)).headers).not.toHaveProperty('traceparent');
       }),
     refused: [
       ['127.0.0.1:4318', 'OTEL_EXPORTER_OTLP_ENDPOINT: must be http://… or https://…'],

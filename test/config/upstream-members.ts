@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { CONFIG, type Config } from '../../src/config/config.js';
 import { startSilentServer } from '../support/silent-server.js';
 import { startStream, stream } from '../support/sse-client.js';
-import type { VendorCall } from '../support/vendor-call.js';
+import type { ProviderCall } from '../support/provider-call.js';
 import { serving, type Effect, type Mode, type Serving } from './effect.js';
 import { inMovedTime } from './moved-time.js';
 
@@ -10,7 +10,7 @@ const EVENT_BYTES = 8_192;
 const COUNT = 'expected number to be >=1';
 const TEXT = 'expected string to have >=1 characters';
 
-/** Members of an upstream and of a route: what they change is seen by the vendor. */
+/** Members of an upstream and of a route: what they change is seen by the provider. */
 export const upstreamMembers: Readonly<Record<string, Effect>> = {
   'upstreams.<name>.protocol': {
     set: (mode) => sent(mode, { upstream: { protocol: 'anthropic' } }, ({ path }) => path, '/v1/messages'),
@@ -23,12 +23,12 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
   'upstreams.<name>.base_url': {
     set: (mode) => sent(mode, {}, ({ path }) => path, '/v1/chat/completions'),
     unset: (mode) =>
-      serving(mode, { upstream: { protocol: 'builtin', base_url: undefined } }, async ({ origin, key, vendor }) => {
+      serving(mode, { upstream: { protocol: 'builtin', base_url: undefined } }, async ({ origin, key, provider }) => {
         expect((await stream(origin, { key })).status).toBe(200);
-        expect(vendor.calls).toEqual([]);
+        expect(provider.calls).toEqual([]);
       }),
     refused: [
-      ['ftp://vendor', 'must begin with http:// or https://'],
+      ['ftp://provider', 'must begin with http:// or https://'],
       ['http://[', 'is not a URL'],
     ],
   },
@@ -108,21 +108,21 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
   },
 };
 
-const teamOf = ({ headers }: VendorCall): unknown => headers['x-team'];
-const optionsOf = ({ json }: VendorCall): unknown => json['stream_options'];
-const beginAnswer = (call: VendorCall): void => void call.head().text('Hel');
+const teamOf = ({ headers }: ProviderCall): unknown => headers['x-team'];
+const optionsOf = ({ json }: ProviderCall): unknown => json['stream_options'];
+const beginAnswer = (call: ProviderCall): void => void call.head().text('Hel');
 
-/** What the vendor gets with a request, of 7 tokens at most by default. */
+/** What the provider gets with a request, of 7 tokens at most by default. */
 export async function sent(
   mode: Mode,
   options: Serving,
-  look: (call: VendorCall) => unknown,
+  look: (call: ProviderCall) => unknown,
   expected: unknown,
   body: object = { max_tokens: 7 },
 ): Promise<void> {
-  await serving(mode, options, async ({ origin, key, vendor }) => {
+  await serving(mode, options, async ({ origin, key, provider }) => {
     await stream(origin, { key, body });
-    expect(look(await vendor.call(1))).toEqual(expected);
+    expect(look(await provider.call(1))).toEqual(expected);
   });
 }
 
@@ -131,13 +131,13 @@ function sentBody(mode: Mode, options: Serving, expected: object): Promise<void>
 }
 
 /** The stream goes on for most of the time, and fails at its end. */
-function givesUp(mode: Mode, timeouts: object, ms: number, answer: (call: VendorCall) => void): Promise<void> {
+function givesUp(mode: Mode, timeouts: object, ms: number, answer: (call: ProviderCall) => void): Promise<void> {
   return inMovedTime((time) =>
-    serving(mode, { upstream: { timeouts } }, async ({ origin, key, vendor }) => {
-      vendor.next(answer);
+    serving(mode, { upstream: { timeouts } }, async ({ origin, key, provider }) => {
+      provider.next(answer);
       const pending = startStream(origin, { key });
-      const call = await vendor.call(1);
-      // What the vendor has sent so far has arrived.
+      const call = await provider.call(1);
+      // What the provider has sent so far has arrived.
       if (call.bytesWritten > 0) await (await pending.answer).block(1);
       await time.move(ms * 0.6);
       expect(call.abortedAt).toBeUndefined();
@@ -161,8 +161,8 @@ async function givesUpConnecting(mode: Mode): Promise<void> {
 }
 
 async function statusOfEvent(mode: Mode, upstream: object, bytes: number, status: number): Promise<void> {
-  await serving(mode, { upstream }, async ({ origin, key, vendor }) => {
-    vendor.next((call) => {
+  await serving(mode, { upstream }, async ({ origin, key, provider }) => {
+    provider.next((call) => {
       call.answer('x'.repeat(bytes));
     });
     expect((await stream(origin, { key })).status).toBe(status);

@@ -17,7 +17,7 @@ const LOGGER = new ServiceLogger('silent');
 /** As {@link LARGE} many times, more than all buffers of the kernel on the way. */
 const PIECES = 5_000;
 const LARGE = getRequest('/api/docs/swagger-ui-bundle.js');
-/** The vendor may be silent for as long as it likes. */
+/** The provider may be silent for as long as it likes. */
 const PATIENT = { timeouts: { idle_ms: 86_400_000 } };
 /** Answers are looked at once a second. */
 const LOOK_MS = 1_100;
@@ -60,10 +60,10 @@ function inTime(mode: Mode, env: Variables, use: (served: Served, time: MovedTim
 const before = (limitMs: number): number => limitMs * 0.6;
 
 function endsAfterGrace(mode: Mode, env: Variables, graceMs: number): Promise<void> {
-  return inTime(mode, env, async ({ service: { app }, origin, key, vendor }, time) => {
+  return inTime(mode, env, async ({ service: { app }, origin, key, provider }, time) => {
     const exited = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
     const listeners = (['SIGTERM', 'SIGINT'] as const).map((name) => [name, process.listeners(name)] as const);
-    vendor.next((call) => void call.head().text('Hel'));
+    provider.next((call) => void call.head().text('Hel'));
     const running = await openStream(origin, { key });
     await running.block(1);
     vi.spyOn(app, 'close').mockResolvedValueOnce(undefined);
@@ -85,11 +85,11 @@ function endsAfterGrace(mode: Mode, env: Variables, graceMs: number): Promise<vo
 }
 
 function cutsStream(mode: Mode, env: Variables, limitMs: number): Promise<void> {
-  return inTime(mode, env, async ({ origin, key, vendor }, time) => {
-    vendor.answers((call) => sendMuch(call, PIECES));
+  return inTime(mode, env, async ({ origin, key, provider }, time) => {
+    provider.answers((call) => sendMuch(call, PIECES));
     const answer = await openStream(origin, { key });
     answer.pause();
-    const call = await vendor.call(1);
+    const call = await provider.call(1);
     await standsStill(() => call.bytesWritten, QUIET_MS);
 
     await time.move(before(limitMs));

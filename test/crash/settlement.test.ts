@@ -20,8 +20,8 @@ describe.each(await testEngines())('a stream on $name: its record, then its toke
   let database: TestDatabase;
   let used: number;
   const told: UsageSink = {
-    record({ promptTokens, completionTokens }) {
-      for (const count of [promptTokens, completionTokens]) used += 'count' in count ? (count.count ?? 0) : 0;
+    record({ inputTokens, outputTokens }) {
+      for (const count of [inputTokens, outputTokens]) used += 'count' in count ? (count.count ?? 0) : 0;
       throw new Error('A sink fails.');
     },
   };

@@ -106,7 +106,7 @@ describe.each(OVERLAYS)('the overlay %s', (name) => {
       signUp: 'closed',
       database: { type: name === 'single' ? 'sqlite' : 'postgres' },
     });
-    // With every vendor's key each upstream is configured: the example names all the variables of the file.
+    // With every provider's key each upstream is configured: the example names all the variables of the file.
     const file = render(overlay(name)).resources.find(({ metadata }) => metadata.name === 'chat-streaming-config');
     const text = at(file, 'data/config.yaml') as string;
     const upstreams = [...text.matchAll(/^ {2}([\w-]+):\n {4}protocol:/gm)].map(([, upstream]) => upstream);
@@ -114,7 +114,7 @@ describe.each(OVERLAYS)('the overlay %s', (name) => {
     expect(upstreams.length).toBeGreaterThan(1);
   });
 
-  it('serves the stand-in alone without a key of a vendor', () => {
+  it('serves the stand-in alone without a key of a provider', () => {
     const config = loadWith({ ...environment, ...(name === 'single' ? {} : VALUES_OF_SECRETS) });
     expect(config.models.map(({ id }) => id)).toEqual(['builtin/eliza']);
   });
@@ -208,11 +208,11 @@ describe.each(OVERLAYS)('the overlay %s', (name) => {
     }
   });
 
-  it('reaches vendors on port 443, and no address inside of a cluster or a cloud', () => {
+  it('reaches providers on port 443, and no address inside of a cluster or a cloud', () => {
     const rules = at(find('NetworkPolicy'), 'spec/egress') as { to: Tree[]; ports: { port: number }[] }[];
-    const [vendors] = rules.filter((rule) => rule.ports.some((each) => each.port === 443));
-    expect(vendors?.ports).toEqual([{ port: 443 }]);
-    const blocks = (vendors?.to ?? []).map(({ ipBlock }) => ipBlock as { cidr: string; except: string[] });
+    const [providers] = rules.filter((rule) => rule.ports.some((each) => each.port === 443));
+    expect(providers?.ports).toEqual([{ port: 443 }]);
+    const blocks = (providers?.to ?? []).map(({ ipBlock }) => ipBlock as { cidr: string; except: string[] });
     expect(blocks.map(({ cidr }) => cidr)).toEqual(['0.0.0.0/0', '::/0']);
     const except = blocks.flatMap((block) => block.except);
     for (const range of ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16']) {

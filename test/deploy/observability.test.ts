@@ -73,7 +73,7 @@ describe('deploy/observability', () => {
 
   beforeAll(async () => {
     stage = await setStage(2, { env: { METRICS_PORT: '0' }, tiers: { free: { requests_per_minute: 3 } } });
-    stage.vendor.next((call) => {
+    stage.provider.next((call) => {
       call.refuse(500);
     });
     for (let count = 0; count < 4; count++) await stream(stage.origin, { key: stage.key });

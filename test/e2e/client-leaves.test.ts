@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScriptedVendor, Script } from '../support/scripted-vendor.js';
+import type { ScriptedProvider, Script } from '../support/scripted-provider.js';
 import { openStream, startStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { wireOf } from '../support/wire.js';
@@ -8,18 +8,18 @@ const hang: Script = () => undefined;
 
 describe('a client that leaves', () => {
   let stage: Stage;
-  let backup: ScriptedVendor;
+  let backup: ScriptedProvider;
 
   beforeAll(async () => {
     stage = await setStage(2, { tiers: { free: { concurrent_streams: 1 } } });
-    [, backup] = stage.vendors as [ScriptedVendor, ScriptedVendor];
-    stage.vendor.closesConnections();
+    [, backup] = stage.providers as [ScriptedProvider, ScriptedProvider];
+    stage.provider.closesConnections();
   });
   afterAll(() => stage.clear());
 
-  /** The vendor is let go at once, and the account may start its next stream. */
-  async function expectRelease(vendor: ScriptedVendor, number: number, leave: () => void): Promise<void> {
-    const call = await vendor.call(number);
+  /** The provider is let go at once, and the account may start its next stream. */
+  async function expectRelease(provider: ScriptedProvider, number: number, leave: () => void): Promise<void> {
+    const call = await provider.call(number);
     leave();
     await call.over;
     expect(call.abortedAt).toBeDefined();
@@ -28,56 +28,56 @@ describe('a client that leaves', () => {
     expect(next).toMatchObject({ text: 'Hello world', terminal: 'done' });
   }
 
-  const nextCall = (vendor: ScriptedVendor) => vendor.calls.length + 1;
+  const nextCall = (provider: ScriptedProvider) => provider.calls.length + 1;
 
-  it('before the vendor answers has its request aborted', async () => {
-    const number = nextCall(stage.vendor);
-    stage.vendor.next(hang);
+  it('before the provider answers has its request aborted', async () => {
+    const number = nextCall(stage.provider);
+    stage.provider.next(hang);
     const { leave } = startStream(stage.origin, { key: stage.key });
-    await expectRelease(stage.vendor, number, leave);
+    await expectRelease(stage.provider, number, leave);
   });
 
   it('before the first token has its request aborted', async () => {
-    const number = nextCall(stage.vendor);
-    stage.vendor.next((call) => {
+    const number = nextCall(stage.provider);
+    stage.provider.next((call) => {
       call.head().reasoning('Hm.');
     });
     const { leave } = startStream(stage.origin, { key: stage.key });
-    await expectRelease(stage.vendor, number, leave);
+    await expectRelease(stage.provider, number, leave);
   });
 
   it('in the middle of the stream has its request aborted', async () => {
-    const number = nextCall(stage.vendor);
-    stage.vendor.next((call) => {
+    const number = nextCall(stage.provider);
+    stage.provider.next((call) => {
       call.head().text('Hi');
     });
     const answer = await openStream(stage.origin, { key: stage.key });
     await answer.block(1);
-    await expectRelease(stage.vendor, number, () => {
+    await expectRelease(stage.provider, number, () => {
       answer.leave();
     });
   });
 
-  it('while the second vendor is asked has that request aborted, and no other is asked', async () => {
+  it('while the second provider is asked has that request aborted, and no other is asked', async () => {
     const number = nextCall(backup);
-    stage.vendor.next((call) => call.cut());
+    stage.provider.next((call) => call.cut());
     backup.next(hang);
     const { leave } = startStream(stage.origin, { key: stage.key });
     await expectRelease(backup, number, leave);
     expect(backup.calls.length).toBe(number);
   });
 
-  it('while the first vendor fails does not have the second asked', async () => {
+  it('while the first provider fails does not have the second asked', async () => {
     const before = backup.calls.length;
-    const number = nextCall(stage.vendor);
-    stage.vendor.next(hang);
+    const number = nextCall(stage.provider);
+    stage.provider.next(hang);
     const { leave } = startStream(stage.origin, { key: stage.key });
-    await expectRelease(stage.vendor, number, leave);
+    await expectRelease(stage.provider, number, leave);
     expect(backup.calls.length).toBe(before);
   });
 
   it('leaves nothing behind, a hundred times', async () => {
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.head().text('Hi');
     });
     const others = await Promise.all(Array.from({ length: 20 }, () => stage.service.createKey()));
@@ -85,10 +85,10 @@ describe('a client that leaves', () => {
       const answers = await Promise.all(others.map(({ key }) => openStream(stage.origin, { key })));
       expect(answers.map(({ status }) => status)).toEqual(others.map(() => 200));
       for (const answer of answers) answer.leave();
-      await Promise.all(stage.vendor.calls.map(({ over }) => over));
+      await Promise.all(stage.provider.calls.map(({ over }) => over));
       await stage.service.leftovers.none();
     }
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.answer('Hi');
     });
     const after = await Promise.all(others.map(async ({ key }) => wireOf(await openStream(stage.origin, { key }))));

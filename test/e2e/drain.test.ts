@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
 import { Installation, type SpawnedProcess } from '../support/process.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { get, openStream, startStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';
@@ -14,26 +14,26 @@ const READY = '/api/v1/health/ready';
 const SOON_MS = 20_000;
 
 describe('a process that is told to stop', () => {
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let installation: Installation;
   let key: string;
   let finish: Gate;
 
   beforeEach(async () => {
-    vendor = await ScriptedVendor.start();
+    provider = await ScriptedProvider.start();
     finish = new Gate();
-    vendor.answers(async (call) => {
+    provider.answers(async (call) => {
       call.head().text('Hel');
       await finish.opened;
       call.text('lo').finish().endMarker().end();
     });
-    installation = await Installation.create(configFile(routesTo([vendor])));
+    installation = await Installation.create(configFile(routesTo([provider])));
     ({ key } = await installation.createKey());
   });
   afterEach(async () => {
     finish.open();
     await installation.remove();
-    await vendor.stop();
+    await provider.stop();
   });
 
   const draining = (origin: string) =>
@@ -61,7 +61,7 @@ describe('a process that is told to stop', () => {
       expect(refused.status).toBe(503);
       expect((await refused.error()).code).toBe('shutting_down');
       expect(refused.headers.connection).toBe('close');
-      expect(vendor.calls).toHaveLength(1);
+      expect(provider.calls).toHaveLength(1);
 
       finish.open();
       expect(await wireOf(running)).toMatchObject({ text: 'Hello', terminal: 'done' });
@@ -75,7 +75,7 @@ describe('a process that is told to stop', () => {
     const running = await openStream(origin, { key });
     await running.block(1);
     const waiting = startStream(origin, { key });
-    vendor.next(() => undefined);
+    provider.next(() => undefined);
     const signalledAt = performance.now();
 
     service.signal('SIGTERM');
@@ -89,9 +89,9 @@ describe('a process that is told to stop', () => {
 
   it('answers 503 to what has no headers when the grace is over', async () => {
     const [service, origin] = await started({ SHUTDOWN_GRACE_SECONDS: '1' });
-    vendor.answers(() => undefined);
+    provider.answers(() => undefined);
     const { answer } = startStream(origin, { key });
-    await vendor.call(1);
+    await provider.call(1);
 
     service.signal('SIGTERM');
 
@@ -139,7 +139,7 @@ describe('a process that is told to stop', () => {
 
   it('is not held up beyond the grace by a client that does not read', async () => {
     const [service, origin] = await started({ SHUTDOWN_GRACE_SECONDS: '1' });
-    vendor.answers(async (call) => {
+    provider.answers(async (call) => {
       call.head();
       while (call.abortedAt === undefined) {
         call.text('x'.repeat(10_000));

@@ -144,8 +144,8 @@ describe('an error outside a stream', () => {
   });
 
   it('holds no stack, path or secret', async () => {
-    stage.vendor.next((call) => {
-      call.refuse(401, {}, '{"error":{"message":"bad key secret-of-acme at /srv/vendor/auth.py"}}');
+    stage.provider.next((call) => {
+      call.refuse(401, {}, '{"error":{"message":"bad key secret-of-acme at /srv/provider/auth.py"}}');
     });
     const answers = [
       await stream(stage.origin, { key: stage.key }),

@@ -18,7 +18,7 @@ import {
   type UpstreamRequest,
 } from '../../src/index.js';
 import { routesTo } from '../support/catalog.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { startService } from '../support/service.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { wireOf } from '../support/wire.js';
@@ -38,7 +38,7 @@ class MirrorProtocol implements InProcessProtocol {
   }
 }
 
-/** A vendor whose events are plain words, and whose last is a full stop. */
+/** A provider whose events are plain words, and whose last is a full stop. */
 class WordsProtocol implements HttpProtocol {
   readonly transport = 'http';
   readonly name = 'words';
@@ -131,15 +131,15 @@ describe('a team’s own extension', () => {
   });
 
   it('is a protocol over HTTP, with all that the service does for those of its own', async () => {
-    const vendor = await ScriptedVendor.start();
-    const { upstreams, models } = routesTo([vendor]);
+    const provider = await ScriptedProvider.start();
+    const { upstreams, models } = routesTo([provider]);
     const service = await startService({
       upstreams: { acme: { ...upstreams['acme'], protocol: 'words' } },
       models,
       protocols: [new WordsProtocol()],
     });
     const { key } = await service.createKey();
-    vendor.next((call) => {
+    provider.next((call) => {
       call.head().write('data: one\n\ndata: two\n\n').write('data: .\n\n').end();
     });
 
@@ -147,18 +147,18 @@ describe('a team’s own extension', () => {
       text: 'one two ',
       terminal: 'done',
     });
-    expect(vendor.calls[0]).toMatchObject({ path: '/words', body: 'Hello!' });
-    vendor.next((call) => {
+    expect(provider.calls[0]).toMatchObject({ path: '/words', body: 'Hello!' });
+    provider.next((call) => {
       call.head().write('data: one\n\n').end();
     });
     expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ terminal: 'upstream_error' });
     await service.stop();
-    await vendor.stop();
+    await provider.stop();
   });
 
   it('is a way to authenticate, asked after ours', async () => {
-    const vendor = await ScriptedVendor.start();
-    const service = await startService({ ...routesTo([vendor]), strategies: [ProxyStrategy] });
+    const provider = await ScriptedProvider.start();
+    const service = await startService({ ...routesTo([provider]), strategies: [ProxyStrategy] });
     const { key } = await service.createKey();
 
     expect((await stream(service.origin, { headers: { 'x-account': 'ada' } })).status).toBe(200);
@@ -169,13 +169,17 @@ describe('a team’s own extension', () => {
     expect(refused.status).toBe(401);
     expect(refused.headers['www-authenticate']).toMatch(/^Bearer /);
     await service.stop();
-    await vendor.stop();
+    await provider.stop();
   });
 
   it('is a place where the use of the limits is counted', async () => {
-    const vendor = await ScriptedVendor.start();
+    const provider = await ScriptedProvider.start();
     const limitStore = new BillingLimitStore();
-    const service = await startService({ ...routesTo([vendor]), tiers: { free: { tokens_per_day: 10 } }, limitStore });
+    const service = await startService({
+      ...routesTo([provider]),
+      tiers: { free: { tokens_per_day: 10 } },
+      limitStore,
+    });
     const { key } = await service.createKey();
 
     const admitted = await stream(service.origin, { key });
@@ -188,6 +192,6 @@ describe('a team’s own extension', () => {
     expect(refused.headers['retry-after']).toBe('7');
     expect(limitStore.settled).toHaveLength(1);
     await service.stop();
-    await vendor.stop();
+    await provider.stop();
   });
 });

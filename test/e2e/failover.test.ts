@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
-import { ScriptedVendor, type Script } from '../support/scripted-vendor.js';
+import { ScriptedProvider, type Script } from '../support/scripted-provider.js';
 import { SeparateModels, type Patience } from '../support/separate-models.js';
 import { startService } from '../support/service.js';
 import { closedPort } from '../support/silent-server.js';
@@ -66,7 +66,7 @@ const FAILURES_BEFORE_TEXT: [string, Script, Patience?][] = [
     },
   ],
   [
-    'is no vendor at all',
+    'is no provider at all',
     (call) => {
       call.garbage('220 mail ESMTP\r\n');
     },
@@ -75,25 +75,25 @@ const FAILURES_BEFORE_TEXT: [string, Script, Patience?][] = [
 
 describe('failover', () => {
   let stage: Stage;
-  let backup: ScriptedVendor;
-  let spare: ScriptedVendor;
+  let backup: ScriptedProvider;
+  let spare: ScriptedProvider;
   let models: SeparateModels;
 
   beforeAll(async () => {
-    stage = await setStage(3, { catalog: (vendors) => (models = new SeparateModels(vendors)) });
-    for (const vendor of stage.vendors) vendor.closesConnections();
-    [, backup, spare] = stage.vendors as [ScriptedVendor, ScriptedVendor, ScriptedVendor];
+    stage = await setStage(3, { catalog: (providers) => (models = new SeparateModels(providers)) });
+    for (const provider of stage.providers) provider.closesConnections();
+    [, backup, spare] = stage.providers as [ScriptedProvider, ScriptedProvider, ScriptedProvider];
   });
   beforeEach(() => {
-    for (const { calls } of stage.vendors) calls.length = 0;
+    for (const { calls } of stage.providers) calls.length = 0;
   });
   afterAll(() => stage.clear());
 
   const asking = (model = models.next()) => ({ key: stage.key, body: { model } });
-  const asked = () => stage.vendors.map(({ calls }) => calls.length);
+  const asked = () => stage.providers.map(({ calls }) => calls.length);
 
-  it.each(FAILURES_BEFORE_TEXT)('goes on to the next route when the first vendor %s', async (_, fail, patience) => {
-    stage.vendor.next(fail);
+  it.each(FAILURES_BEFORE_TEXT)('goes on to the next route when the first provider %s', async (_, fail, patience) => {
+    stage.provider.next(fail);
     backup.next((call) => {
       call.answer('Here ', 'I am');
     });
@@ -108,7 +108,7 @@ describe('failover', () => {
   });
 
   it('goes along all routes, and tells the last failure when all fail', async () => {
-    stage.vendor.next((call) => {
+    stage.provider.next((call) => {
       call.refuse(500);
     });
     backup.next((call) => call.cut());
@@ -124,8 +124,8 @@ describe('failover', () => {
     expect(asked()).toEqual([1, 1, 1]);
   });
 
-  it('does not happen when a vendor refuses the request itself', async () => {
-    stage.vendor.next((call) => {
+  it('does not happen when a provider refuses the request itself', async () => {
+    stage.provider.next((call) => {
       call.refuse(400);
     });
 
@@ -136,7 +136,7 @@ describe('failover', () => {
   });
 
   it('does not happen when the answer is empty', async () => {
-    stage.vendor.next((call) => {
+    stage.provider.next((call) => {
       call.answer();
     });
 
@@ -149,7 +149,7 @@ describe('failover', () => {
 
   it('does not happen after the first text', async () => {
     const seen = new Gate();
-    stage.vendor.next(async (call) => {
+    stage.provider.next(async (call) => {
       call.head().text('Hi');
       await seen.opened;
       await call.cut();
@@ -163,10 +163,10 @@ describe('failover', () => {
     expect(asked()).toEqual([1, 0, 0]);
   });
 
-  it('passes over a vendor that failed again and again, without asking it', async () => {
+  it('passes over a provider that failed again and again, without asking it', async () => {
     const model = models.next();
     for (let index = 0; index < FAILURES_TO_OPEN; index++) {
-      stage.vendor.next((call) => {
+      stage.provider.next((call) => {
         call.refuse(500);
       });
       await stream(stage.origin, asking(model));
@@ -179,9 +179,9 @@ describe('failover', () => {
   });
 });
 
-describe('failover from a vendor that refuses the connection', () => {
+describe('failover from a provider that refuses the connection', () => {
   it('goes on to the next route', async () => {
-    const backup = await ScriptedVendor.start();
+    const backup = await ScriptedProvider.start();
     const service = await startService(routesTo([`http://127.0.0.1:${await closedPort()}`, backup]));
     const { key } = await service.createKey();
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAi } from '../support/dialects.js';
 import { Gate } from '../support/gate.js';
-import type { VendorCall } from '../support/vendor-call.js';
+import type { ProviderCall } from '../support/provider-call.js';
 import { get, openStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { readWire, type Wire } from '../support/wire.js';
@@ -22,12 +22,12 @@ const answers = fc.record({
 const place = fc.double({ min: 0, max: 1, noNaN: true });
 const ending = fc.constantFrom<Ending>('end', 'reset', 'fin');
 
-describe('whatever happens to the bytes of a vendor', () => {
+describe('whatever happens to the bytes of a provider', () => {
   let stage: Stage;
 
   beforeAll(async () => {
     stage = await setStage(1, { timeouts: { first_token_ms: IDLE_MS, idle_ms: IDLE_MS } });
-    stage.vendor.closesConnections();
+    stage.provider.closesConnections();
   });
   afterAll(() => stage.clear());
 
@@ -36,7 +36,7 @@ describe('whatever happens to the bytes of a vendor', () => {
 
   async function replay(bytes: Buffer, splits: readonly number[], paced: boolean, end: Ending): Promise<Wire> {
     const cuts = [...new Set(splits.map((at) => Math.floor(at * bytes.length)))].sort((one, other) => one - other);
-    stage.vendor.next(async (call: VendorCall) => {
+    stage.provider.next(async (call: ProviderCall) => {
       call.head();
       let from = 0;
       for (const to of [...cuts, bytes.length]) {
@@ -52,8 +52,8 @@ describe('whatever happens to the bytes of a vendor', () => {
     if (answer.status !== 200) {
       const { code } = await answer.error();
       expect(TERMINALS).toContain(code);
-      // As many failures as here would make the vendor count as dead.
-      stage.vendor.next((call) => {
+      // As many failures as here would make the provider count as dead.
+      stage.provider.next((call) => {
         call.answer('Hi');
       });
       await (
@@ -127,7 +127,7 @@ describe('whatever happens to the bytes of a vendor', () => {
 
   it('goes on serving others meanwhile', async () => {
     const gate = new Gate();
-    stage.vendor.next(async (call) => {
+    stage.provider.next(async (call) => {
       call.head().text('Hi');
       await gate.opened;
       call.finish().endMarker().end();

@@ -3,7 +3,7 @@ import { stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { wireOf } from '../support/wire.js';
 
-describe('a connection to a vendor', () => {
+describe('a connection to a provider', () => {
   let stage: Stage;
 
   beforeEach(async () => {
@@ -16,36 +16,36 @@ describe('a connection to a vendor', () => {
   it('serves the next request', async () => {
     await ask();
     await ask();
-    expect(stage.vendor.calls.map(({ connection }) => connection)).toEqual([1, 1]);
+    expect(stage.provider.calls.map(({ connection }) => connection)).toEqual([1, 1]);
   });
 
-  it('that the vendor closes when the next request comes is replaced, unseen by the client', async () => {
+  it('that the provider closes when the next request comes is replaced, unseen by the client', async () => {
     await ask();
-    stage.vendor.next((call) => call.cut('reset'));
+    stage.provider.next((call) => call.cut('reset'));
     expect(await wireOf(await ask())).toMatchObject({ text: 'Hello world', terminal: 'done' });
-    expect(stage.vendor.calls.map(({ connection }) => connection)).toEqual([1, 1, 2]);
+    expect(stage.provider.calls.map(({ connection }) => connection)).toEqual([1, 1, 2]);
   });
 
-  it('is replaced once: a vendor that goes on closing them has failed', async () => {
+  it('is replaced once: a provider that goes on closing them has failed', async () => {
     await ask();
-    stage.vendor.next(
+    stage.provider.next(
       (call) => call.cut('reset'),
       (call) => call.cut('reset'),
     );
     expect((await ask()).status).toBe(502);
-    expect(stage.vendor.calls).toHaveLength(3);
+    expect(stage.provider.calls).toHaveLength(3);
   });
 
-  it('that is new is not replaced: the vendor may have begun to work', async () => {
-    stage.vendor.next((call) => call.cut('reset'));
+  it('that is new is not replaced: the provider may have begun to work', async () => {
+    stage.provider.next((call) => call.cut('reset'));
     expect((await ask()).status).toBe(502);
-    expect(stage.vendor.calls).toHaveLength(1);
+    expect(stage.provider.calls).toHaveLength(1);
   });
 
   it('is not kept when an answer broke off on it', async () => {
-    stage.vendor.next((call) => call.head(200).text('Hi').cut('fin'));
+    stage.provider.next((call) => call.head(200).text('Hi').cut('fin'));
     await ask();
     await ask();
-    expect(stage.vendor.calls.map(({ connection }) => connection)).toEqual([1, 2]);
+    expect(stage.provider.calls.map(({ connection }) => connection)).toEqual([1, 2]);
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
-import { ScriptedVendor, type Script } from '../support/scripted-vendor.js';
+import { ScriptedProvider, type Script } from '../support/scripted-provider.js';
 import { openStream, startStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';
@@ -25,7 +25,7 @@ describe('a key that is revoked in this process', () => {
   const revoke = (id: string) => stage.service.app.get(ApiKeysService, { strict: false }).revoke(id);
 
   it('is refused at once, and its streams end with key_revoked, those of other keys not', async () => {
-    stage.vendor.answers(talkOn);
+    stage.provider.answers(talkOn);
     const { id, key } = await stage.service.createKey();
     const [first, second, other] = await Promise.all([
       openStream(stage.origin, { key }),
@@ -42,7 +42,7 @@ describe('a key that is revoked in this process', () => {
       expect(await answer.over).toBe('ended');
     }
     await waitFor(
-      () => stage.vendor.calls.filter(({ abortedAt }) => abortedAt !== undefined).length === 2,
+      () => stage.provider.calls.filter(({ abortedAt }) => abortedAt !== undefined).length === 2,
       'two aborts',
     );
     expect(other.blocks).toHaveLength(1);
@@ -50,11 +50,11 @@ describe('a key that is revoked in this process', () => {
   });
 
   it('is refused as unauthenticated where the stream has no headers yet', async () => {
-    stage.vendor.answers(() => undefined);
+    stage.provider.answers(() => undefined);
     const { id, key } = await stage.service.createKey();
-    const before = stage.vendor.calls.length;
+    const before = stage.provider.calls.length;
     const { answer } = startStream(stage.origin, { key });
-    const call = await stage.vendor.call(before + 1);
+    const call = await stage.provider.call(before + 1);
 
     await revoke(id);
 
@@ -67,7 +67,7 @@ describe('a key that is revoked in this process', () => {
   });
 
   it('has its streams ended when it expires, too', async () => {
-    stage.vendor.answers(talkOn);
+    stage.provider.answers(talkOn);
     const { key } = await stage.service.createKey({ expiresAt: new Date(Date.now() + 500) });
     const answer = await openStream(stage.origin, { key });
     expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
@@ -75,20 +75,20 @@ describe('a key that is revoked in this process', () => {
 });
 
 describe('a key that another process revokes', () => {
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let installation: Installation;
 
   beforeAll(async () => {
-    vendor = await ScriptedVendor.start();
-    installation = await Installation.create(configFile(routesTo([vendor])));
+    provider = await ScriptedProvider.start();
+    installation = await Installation.create(configFile(routesTo([provider])));
   });
   afterEach(() => installation.remove());
-  afterAll(() => vendor.stop());
+  afterAll(() => provider.stop());
 
   it('is refused within a second, and its streams end within two with key_revoked', async () => {
     const { id, key } = await installation.createKey();
     const origin = await installation.start().origin();
-    vendor.answers(talkOn);
+    provider.answers(talkOn);
     const answer = await openStream(origin, { key });
     await answer.block(1);
 

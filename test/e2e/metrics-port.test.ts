@@ -4,21 +4,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { readMetrics, valueOf } from '../support/metrics.js';
 import { Installation, type SpawnedProcess } from '../support/process.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { get, openStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('METRICS_PORT', () => {
   let installation: Installation;
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
 
   beforeAll(async () => {
-    vendor = await ScriptedVendor.start();
-    installation = await Installation.create(configFile(routesTo([vendor])));
+    provider = await ScriptedProvider.start();
+    installation = await Installation.create(configFile(routesTo([provider])));
   });
   afterAll(async () => {
     await installation.remove();
-    await vendor.stop();
+    await provider.stop();
   });
 
   const originOf = async (service: SpawnedProcess): Promise<string> => {
@@ -43,7 +43,7 @@ describe('METRICS_PORT', () => {
     const { key } = await installation.createKey();
     const service = installation.start({ METRICS_PORT: '0' });
     const metrics = await originOf(service);
-    vendor.next((call) => void call.head().text('Hello'));
+    provider.next((call) => void call.head().text('Hello'));
     const running = await openStream(await service.origin(), { key });
     await running.block(1);
 
@@ -54,7 +54,7 @@ describe('METRICS_PORT', () => {
     }, 'the process to drain');
 
     expect(valueOf(draining, 'chat_streams_open')).toBe(1);
-    (await vendor.call(1)).finish().endMarker().end();
+    (await provider.call(1)).finish().endMarker().end();
     expect(await running.over).toBe('ended');
     expect((await service.exited).code).toBe(0);
     await expect(

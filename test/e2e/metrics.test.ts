@@ -27,16 +27,16 @@ describe('/metrics', () => {
   it('counts streams by how they ended, with their times, tokens and bytes', async () => {
     stage = await setStage(1, { env: ENV });
     const whole = await stream(stage.origin, { key: stage.key });
-    stage.vendor.next(async (call) => {
+    stage.provider.next(async (call) => {
       call.head().text('Half');
       await call.cut('fin');
     });
     await stream(stage.origin, { key: stage.key });
-    stage.vendor.next((call) => {
+    stage.provider.next((call) => {
       call.refuse(400);
     });
     await stream(stage.origin, { key: stage.key });
-    stage.vendor.next((call) => void call.head().text('Hello'));
+    stage.provider.next((call) => void call.head().text('Hello'));
     const left = await openStream(stage.origin, { key: stage.key });
     await left.block(1);
     expect(valueOf(await scrape(stage.service), 'chat_streams_open')).toBe(1);
@@ -66,7 +66,7 @@ describe('/metrics', () => {
   it('counts the gaps between texts, and none before the first', async () => {
     stage = await setStage(1, { env: ENV });
     let goOn: (() => void)[] = [];
-    stage.vendor.next(async (call) => {
+    stage.provider.next(async (call) => {
       call.head();
       for (const text of ['one', 'two', 'three']) {
         call.text(text);
@@ -91,7 +91,7 @@ describe('/metrics', () => {
       env: ENV,
       tiers: { free: { requests_per_minute: 8, concurrent_streams: 1 } },
     });
-    const [first, second] = stage.vendors;
+    const [first, second] = stage.providers;
     first?.answers((call) => {
       call.refuse(500);
     });

@@ -17,7 +17,7 @@ describe('Settings > API keys', () => {
 
   beforeAll(async () => {
     stage = await setStage();
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.answer('Hi');
     });
     keys = stage.service.app.get(ApiKeysService, { strict: false });

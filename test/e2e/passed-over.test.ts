@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Script } from '../support/scripted-vendor.js';
+import type { Script } from '../support/scripted-provider.js';
 import { openStream, startStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { wireOf } from '../support/wire.js';
 
 const FAILURES_TO_OPEN = 5;
-/** After this time a vendor that failed is asked again. */
+/** After this time a provider that failed is asked again. */
 const LONG_MS = 60_000;
 
-describe('a vendor that was passed over', () => {
+describe('a provider that was passed over', () => {
   let stage: Stage;
 
   beforeEach(async () => {
     stage = await setStage(2, { timeouts: { first_token_ms: LONG_MS } });
-    stage.vendor.answers(refuse);
+    stage.provider.answers(refuse);
     for (let index = 0; index < FAILURES_TO_OPEN; index++) await stream(stage.origin, { key: stage.key });
   });
   afterEach(async () => {
@@ -26,7 +26,7 @@ describe('a vendor that was passed over', () => {
   };
 
   async function expectItAnswers(): Promise<void> {
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.answer('I am back');
     });
     const answer = await wireOf(await openStream(stage.origin, { key: stage.key }));
@@ -37,7 +37,7 @@ describe('a vendor that was passed over', () => {
     moveClock(LONG_MS);
     await stream(stage.origin, { key: stage.key });
     await stream(stage.origin, { key: stage.key });
-    expect(stage.vendor.calls).toHaveLength(FAILURES_TO_OPEN + 1);
+    expect(stage.provider.calls).toHaveLength(FAILURES_TO_OPEN + 1);
 
     moveClock(2 * LONG_MS);
 
@@ -46,9 +46,9 @@ describe('a vendor that was passed over', () => {
 
   it('is asked again by the next request where a client leaves before it has answered', async () => {
     moveClock(LONG_MS);
-    stage.vendor.next(() => undefined);
+    stage.provider.next(() => undefined);
     const probe = startStream(stage.origin, { key: stage.key });
-    const call = await stage.vendor.call(FAILURES_TO_OPEN + 1);
+    const call = await stage.provider.call(FAILURES_TO_OPEN + 1);
 
     probe.leave();
     await call.over;

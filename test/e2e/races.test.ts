@@ -74,7 +74,7 @@ describe('while a stream waits for its admission', () => {
     return { stage, gate, id, key, pending, free };
   }
 
-  it('its client can leave: no vendor is asked, and the place and the tokens are free again', async () => {
+  it('its client can leave: no provider is asked, and the place and the tokens are free again', async () => {
     const { stage, gate, key, pending, free } = await admitting();
     pending.leave();
     await waitFor(() => requests(stage) === 0, 'the service to notice');
@@ -82,7 +82,7 @@ describe('while a stream waits for its admission', () => {
     gate.open();
 
     await stage.service.leftovers.none();
-    expect(stage.vendor.calls).toEqual([]);
+    expect(stage.provider.calls).toEqual([]);
     expect(await free()).toMatchObject({ streams: { remaining: 1 }, tokens: { remaining: 5_000 } });
     const next = await wireOf(await openStream(stage.origin, { key }));
     expect(next).toMatchObject({ text: 'Hello world', terminal: 'done' });
@@ -96,7 +96,7 @@ describe('while a stream waits for its admission', () => {
 
     await expectError(await pending.answer, 503, 'shutting_down');
     await stage.service.leftovers.none();
-    expect(stage.vendor.calls).toEqual([]);
+    expect(stage.provider.calls).toEqual([]);
     expect(await free()).toMatchObject({ streams: { remaining: 1 }, tokens: { remaining: 5_000 } });
   });
 
@@ -122,7 +122,7 @@ describe('while the body of a request arrives', () => {
     upload.leave();
 
     await stage.service.leftovers.none();
-    expect(stage.vendor.calls).toEqual([]);
+    expect(stage.provider.calls).toEqual([]);
   });
 });
 
@@ -130,7 +130,7 @@ describe('while the bodies of two requests for the last place arrive', () => {
   it('one gets the place, and the other is refused and counts as nothing', async () => {
     const stage = await staged({ tiers: { free: { requests_per_minute: 9 } }, env: { MAX_STREAMS: '1' } });
     const gate = new Gate();
-    stage.vendor.answers(async (call) => {
+    stage.provider.answers(async (call) => {
       await gate.opened;
       call.answer('Hello');
     });
@@ -142,11 +142,11 @@ describe('while the bodies of two requests for the last place arrive', () => {
     await Promise.all(uploads.map((upload) => upload.write(body)));
 
     await Promise.race(uploads.map(({ answered }) => answered));
-    await stage.vendor.call(1);
+    await stage.provider.call(1);
     gate.open();
     await Promise.all(uploads.map(({ answered }) => answered));
     expect(uploads.map(({ status }) => status).sort()).toEqual([200, 503]);
-    expect(stage.vendor.calls).toHaveLength(1);
+    expect(stage.provider.calls).toHaveLength(1);
     for (const upload of uploads) upload.leave();
   });
 });
@@ -164,7 +164,7 @@ describe('while the beginning of a stream is written to the ledger, and its firs
       await gate.opened;
       await open(batch);
     });
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.head().text('Hi');
     });
     const attempts: AttemptTrace[] = [];
@@ -178,11 +178,11 @@ describe('while the beginning of a stream is written to the ledger, and its firs
     const pending = startStream(stage.origin, { key });
     await waitFor(() => arrived === 1, 'the opening to be written');
     await waitFor(() => attempts[0]?.firstTextMs !== undefined, 'the first text');
-    const call = await stage.vendor.call(1);
+    const call = await stage.provider.call(1);
     return { stage, gate, id, call, pending, records };
   }
 
-  it('its client can leave: the vendor is let go at once, and the record says so', async () => {
+  it('its client can leave: the provider is let go at once, and the record says so', async () => {
     const { stage, gate, call, pending, records } = await opening();
     pending.leave();
     await call.over;
@@ -194,7 +194,7 @@ describe('while the beginning of a stream is written to the ledger, and its firs
     expect(records.map(({ outcome }) => outcome)).toEqual(['client_gone']);
   });
 
-  it('its key can be revoked: the vendor is let go, and the client is told', async () => {
+  it('its key can be revoked: the provider is let go, and the client is told', async () => {
     const { stage, gate, id, call, pending, records } = await opening();
     await provided(stage, ApiKeysService).revoke(id);
     await call.over;
@@ -205,7 +205,7 @@ describe('while the beginning of a stream is written to the ledger, and its firs
     expect(records.map(({ errorCode }) => errorCode)).toEqual(['key_revoked']);
   });
 
-  it('the process can reach its deadline: the vendor is let go, and the client is told', async () => {
+  it('the process can reach its deadline: the provider is let go, and the client is told', async () => {
     const { stage, gate, call, pending, records } = await opening();
     provided(stage, DrainState).begin();
     await provided(stage, OpenStreams).drain(0, 0);

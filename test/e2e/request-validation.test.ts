@@ -20,11 +20,11 @@ describe('the body of a chat request', () => {
 
   const send = (body: StreamOptions['body'], options: StreamOptions = {}) =>
     stream(stage.origin, { key: stage.key, ...(body !== undefined && { body }), ...options });
-  /** What the vendor was asked, for a request whose answer came whole. */
+  /** What the provider was asked, for a request whose answer came whole. */
   const taken = async (body: StreamOptions['body'], options?: StreamOptions): Promise<Record<string, unknown>> => {
-    const number = stage.vendor.calls.length + 1;
+    const number = stage.provider.calls.length + 1;
     expect(readWire((await send(body, options)).raw)).toMatchObject({ text: 'Hello world', terminal: 'done' });
-    return (await stage.vendor.call(number)).json;
+    return (await stage.provider.call(number)).json;
   };
 
   async function fieldsRefused(body: StreamOptions['body'], key = stage.key): Promise<string[]> {
@@ -45,7 +45,7 @@ describe('the body of a chat request', () => {
   it.each<[string, object, string]>([
     ['no model', { model: undefined }, 'model'],
     ['an empty model', { model: '' }, 'model'],
-    ['a model without a vendor', { model: 'fast' }, 'model'],
+    ['a model without a provider', { model: 'fast' }, 'model'],
     ['a model without a name', { model: 'acme/' }, 'model'],
     ['a model that is a number', { model: 1 }, 'model'],
     ['a model that is null', { model: null }, 'model'],

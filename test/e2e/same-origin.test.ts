@@ -40,7 +40,7 @@ describe('a request', () => {
 
   beforeAll(async () => {
     stage = await setStage(1, { modules: [SignInPagesModule] });
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.answer('Hi');
     });
     ada = new WebClient(stage.origin);
@@ -86,9 +86,9 @@ describe('a request', () => {
     });
 
     it('may not open a stream with a session, which costs nothing then', async () => {
-      const before = stage.vendor.calls.length;
+      const before = stage.provider.calls.length;
       await expectForbidden(await send('POST', '/api/v1/chat/stream', headers));
-      expect(stage.vendor.calls).toHaveLength(before);
+      expect(stage.provider.calls).toHaveLength(before);
     });
 
     it('may not send forms, with a session or without', async () => {

@@ -3,7 +3,7 @@ import { configFile, MODEL, routesTo } from '../support/catalog.js';
 import { OtlpCollector } from '../support/otlp-collector.js';
 import { Installation, type SpawnedProcess } from '../support/process.js';
 import { rawRequest } from '../support/raw-request.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { get, openStream, stream, type ReceivedStream } from '../support/sse-client.js';
 
 /** What must not be found in anything that operators read. Each is planted in a place of its own, and says which. */
@@ -19,22 +19,22 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 describe('what a whole run writes down at LOG_LEVEL=trace', () => {
   let installation: Installation;
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let collector: OtlpCollector;
   let service: SpawnedProcess;
   let metrics: string;
   const answered: ReceivedStream[] = [];
 
   beforeAll(async () => {
-    vendor = await ScriptedVendor.start();
+    provider = await ScriptedProvider.start();
     collector = await OtlpCollector.start();
-    const catalog = routesTo([vendor]);
-    const vendorKey = plant('the key of the vendor');
+    const catalog = routesTo([provider]);
+    const providerKey = plant('the key of the provider');
     const upstreams = {
       acme: {
         ...catalog.upstreams['acme'],
-        api_key: vendorKey,
-        headers: { 'X-Team': plant('a header of the vendor') },
+        api_key: providerKey,
+        headers: { 'X-Team': plant('a header of the provider') },
       },
     };
     installation = await Installation.create(configFile({ ...catalog, upstreams }));
@@ -60,7 +60,7 @@ describe('what a whole run writes down at LOG_LEVEL=trace', () => {
 
   afterAll(async () => {
     await installation.remove();
-    await vendor.stop();
+    await provider.stop();
     await collector.stop();
   });
 
@@ -68,7 +68,7 @@ describe('what a whole run writes down at LOG_LEVEL=trace', () => {
     answered.push(await stream(origin, options));
   };
 
-  /** Those that are whole, and all ways for a vendor to fail, with what was asked in its mouth. */
+  /** Those that are whole, and all ways for a provider to fail, with what was asked in its mouth. */
   async function streams(origin: string, key: string): Promise<void> {
     const prompt = plant('a prompt');
     const messages = [
@@ -81,7 +81,7 @@ describe('what a whole run writes down at LOG_LEVEL=trace', () => {
       body: { messages },
       headers: { 'user-agent': plant('a user agent'), cookie: `a=${plant('a cookie')}` },
     };
-    vendor.next(
+    provider.next(
       (call) => {
         call.answer(plant('an answer'));
       },
@@ -125,7 +125,7 @@ describe('what a whole run writes down at LOG_LEVEL=trace', () => {
       },
     );
     for (let count = 0; count < 11; count++) await send(origin, whole);
-    vendor.next((call) => void call.head().text(plant('an answer that nobody read')));
+    provider.next((call) => void call.head().text(plant('an answer that nobody read')));
     const left = await openStream(origin, whole);
     await left.block(1);
     left.leave();
@@ -190,7 +190,7 @@ describe('what a whole run writes down at LOG_LEVEL=trace', () => {
       upstream: 'acme',
       attempts: 1,
     });
-    for (const member of ['accountId', 'durationMs', 'firstTextMs', 'promptTokens', 'completionTokens', 'bytes']) {
+    for (const member of ['accountId', 'durationMs', 'firstTextMs', 'inputTokens', 'outputTokens', 'bytes']) {
       expect(whole).toHaveProperty(member);
     }
     expect(requests.map(({ outcome }) => outcome)).toEqual(

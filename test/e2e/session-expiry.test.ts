@@ -75,7 +75,7 @@ describe.each(await testEngines())('a session on $name', (engine) => {
   });
 
   it('ends its open streams when it expires', async () => {
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.head().text('Hi');
     });
     const answer = await openStream(stage.origin, { headers: ada.asScript });

@@ -33,7 +33,7 @@ describe('signing in', () => {
 
   it('begins a session that pages and the API take', async () => {
     const client = await signedIn();
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.answer('Hi');
     });
     const answer = await openStream(stage.origin, { headers: client.asScript });
@@ -118,7 +118,7 @@ describe('signing in', () => {
 
   it('ends the streams that the session has open, with what its client is to be told', async () => {
     const client = await signedIn();
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.head().text('Hi');
     });
     const answer = await openStream(stage.origin, { headers: client.asScript });

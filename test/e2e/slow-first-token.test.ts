@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
-import { ScriptedVendor, type Script } from '../support/scripted-vendor.js';
+import { ScriptedProvider, type Script } from '../support/scripted-provider.js';
 import { startService, type RunningService } from '../support/service.js';
 import { startStream, type PendingStream } from '../support/sse-client.js';
 import { wireOf } from '../support/wire.js';
@@ -14,34 +14,34 @@ const SLACK_MS = 3_000;
 
 /** In real time, and all at once, so that it takes half a minute and not two. */
 describe.concurrent('a slow first token (slow test, half a minute)', { timeout: 60_000 }, () => {
-  /** Each has a model of its own, with two vendors. */
+  /** Each has a model of its own, with two providers. */
   const TESTS = 4;
-  let vendors: ScriptedVendor[];
+  let providers: ScriptedProvider[];
   let service: RunningService;
   let key: string;
 
   beforeAll(async () => {
-    vendors = await Promise.all(Array.from({ length: 2 * TESTS }, () => ScriptedVendor.start()));
-    const upstreams = vendors.map(({ origin }, index): [string, object] => [
-      `vendor-${index}`,
+    providers = await Promise.all(Array.from({ length: 2 * TESTS }, () => ScriptedProvider.start()));
+    const upstreams = providers.map(({ origin }, index): [string, object] => [
+      `provider-${index}`,
       { protocol: 'openai', base_url: origin },
     ]);
     const models = Array.from({ length: TESTS }, (_, test) => ({
       ...routesTo([]).models[0],
       id: `test/${test}`,
-      routes: [2 * test, 2 * test + 1].map((index) => ({ upstream: `vendor-${index}`, model: 'slow' })),
+      routes: [2 * test, 2 * test + 1].map((index) => ({ upstream: `provider-${index}`, model: 'slow' })),
     }));
     service = await startService({ upstreams: Object.fromEntries(upstreams), models });
     ({ key } = await service.createKey());
   });
   afterAll(async () => {
     await service.stop();
-    await Promise.all(vendors.map((vendor) => vendor.stop()));
+    await Promise.all(providers.map((provider) => provider.stop()));
   });
 
-  /** Asks the model of the test, whose first vendor does as the script says. */
+  /** Asks the model of the test, whose first provider does as the script says. */
   function ask(test: number, script: Script): PendingStream {
-    vendors[2 * test]?.answers(script);
+    providers[2 * test]?.answers(script);
     return startStream(service.origin, { key, body: { model: `test/${test}` } });
   }
 
@@ -73,7 +73,7 @@ describe.concurrent('a slow first token (slow test, half a minute)', { timeout: 
     expect(await wireOf(answer)).toMatchObject({ text: 'Hello', terminal: 'done', keepAlives: 2 });
   });
 
-  it('has no headers sent while the vendor has not taken the request', async () => {
+  it('has no headers sent while the provider has not taken the request', async () => {
     const accept = new Gate();
     const pending = ask(1, async (call) => {
       await accept.opened;
@@ -97,14 +97,14 @@ describe.concurrent('a slow first token (slow test, half a minute)', { timeout: 
     expect(await wireOf(answer)).toMatchObject({ texts: [], terminal: 'upstream_rejected' });
   });
 
-  it('is still got from the next vendor after the headers are out', async () => {
+  it('is still got from the next provider after the headers are out', async () => {
     const fail = new Gate();
     const pending = ask(3, async (call) => {
       call.head();
       await fail.opened;
       await call.cut();
     });
-    vendors.at(-1)?.answers((call) => {
+    providers.at(-1)?.answers((call) => {
       call.answer('Here');
     });
     const answer = await pending.answer;

@@ -5,7 +5,7 @@ import { ClientConnections } from '../../src/http/connections/client-connections
 import { configFile, routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { muchText, sendMuch } from '../support/unread.js';
@@ -27,15 +27,15 @@ describe('a client that does not read', () => {
   async function staged(options: Parameters<typeof setStage>[1] = {}): Promise<Stage> {
     const stage = await setStage(1, options);
     clearing.push(() => stage.clear());
-    stage.vendor.answers((call) => sendMuch(call, PIECES));
+    stage.provider.answers((call) => sendMuch(call, PIECES));
     return stage;
   }
 
-  it('holds the vendor back, and gets the whole text once it reads on', async () => {
+  it('holds the provider back, and gets the whole text once it reads on', async () => {
     const stage = await staged();
     const answer = await openStream(stage.origin, { key: stage.key });
     answer.pause();
-    const call = await stage.vendor.call(1);
+    const call = await stage.provider.call(1);
 
     const taken = await standsStill(() => call.bytesWritten, QUIET_MS);
     expect(taken).toBeLessThan(20 * MIB);
@@ -63,7 +63,7 @@ describe('a client that does not read', () => {
     const { text, terminal } = await wireOf(answer);
     expect(terminal).toBe('done');
     expect(text === muchText(PIECES)).toBe(true);
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.answer('Hi');
     });
     // All three sides of so much text are in this process, which may be too busy for a new stream for a moment.
@@ -77,9 +77,9 @@ describe('a client that does not read', () => {
   });
 
   it('costs the service no memory to speak of', async () => {
-    const vendor = await ScriptedVendor.start();
-    clearing.push(() => vendor.stop());
-    const installation = await Installation.create(configFile(routesTo([vendor])));
+    const provider = await ScriptedProvider.start();
+    clearing.push(() => provider.stop());
+    const installation = await Installation.create(configFile(routesTo([provider])));
     clearing.push(() => installation.remove());
     const { key } = await installation.createKey();
     const service = installation.start();
@@ -87,11 +87,11 @@ describe('a client that does not read', () => {
     await stream(origin, { key });
     const before = await residentBytes(service.pid);
 
-    vendor.answers((call) => sendMuch(call, PIECES));
+    provider.answers((call) => sendMuch(call, PIECES));
     const answers = await Promise.all(Array.from({ length: 4 }, () => openStream(origin, { key })));
     for (const answer of answers) answer.pause();
-    await vendor.call(5);
-    await standsStill(() => vendor.calls.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0), QUIET_MS);
+    await provider.call(5);
+    await standsStill(() => provider.calls.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0), QUIET_MS);
 
     expect((await residentBytes(service.pid)) - before).toBeLessThan(60 * MIB);
     for (const answer of answers) answer.leave();
@@ -100,7 +100,7 @@ describe('a client that does not read', () => {
   it('is dropped after a while also when nothing but the end of the stream is unread', async () => {
     const stage = await staged({ env: { STALLED_READER_SECONDS: '1' }, tiers: { free: { concurrent_streams: 1 } } });
     const seen = new Gate();
-    stage.vendor.answers(async (call) => {
+    stage.provider.answers(async (call) => {
       call.head().text('Hi');
       await seen.opened;
       call.finish().endMarker().end();
@@ -122,12 +122,12 @@ describe('a client that does not read', () => {
     const stage = await staged({ env: { STALLED_READER_SECONDS: '1' }, tiers: { free: { concurrent_streams: 1 } } });
     const answer = await openStream(stage.origin, { key: stage.key });
     answer.pause();
-    const call = await stage.vendor.call(1);
+    const call = await stage.provider.call(1);
 
     await call.over;
 
     expect(call.abortedAt).toBeDefined();
-    stage.vendor.answers((next) => {
+    stage.provider.answers((next) => {
       next.answer('Hi');
     });
     await waitFor(async () => (await stream(stage.origin, { key: stage.key })).status === 200, 'the slot to come free');

@@ -116,7 +116,7 @@ describe('a start that cannot work', () => {
       /upstreams\.acme\.protocol/,
     ],
     [
-      'without an address for a vendor',
+      'without an address for a provider',
       configFile({
         ...routesTo([]),
         upstreams: { acme: { protocol: 'openai' } },

@@ -3,7 +3,7 @@ import type { DatabaseConfig } from '../../src/config/config.js';
 import { routesTo } from '../support/catalog.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { testRedis, type TestRedis } from '../support/redis.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { startService } from '../support/service.js';
 import { get, openStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
@@ -14,7 +14,7 @@ const TIER = { requests_per_minute: 100, concurrent_streams: 2, tokens_per_day: 
 describe('a service on PostgreSQL and Redis', () => {
   let database: TestDatabase;
   let redis: TestRedis;
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
 
   beforeAll(async () => {
     const postgres = (await testEngines()).find(({ name }) => name === 'PostgreSQL');
@@ -22,10 +22,10 @@ describe('a service on PostgreSQL and Redis', () => {
     if (postgres === undefined || found === undefined) throw new Error('PostgreSQL or Redis does not answer.');
     redis = found;
     database = await postgres.create();
-    vendor = await ScriptedVendor.start();
+    provider = await ScriptedProvider.start();
   });
   afterAll(async () => {
-    await vendor.stop();
+    await provider.stop();
     await database.drop();
     await redis.drop();
   });
@@ -33,14 +33,14 @@ describe('a service on PostgreSQL and Redis', () => {
   it('has ended its connections, its timers and its leases when it has stopped', async () => {
     const before = sockets();
     const service = await startService({
-      ...routesTo([vendor]),
+      ...routesTo([provider]),
       tiers: { free: TIER },
       env: { DATABASE_URL: urlOf(database.config), REDIS_URL: redis.url, METRICS_PORT: '0' },
     });
     const { key } = await service.createKey();
     expect((await get(service.origin, '/api/v1/health/ready')).status).toBe(200);
     expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ terminal: 'done' });
-    vendor.next((call) => {
+    provider.next((call) => {
       call.head().text('Hi');
     });
     const left = await openStream(service.origin, { key });

@@ -3,34 +3,34 @@ import { MODEL, routesTo } from '../support/catalog.js';
 import { anthropic } from '../support/dialects.js';
 import { Gate } from '../support/gate.js';
 import { rawRequest } from '../support/raw-request.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { startService, type RunningService } from '../support/service.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { readWire, wireOf } from '../support/wire.js';
 
 describe('the wire of a stream', () => {
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let service: RunningService;
   let key: string;
 
   beforeAll(async () => {
-    vendor = await ScriptedVendor.start();
-    service = await startService(routesTo([vendor]));
+    provider = await ScriptedProvider.start();
+    service = await startService(routesTo([provider]));
     ({ key } = await service.createKey());
   });
   beforeEach(() => {
-    vendor.answers((call) => {
+    provider.answers((call) => {
       call.answer('Hello');
     });
   });
   afterAll(async () => {
     await service.stop();
-    await vendor.stop();
+    await provider.stop();
   });
 
   it('is the chunks as data lines, the last of them done, and not a byte more', async () => {
     const gate = new Gate();
-    vendor.next(async (call) => {
+    provider.next(async (call) => {
       call.head().text('Hel');
       await gate.opened;
       call.text('lo').finish().endMarker().end();
@@ -71,8 +71,8 @@ describe('the wire of a stream', () => {
 
   it('joins what arrived together, in order', async () => {
     const texts = Array.from({ length: 200 }, (_, index) => `${index}, `);
-    vendor.next((call) => {
-      call.head().write(texts.map((text) => vendor.dialect.text(text)).join(''));
+    provider.next((call) => {
+      call.head().write(texts.map((text) => provider.dialect.text(text)).join(''));
       call.finish().endMarker().end();
     });
 
@@ -82,10 +82,10 @@ describe('the wire of a stream', () => {
     expect(pieces.length).toBeLessThan(texts.length / 2);
   });
 
-  it('brings every character as it is, wherever the bytes of the vendor were split', async () => {
+  it('brings every character as it is, wherever the bytes of the provider were split', async () => {
     const text = 'ä€🦜\u0000\u2028\r\n\n data: {"done":true}\n\nevent: error "\\" 👩‍👩‍👧‍👦 \u{10FFFF}é';
-    vendor.next(async (call) => {
-      const bytes = Buffer.from(vendor.dialect.text(text));
+    provider.next(async (call) => {
+      const bytes = Buffer.from(provider.dialect.text(text));
       call.head();
       for (const byte of bytes) {
         call.write(Uint8Array.of(byte));
@@ -97,9 +97,9 @@ describe('the wire of a stream', () => {
     expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ text, terminal: 'done', rest: '' });
   });
 
-  it('does not split a code point that the vendor splits between two events', async () => {
+  it('does not split a code point that the provider splits between two events', async () => {
     const gate = new Gate();
-    vendor.next(async (call) => {
+    provider.next(async (call) => {
       // Halves of U+1F99C, each as the escape of a lone surrogate.
       call.head().write('data: {"choices":[{"index":0,"delta":{"content":"a parrot: \\ud83e"}}]}\n\n');
       await gate.opened;
@@ -114,7 +114,7 @@ describe('the wire of a stream', () => {
   });
 
   it('is one last chunk for an empty answer', async () => {
-    vendor.next((call) => {
+    provider.next((call) => {
       call.head().text('').finish().endMarker().end();
     });
 
@@ -125,25 +125,25 @@ describe('the wire of a stream', () => {
   });
 
   it('holds the answer only, not what the model thought', async () => {
-    vendor.next((call) => {
+    provider.next((call) => {
       call.head().reasoning('They greet me.').text('Hi').reasoning('Now what?').text('!').finish().endMarker().end();
     });
 
     expect(readWire((await stream(service.origin, { key })).raw)).toMatchObject({ text: 'Hi!', terminal: 'done' });
   });
 
-  it('ends once, at the end marker of the vendor, whatever comes after it', async () => {
-    vendor.next((call) => {
+  it('ends once, at the end marker of the provider, whatever comes after it', async () => {
+    provider.next((call) => {
       call.head().text('Hi').finish().endMarker().text('more').failure('server_error').endMarker().end();
     });
 
     expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ text: 'Hi', terminal: 'done' });
   });
 
-  it('serves many streams on one connection, one after the other, and many to the vendor', async () => {
-    const before = vendor.connections;
+  it('serves many streams on one connection, one after the other, and many to the provider', async () => {
+    const before = provider.connections;
     for (let index = 0; index < 5; index++) await stream(service.origin, { key });
-    expect(vendor.connections - before).toBeLessThanOrEqual(1);
+    expect(provider.connections - before).toBeLessThanOrEqual(1);
   });
 
   it('ends the connection where the client asked for it', async () => {
@@ -159,9 +159,9 @@ describe('the wire of a stream', () => {
     expect(answer).toContain('data: {"content":"","done":true}');
   });
 
-  it('does not wait for the vendor to end the body after its end marker', async () => {
+  it('does not wait for the provider to end the body after its end marker', async () => {
     const gate = new Gate();
-    vendor.next(async (call) => {
+    provider.next(async (call) => {
       call.head().text('Hi').finish().endMarker();
       await gate.opened;
       call.end();
@@ -176,7 +176,7 @@ describe('the wire of a stream', () => {
 
 describe('the wire of a stream from Anthropic', () => {
   it('is the same', async () => {
-    const other = await ScriptedVendor.start(anthropic);
+    const other = await ScriptedProvider.start(anthropic);
     other.answers((call) => {
       call.head().reasoning('Hm.').text('Hel').text('lo').finish('end_turn').endMarker().end();
     });

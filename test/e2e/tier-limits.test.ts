@@ -19,7 +19,7 @@ describe('the limits of a tier', () => {
     stage = await setStage(1, { tiers: TIERS });
   });
   beforeEach(() => {
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.answer('Hi');
     });
   });
@@ -67,7 +67,7 @@ describe('the limits of a tier', () => {
     const key = await keyOf('pro');
     await expectLimitHeaders(await stream(stage.origin, { key, body: '{' }), 30, 29);
     await expectLimitHeaders(await stream(stage.origin, { key, body: { model: 'acme/none' } }), 30, 28);
-    stage.vendor.next((call) => {
+    stage.provider.next((call) => {
       call.refuse(500);
     });
     await expectLimitHeaders(await stream(stage.origin, { key }), 30, 27);
@@ -92,7 +92,7 @@ describe('the limits of a tier', () => {
   it('let run as many streams at once as they allow, and not one more', async () => {
     const key = await keyOf('narrow');
     const gate = new Gate();
-    stage.vendor.answers(async (call) => {
+    stage.provider.answers(async (call) => {
       call.head().text('Hi');
       await gate.opened;
       call.finish().endMarker().end();
@@ -112,7 +112,7 @@ describe('the limits of a tier', () => {
   it('do not count a request that was refused for its concurrency, and say what is left in it', async () => {
     const key = await keyOf('one');
     const gate = new Gate();
-    stage.vendor.next(async (call) => {
+    stage.provider.next(async (call) => {
       call.head().text('Hi');
       await gate.opened;
       call.finish().endMarker().end();
@@ -135,13 +135,13 @@ describe('the limits of a tier', () => {
       () => stream(stage.origin, { key, body: { model: 'acme/none' } }),
       () => stream(stage.origin, { key, headers: { 'content-type': 'text/plain' } }),
       () => {
-        stage.vendor.next((call) => {
+        stage.provider.next((call) => {
           call.refuse(500);
         });
         return stream(stage.origin, { key });
       },
       () => {
-        stage.vendor.next((call) => call.head().text('Hi').cut());
+        stage.provider.next((call) => call.head().text('Hi').cut());
         return stream(stage.origin, { key });
       },
     ];
@@ -154,7 +154,7 @@ describe('the limits of a tier', () => {
 
   it('give a place back by the time the client has read the last chunk', async () => {
     const key = await keyOf('narrow');
-    const holding = stage.vendor;
+    const holding = stage.provider;
     holding.answers((call) => {
       call.answer('Hi');
     });

@@ -40,7 +40,7 @@ describe.each(PROXIES)('behind a TLS proxy that goes on $how', ({ trust, headers
 
   beforeAll(async () => {
     stage = await setStage(1, { modules: [SignInPagesModule], env: { TRUST_PROXY: trust } });
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.answer('Hi');
     });
     proxy = await TlsProxy.start(stage.origin, headers);

@@ -36,8 +36,8 @@ describe('the tokens of a day', () => {
     stage = await setStage(1, { tiers, tokensUsed: LedgerModule });
   });
   beforeEach(() => {
-    stage.vendor.calls.length = 0;
-    stage.vendor.answers((call) => {
+    stage.provider.calls.length = 0;
+    stage.provider.answers((call) => {
       call.answer('Hi');
     });
   });
@@ -45,7 +45,7 @@ describe('the tokens of a day', () => {
 
   const keyOf = async (tier: string) => (await stage.service.createKey({ tier })).key;
   const ask = (key: string, body: object = {}) => stream(stage.origin, { key, body: { messages: MESSAGES, ...body } });
-  const sent = () => JSON.parse(stage.vendor.calls.at(-1)?.body ?? '{}') as { max_tokens?: number };
+  const sent = () => JSON.parse(stage.provider.calls.at(-1)?.body ?? '{}') as { max_tokens?: number };
 
   it('begin at midnight in UTC, with what was used since', async () => {
     const { headers } = await ask(await keyOf('free'), { max_tokens: 100 });
@@ -78,7 +78,7 @@ describe('the tokens of a day', () => {
     expect(message).toMatch(/300 are left until \d{4}-\d\d-\d\dT00:00:00Z, and this request needs 301\./);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(refused.headers['x-ratelimit-remaining-tokens']).toBe('300');
-    expect(stage.vendor.calls).toHaveLength(0);
+    expect(stage.provider.calls).toHaveLength(0);
     expect((await ask(key, { max_tokens: LIMIT - USED_BEFORE - 25 })).status).toBe(200);
   });
 
@@ -95,7 +95,7 @@ describe('the tokens of a day', () => {
   it('are reserved while a stream runs', async () => {
     const key = await keyOf('free');
     const gate = new Gate();
-    stage.vendor.next(async (call) => {
+    stage.provider.next(async (call) => {
       call.head().text('Hi');
       await gate.opened;
       call.finish().endMarker().end();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { OtlpCollector } from '../support/otlp-collector.js';
 import { Installation } from '../support/process.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -16,17 +16,17 @@ const WITHOUT_SDK = asUrl(`import { register } from 'node:module'; register(${JS
 
 describe('a process with traces', () => {
   let installation: Installation;
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let key: string;
 
   beforeAll(async () => {
-    vendor = await ScriptedVendor.start();
-    installation = await Installation.create(configFile(routesTo([vendor])));
+    provider = await ScriptedProvider.start();
+    installation = await Installation.create(configFile(routesTo([provider])));
     ({ key } = await installation.createKey());
   });
   afterAll(async () => {
     await installation.remove();
-    await vendor.stop();
+    await provider.stop();
   });
 
   it('sends what is left when it stops', async () => {

@@ -14,10 +14,10 @@ describe('traces', () => {
   let stage: Stage;
   let isCleared = false;
 
-  const set = async (vendors = 1): Promise<void> => {
+  const set = async (providers = 1): Promise<void> => {
     isCleared = false;
     collector = await OtlpCollector.start();
-    stage = await setStage(vendors, {
+    stage = await setStage(providers, {
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`, OTEL_SERVICE_NAME: 'our-chat' },
     });
   };
@@ -32,10 +32,10 @@ describe('traces', () => {
     await collector.stop();
   });
 
-  it('hold a span of the request and one of the vendor, in the trace of the caller', async () => {
+  it('hold a span of the request and one of the provider, in the trace of the caller', async () => {
     await set();
-    const { hostname, port } = new URL(stage.vendor.origin);
-    stage.vendor.next((call) => {
+    const { hostname, port } = new URL(stage.provider.origin);
+    stage.provider.next((call) => {
       const usage = { prompt_tokens: 3, completion_tokens: 2 };
       call
         .head()
@@ -84,7 +84,7 @@ describe('traces', () => {
         'server.port': Number(port),
       },
     });
-    const [call] = stage.vendor.calls;
+    const [call] = stage.provider.calls;
     expect(call?.headers.traceparent).toBe(`00-${TRACE_ID}-${client?.spanId ?? ''}-01`);
     expect(call?.headers.tracestate).toBe('acme=1');
     expect(call?.headers['baggage']).toBeUndefined();
@@ -94,7 +94,7 @@ describe('traces', () => {
 
   it('hold a span for each attempt, those that failed with why', async () => {
     await set(2);
-    stage.vendor.next((call) => {
+    stage.provider.next((call) => {
       call.refuse(503);
     });
     await stream(stage.origin, { key: stage.key });
@@ -112,17 +112,17 @@ describe('traces', () => {
 
   it('tell of a stream that failed after its 200, and of one whose client left as no fault', async () => {
     await set();
-    stage.vendor.next(async (call) => {
+    stage.provider.next(async (call) => {
       call.head().text('Half');
       await call.cut('fin');
     });
     await stream(stage.origin, { key: stage.key });
-    stage.vendor.next((call) => void call.head().text('Hello'));
+    stage.provider.next((call) => void call.head().text('Hello'));
     const left = await openStream(stage.origin, { key: stage.key });
     await left.block(1);
     left.leave();
     await (
-      await stage.vendor.call(2)
+      await stage.provider.call(2)
     ).over;
     const spans = await stop();
 
@@ -143,7 +143,7 @@ describe('traces', () => {
 
     expect(spans.filter(({ kind }) => kind === SERVER)).toHaveLength(1);
     expect(spans[0]?.traceId).not.toMatch(/^0+$/);
-    expect(stage.vendor.calls[1]?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-00$`));
+    expect(stage.provider.calls[1]?.headers.traceparent).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-00$`));
   });
 
   it('name no path that is not a route', async () => {
@@ -155,11 +155,11 @@ describe('traces', () => {
     expect(collector.raw).not.toContain('secret');
   });
 
-  it('are nothing that a vendor hears of while they are off', async () => {
+  it('are nothing that a provider hears of while they are off', async () => {
     collector = await OtlpCollector.start();
     isCleared = false;
     stage = await setStage();
     await stream(stage.origin, { key: stage.key, headers: { traceparent: CALLER } });
-    expect(stage.vendor.calls[0]?.headers.traceparent).toBeUndefined();
+    expect(stage.provider.calls[0]?.headers.traceparent).toBeUndefined();
   });
 });

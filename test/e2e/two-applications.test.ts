@@ -8,8 +8,8 @@ describe('two applications in one process', () => {
 
   beforeAll(async () => {
     stages = [await setStage(), await setStage()];
-    for (const { vendor } of stages) {
-      vendor.answers((call) => {
+    for (const { provider } of stages) {
+      provider.answers((call) => {
         call.answer('Hi');
       });
     }

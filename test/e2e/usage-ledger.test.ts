@@ -5,7 +5,7 @@ import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { configFile, MODEL, routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';
-import { ScriptedVendor, type Script } from '../support/scripted-vendor.js';
+import { ScriptedProvider, type Script } from '../support/scripted-provider.js';
 import { get, openStream, startStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';
@@ -26,10 +26,10 @@ interface Row {
   readonly finish_reason: string | null;
 }
 
-const REPORTED = { promptTokens: 12, completionTokens: 34 };
-/** As vendors of OpenAI's protocol report it: in an event without a choice. */
-const usage = ({ promptTokens, completionTokens } = REPORTED) =>
-  `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: promptTokens, completion_tokens: completionTokens } })}\n\n`;
+const REPORTED = { inputTokens: 12, outputTokens: 34 };
+/** As providers of OpenAI's protocol report it: in an event without a choice. */
+const usage = ({ inputTokens, outputTokens } = REPORTED) =>
+  `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: inputTokens, completion_tokens: outputTokens } })}\n\n`;
 const talkOn: Script = (call) => {
   call.head().text('Hi, how are you?');
 };
@@ -37,7 +37,7 @@ const hang: Script = () => undefined;
 
 describe('the ledger has exactly one record of a stream', () => {
   let stage: Stage;
-  let backup: ScriptedVendor;
+  let backup: ScriptedProvider;
   let told: UsageRecord[];
   let known: number;
 
@@ -59,7 +59,7 @@ describe('the ledger has exactly one record of a stream', () => {
         { record: () => Promise.reject(new Error('Neither does one that fails later.')) },
       ],
     });
-    [, backup] = stage.vendors as [ScriptedVendor, ScriptedVendor];
+    [, backup] = stage.providers as [ScriptedProvider, ScriptedProvider];
   });
   beforeEach(async () => {
     backup.answers((call) => {
@@ -86,8 +86,8 @@ describe('the ledger has exactly one record of a stream', () => {
     return only;
   }
 
-  it('that is complete, with what the vendor reports', async () => {
-    stage.vendor.next((call) => {
+  it('that is complete, with what the provider reports', async () => {
+    stage.provider.next((call) => {
       call.head().text('Hello').finish().write(usage()).endMarker().end();
     });
     await stream(stage.origin, { key: stage.key });
@@ -108,8 +108,8 @@ describe('the ledger has exactly one record of a stream', () => {
     expect(Date.parse(row.ended_at)).toBeGreaterThanOrEqual(Date.parse(row.first_text_at ?? ''));
   });
 
-  it('that is complete, with an estimate where the vendor reports nothing', async () => {
-    stage.vendor.next((call) => {
+  it('that is complete, with an estimate where the provider reports nothing', async () => {
+    stage.provider.next((call) => {
       call.answer('one two three four five six seven');
     });
     await stream(stage.origin, { key: stage.key });
@@ -121,7 +121,7 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 
   it('of a long answer without text in memory, with an estimate of all of it', async () => {
-    stage.vendor.next((call) => {
+    stage.provider.next((call) => {
       call.answer(...Array.from({ length: 1000 }, () => 'The quick brown fox jumps over the lazy dog. '));
     });
     await stream(stage.origin, { key: stage.key });
@@ -130,11 +130,11 @@ describe('the ledger has exactly one record of a stream', () => {
     expect(tokens).toBeLessThan(12_000);
   });
 
-  it('whose client left before the vendor answered: nobody knows its tokens', async () => {
-    const number = stage.vendor.calls.length + 1;
-    stage.vendor.next(hang);
+  it('whose client left before the provider answered: nobody knows its tokens', async () => {
+    const number = stage.provider.calls.length + 1;
+    stage.provider.next(hang);
     const { leave } = startStream(stage.origin, { key: stage.key });
-    await stage.vendor.call(number);
+    await stage.provider.call(number);
     leave();
     expect(await record()).toMatchObject({
       outcome: 'client_gone',
@@ -147,7 +147,7 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 
   it('whose client left in the middle: an estimate of what was written until then', async () => {
-    stage.vendor.next(talkOn);
+    stage.provider.next(talkOn);
     const answer = await openStream(stage.origin, { key: stage.key });
     await answer.block(1);
     answer.leave();
@@ -159,8 +159,8 @@ describe('the ledger has exactly one record of a stream', () => {
     });
   });
 
-  it('that no vendor answered, with all that were asked', async () => {
-    stage.vendor.next((call) => {
+  it('that no provider answered, with all that were asked', async () => {
+    stage.provider.next((call) => {
       call.refuse(500);
     });
     expect((await stream(stage.origin, { key: stage.key })).status).toBe(502);
@@ -179,8 +179,8 @@ describe('the ledger has exactly one record of a stream', () => {
     ]);
   });
 
-  it('that the second vendor answered', async () => {
-    stage.vendor.next((call) => {
+  it('that the second provider answered', async () => {
+    stage.provider.next((call) => {
       call.refuse(503);
     });
     backup.next((call) => {
@@ -191,10 +191,10 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 
   it('that broke off after text, and does not take a count of the middle for the end', async () => {
-    stage.vendor.next((call) =>
+    stage.provider.next((call) =>
       call
         .head()
-        .write(usage({ promptTokens: 12, completionTokens: 1 }))
+        .write(usage({ inputTokens: 12, outputTokens: 1 }))
         .text('one two three four five six seven')
         .cut('fin'),
     );
@@ -211,13 +211,13 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 
   it('that timed out', async () => {
-    stage.vendor.next(talkOn);
+    stage.provider.next(talkOn);
     await stream(stage.origin, { key: stage.key });
     expect(await record()).toMatchObject({ outcome: 'timed_out', error_code: 'upstream_timeout' });
   });
 
-  it('that the vendor refused', async () => {
-    stage.vendor.next((call) => {
+  it('that the provider refused', async () => {
+    stage.provider.next((call) => {
       call.refuse(400);
     });
     await stream(stage.origin, { key: stage.key });
@@ -225,7 +225,7 @@ describe('the ledger has exactly one record of a stream', () => {
   });
 
   it('whose key was revoked', async () => {
-    stage.vendor.next(talkOn);
+    stage.provider.next(talkOn);
     const { id, key } = await stage.service.createKey();
     const answer = await openStream(stage.origin, { key });
     await answer.block(1);
@@ -239,7 +239,7 @@ describe('the ledger has exactly one record of a stream', () => {
       expect((await stream(stage.origin, { key: stage.key, body })).status).toBeGreaterThanOrEqual(400);
     }
     expect((await stream(stage.origin, { key: 'csk_none' })).status).toBe(401);
-    stage.vendor.next((call) => {
+    stage.provider.next((call) => {
       call.answer('Hi');
     });
     await stream(stage.origin, { key: stage.key });
@@ -251,7 +251,7 @@ describe('prices', () => {
   it('in force are kept with each record, and sum up to money', async () => {
     const stage = await setStage(1, { price: { input_per_million: 2.5, output_per_million: 10 }, currency: 'EUR' });
     try {
-      stage.vendor.answers((call) => {
+      stage.provider.answers((call) => {
         call.head().text('Hello').finish().write(usage()).endMarker().end();
       });
       await stream(stage.origin, { key: stage.key });
@@ -282,15 +282,15 @@ describe('prices', () => {
 
 describe('a process that is killed', () => {
   it('leaves its open streams as interrupted, those that were over as they ended', async () => {
-    const vendor = await ScriptedVendor.start();
-    const installation = await Installation.create(configFile(routesTo([vendor])));
+    const provider = await ScriptedProvider.start();
+    const installation = await Installation.create(configFile(routesTo([provider])));
     const gate = new Gate();
     try {
       const { key } = await installation.createKey();
       const killed = installation.start();
       const origin = await killed.origin();
       await stream(origin, { key });
-      vendor.answers(async (call) => {
+      provider.answers(async (call) => {
         call.head().text('Hi');
         await gate.opened;
       });
@@ -306,20 +306,20 @@ describe('a process that is killed', () => {
     } finally {
       gate.open();
       await installation.remove();
-      await vendor.stop();
+      await provider.stop();
     }
   });
 
   it('has told the ledger of a stream before its client hears of it', async () => {
-    const vendor = await ScriptedVendor.start();
-    const installation = await Installation.create(configFile(routesTo([vendor])));
+    const provider = await ScriptedProvider.start();
+    const installation = await Installation.create(configFile(routesTo([provider])));
     try {
       const { key } = await installation.createKey();
       let admitted = 0;
       for (let round = 0; round < 2; round++) {
         const killed = installation.start();
         const origin = await killed.origin();
-        vendor.next(talkOn);
+        provider.next(talkOn);
         // No time passes between the head of the answer and the end of the process.
         expect((await openStream(origin, { key })).status).toBe(200);
         killed.signal('SIGKILL');
@@ -331,7 +331,7 @@ describe('a process that is killed', () => {
       expect(sums.map(({ requests, errors }) => [requests, errors])).toEqual([[admitted, admitted]]);
     } finally {
       await installation.remove();
-      await vendor.stop();
+      await provider.stop();
     }
   });
 });

@@ -21,7 +21,7 @@ describe('usage reports', () => {
 
   beforeAll(async () => {
     stage = await setStage(1, { tiers: TIERS });
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.answer('Hi');
     });
   });
@@ -59,7 +59,7 @@ describe('usage reports', () => {
     const key = await keyOf('narrow');
     expect((await report(key)).status).toBe(200);
     expect((await report(key)).status).toBe(200);
-    stage.vendor.next((call) => void call.head().text('On and on'));
+    stage.provider.next((call) => void call.head().text('On and on'));
     const running = await openStream(stage.origin, { key });
 
     const refused = await report(key);
@@ -71,7 +71,7 @@ describe('usage reports', () => {
   it('can be had when the tokens of the day are spent', async () => {
     const key = await keyOf('thrifty');
     const isSpent = async () => {
-      stage.vendor.next((call) => {
+      stage.provider.next((call) => {
         call.answer('x'.repeat(1_000));
       });
       const answer = await stream(stage.origin, { key, body: { max_tokens: 1 } });

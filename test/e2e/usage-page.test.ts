@@ -68,8 +68,8 @@ describe('the usage page', () => {
     outcome: 'completed',
     errorCode: undefined,
     finishReason: 'stop',
-    promptTokens: { source: 'reported', count: 1200 },
-    completionTokens: { source: 'reported', count: 3400 },
+    inputTokens: { source: 'reported', count: 1200 },
+    outputTokens: { source: 'reported', count: 3400 },
     price: undefined,
     costMicros: undefined,
     ...parts,
@@ -91,8 +91,8 @@ describe('the usage page', () => {
     const byKey = { credential: 'api_key', keyId: laptop.id, keyPrefix: prefix } as const;
     await record(
       over(ada),
-      over(ada, { outcome: 'upstream_failed', completionTokens: { source: 'unknown' } }),
-      over(ada, { ...byKey, promptTokens: { source: 'estimated', count: 10 }, model: 'acme/gone' }),
+      over(ada, { outcome: 'upstream_failed', outputTokens: { source: 'unknown' } }),
+      over(ada, { ...byKey, inputTokens: { source: 'estimated', count: 10 }, model: 'acme/gone' }),
       over(ada, { startedAt: Date.now() - 8 * DAY_MS, outcome: 'client_gone' }),
       over(ada, { startedAt: Date.now() - 40 * DAY_MS }),
     );
@@ -160,7 +160,7 @@ describe('the usage page', () => {
   it('shows what is open now, and uses up nothing by being looked at', async () => {
     const ada = await signedIn(stage.service);
     const { key } = await service(ApiKeysService).create(ada.accountId, { name: 'laptop' });
-    stage.vendor.next((call) => {
+    stage.provider.next((call) => {
       call.head().text('On and on');
     });
     const open = await openStream(stage.origin, { key });

@@ -126,13 +126,13 @@ describe('with a heap of 512 MB, a body', () => {
     ['halves of surrogate pairs', () => message('\\ud83d')],
     ['1,000 messages of 4 KB', () => messages('x"\n'.repeat(800))],
     ['white space', () => fill(' ', `{"model":"${MODEL}",`, '"messages":[{"role":"user","content":"x"}]}')],
-  ])('of 4 MiB of %s is answered, and the vendor gets it as it is', async (_, make) => {
+  ])('of 4 MiB of %s is answered, and the provider gets it as it is', async (_, make) => {
     const body = make();
-    const calls = target.vendor.calls.length;
+    const calls = target.provider.calls.length;
     const answer = await send(body);
 
     expect(answer.status).toBe(200);
-    const call = await target.vendor.call(calls + 1);
+    const call = await target.provider.call(calls + 1);
     expect(call.headers['content-length']).toBe(String(Buffer.byteLength(call.body)));
     expect(call.json['messages']).toEqual((JSON.parse(body.toString()) as { messages: unknown }).messages);
   });

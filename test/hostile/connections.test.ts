@@ -19,7 +19,7 @@ describe('connections of clients', () => {
 
   beforeAll(async () => {
     target = await Target.start({ env: { MAX_STREAMS: String(MAX_STREAMS) } });
-    target.vendor.closesConnections();
+    target.provider.closesConnections();
     key = await target.createKey();
   });
   afterAll(() => target.stop());
@@ -47,7 +47,7 @@ describe('connections of clients', () => {
 
   it('beyond the limit take the place of those that do nothing; streams and /health go on', async () => {
     const gate = new Gate();
-    target.vendor.next(async (call) => {
+    target.provider.next(async (call) => {
       call.head().text('Hel');
       await gate.opened;
       call.text('lo').finish().endMarker().end();

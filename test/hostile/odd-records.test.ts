@@ -8,12 +8,12 @@ import { openAccountsApp, PASSWORD } from '../contract/accounts/accounts-app.js'
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { valueOf } from '../support/metrics.js';
 import type { SpawnedProcess } from '../support/process.js';
-import type { Script } from '../support/scripted-vendor.js';
+import type { Script } from '../support/scripted-provider.js';
 import { get, openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { Target } from './support/target.js';
 
-/** As a vendor may write them in its JSON, in place of a count of tokens. */
+/** As a provider may write them in its JSON, in place of a count of tokens. */
 const NO_TRUE_COUNTS = ['3000000000', '2147483648', '9223372036854775808', '1e300', '1e400', '-5', '-0.5', '1.5'];
 const NO_NUMBERS = ['"12"', 'null', '{}', '[]', 'true', '"NaN"', '"\\u0000"'];
 const COUNTS = [...NO_TRUE_COUNTS, ...NO_NUMBERS];
@@ -98,7 +98,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     }, `${count} records`);
 
   async function ask({ key }: Caller, script: Script, requestId: string = randomUUID()) {
-    target.vendor.next(script);
+    target.provider.next(script);
     return stream(origin, { key, headers: { 'x-request-id': requestId } });
   }
 
@@ -133,7 +133,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
 
   const asideLines = () => service.stdout.split('\n').filter((line) => line.includes('was set aside'));
 
-  it('keeps every stream, whatever a vendor says that it has counted', async () => {
+  it('keeps every stream, whatever a provider says that it has counted', async () => {
     const [odd, plain] = [await newCaller(), await newCaller()];
     for (const count of COUNTS) {
       const answer = await ask(odd, counting(count));
@@ -159,19 +159,19 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     expect(estimated?.cost).toBeLessThan(50 * COUNTS.length);
     const from = (source: string) => rows.filter((row) => row.completion_tokens_source === source).length;
     expect([from('implausible'), from('estimated')]).toEqual([NO_TRUE_COUNTS.length, NO_NUMBERS.length]);
-    await waitFor(() => service.stdout.includes('"promptTokens":"3000000000"'), 'the line in the log');
+    await waitFor(() => service.stdout.includes('"inputTokens":"3000000000"'), 'the line in the log');
     const { headers } = await ask(odd, PLAIN);
     expect(Number(headers['x-ratelimit-remaining-tokens'])).toBeGreaterThan(999_000);
   });
 
-  it('believes a vendor that counts many times the size of the model', async () => {
+  it('believes a provider that counts many times the size of the model', async () => {
     const caller = await newCaller();
     await ask(caller, counting('1600000', '1'));
     await kept(caller, 1);
     expect(await figuresOf(caller)).toMatchObject({ prompt_tokens: 1_600_000, completion_tokens: 1 });
   });
 
-  it('keeps every stream, however a vendor calls its end', async () => {
+  it('keeps every stream, however a provider calls its end', async () => {
     const caller = await newCaller();
     for (const reason of ODD_REASONS) await ask(caller, answering('null', reason));
     for (const { finish_reason: reason } of await kept(caller, ODD_REASONS.length)) {
@@ -184,7 +184,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     const [odd, plain] = [await newCaller(), await newCaller()];
     const requestId = `odd-${randomUUID()}`;
     await refusing('usage_records', 'finish_reason', `<> 'length'`, async () => {
-      target.vendor.answers(PLAIN);
+      target.provider.answers(PLAIN);
       const before = Array.from({ length: 20 }, () => stream(origin, { key: plain.key }));
       await Promise.all(before);
       await ask(odd, answering('null', 'length'), requestId);
@@ -231,7 +231,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
 
   it('begins streams whose opening its database refuses, and knows of the others after a kill', async () => {
     const [odd, plain] = [await newCaller(), await newCaller()];
-    target.vendor.answers(TALKING);
+    target.provider.answers(TALKING);
     const open = ({ key }: Caller, id: string) => openStream(origin, { key, headers: { 'x-request-id': id } });
     await refusing('usage_openings', 'streams', `NOT LIKE '%refused-%'`, async () => {
       const begun = performance.now();
@@ -244,7 +244,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
       expect(performance.now() - begun).toBeLessThan(5_000);
       await waitFor(() => service.stdout.includes('"requestId":"refused-1"'), 'the line in the log');
     });
-    target.vendor.answers(PLAIN);
+    target.provider.answers(PLAIN);
     await restart();
     const rows = await kept(plain, 2);
     expect(rows.map(({ request_id: id, outcome }) => [id, outcome]).sort()).toEqual([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { valueOf } from '../support/metrics.js';
-import type { Script } from '../support/scripted-vendor.js';
+import type { Script } from '../support/scripted-provider.js';
 import { waitFor } from '../support/wait-for.js';
 import { getRequest, RawConnection, streamRequest } from './support/raw-connection.js';
 import { LONGEST_HEALTH_MS, Target } from './support/target.js';
@@ -21,18 +21,18 @@ describe('a client that pipelines', () => {
 
   beforeAll(async () => {
     target = await Target.start({ tiers: { free: { concurrent_streams: SLOTS }, one: { concurrent_streams: 1 } } });
-    target.vendor.closesConnections();
+    target.provider.closesConnections();
     key = await target.createKey();
   });
   beforeEach(() => {
-    target.vendor.answers((call) => {
+    target.provider.answers((call) => {
       call.answer('Hello', ' world');
     });
   });
   afterAll(() => target.stop());
 
   const repeat = (count: number, ...requests: string[]): string => requests.join('').repeat(count);
-  const vendorCalls = (): number => target.vendor.calls.length;
+  const providerCalls = (): number => target.provider.calls.length;
 
   async function expectNothingHeld(): Promise<void> {
     await waitFor(async () => {
@@ -54,53 +54,53 @@ describe('a client that pipelines', () => {
   ];
 
   it.each(leaving)('50 streams and %s leaves no slot behind', async (_, leave) => {
-    const before = vendorCalls();
-    target.vendor.answers(endless);
+    const before = providerCalls();
+    target.provider.answers(endless);
     const connection = (await connect()).send(streams(SLOTS));
-    await target.vendor.call(before + 1);
+    await target.provider.call(before + 1);
 
     leave(connection);
 
     await expectNothingHeld();
-    expect(vendorCalls()).toBe(before + 1);
+    expect(providerCalls()).toBe(before + 1);
     connection.leave();
   });
 
   it('streams and leaves after some answers leaves no slot behind', async () => {
-    const before = vendorCalls();
-    target.vendor.next(
+    const before = providerCalls();
+    target.provider.next(
       ...Array.from({ length: 5 }, () => (call: Parameters<Script>[0]) => {
         call.answer('Hi');
       }),
       silent,
     );
     const connection = (await connect()).send(streams(SLOTS));
-    await target.vendor.call(before + 6);
+    await target.provider.call(before + 6);
 
     connection.leave();
 
     await expectNothingHeld();
     expect(connection.answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-    expect(vendorCalls()).toBe(before + 6);
+    expect(providerCalls()).toBe(before + 6);
   });
 
   it.each([
     ['20 KB', 20_000],
     ['200 KB', 200_000],
-  ])('streams with bodies of %s and leaves while the vendor is silent leaves no slot behind', async (_, length) => {
-    const before = vendorCalls();
-    target.vendor.answers(silent);
+  ])('streams with bodies of %s and leaves while the provider is silent leaves no slot behind', async (_, length) => {
+    const before = providerCalls();
+    target.provider.answers(silent);
     const connection = (await connect()).send(streams(SLOTS, 'x'.repeat(length)));
-    await target.vendor.call(before + 1);
+    await target.provider.call(before + 1);
 
     connection.leave();
 
     await expectNothingHeld();
-    expect(vendorCalls()).toBe(before + 1);
+    expect(providerCalls()).toBe(before + 1);
   });
 
   it('all kinds of requests on 100 connections and leaves leaves no slot behind', async () => {
-    target.vendor.answers(endless);
+    target.provider.answers(endless);
     const mixed = repeat(
       5,
       HEALTH,
@@ -177,10 +177,10 @@ describe('a client that pipelines', () => {
   });
 
   it('nonsense behind a stream does not get an error in the place of the stream', async () => {
-    const before = vendorCalls();
-    target.vendor.answers(silent);
+    const before = providerCalls();
+    target.provider.answers(silent);
     const connection = (await connect()).send(streamRequest(key));
-    await target.vendor.call(before + 1);
+    await target.provider.call(before + 1);
     connection.send('NONSENSE\r\n\r\n');
     await connection.closed;
     expect(connection.received).toBe('');
@@ -188,10 +188,10 @@ describe('a client that pipelines', () => {
   });
 
   it('more requests than may wait is cut off', async () => {
-    const before = vendorCalls();
-    target.vendor.answers(endless);
+    const before = providerCalls();
+    target.provider.answers(endless);
     const connection = (await connect()).send(streamRequest(key));
-    await target.vendor.call(before + 1);
+    await target.provider.call(before + 1);
 
     connection.send(repeat(1_000, HEALTH));
 
@@ -201,8 +201,8 @@ describe('a client that pipelines', () => {
   });
 
   it('megabytes behind a stream keeps its stream, and the connection ends with it', async () => {
-    const before = vendorCalls();
-    target.vendor.next(async (call) => {
+    const before = providerCalls();
+    target.provider.next(async (call) => {
       call.head().text('Hel');
       await waitFor(
         async () => valueOf(await target.metrics(), 'chat_shed_total', { reason: 'connections' }) > shedBefore,
@@ -219,7 +219,7 @@ describe('a client that pipelines', () => {
     expect(answer?.body).toContain('lo');
     expect(answer?.body).toContain('"done":true');
     expect(others).toEqual([]);
-    expect(vendorCalls()).toBe(before + 1);
+    expect(providerCalls()).toBe(before + 1);
     await expectNothingHeld();
   });
 });

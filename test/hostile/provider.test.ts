@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MODEL, routesTo } from '../support/catalog.js';
-import type { Script } from '../support/scripted-vendor.js';
+import type { Script } from '../support/scripted-provider.js';
 import { stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { readWire } from '../support/wire.js';
@@ -46,8 +46,8 @@ describe('a provider', () => {
 
   beforeAll(async () => {
     target = await Target.start({
-      catalog: (vendor) => {
-        const { upstreams, models } = routesTo([vendor]);
+      catalog: (provider) => {
+        const { upstreams, models } = routesTo([provider]);
         const large = { ...(upstreams['acme'] as object), max_event_bytes: 8 * MIB };
         const routes = [{ upstream: 'large', model: 'large' }];
         const model = { id: LARGE, name: 'Large', provider: 'Acme', context_length: 8192, routes };
@@ -60,7 +60,7 @@ describe('a provider', () => {
   afterAll(() => target.stop());
 
   const ask = (script: Script, model = MODEL) => {
-    target.vendor.next(script);
+    target.provider.next(script);
     return stream(target.origin, { key, body: { model, messages: [{ role: 'user', content: PROMPT }] } });
   };
 

@@ -39,7 +39,7 @@ describe('shedding load', () => {
     const limits = { requests_per_minute: 100, concurrent_streams: 50 };
     const stage = await staged({ MAX_STREAMS: String(MAX_STREAMS) }, { free: limits });
     const gate = new Gate();
-    stage.vendor.answers(async (call) => {
+    stage.provider.answers(async (call) => {
       call.head().text('Hel');
       await gate.opened;
       call.text('lo').finish().endMarker().end();
@@ -60,10 +60,10 @@ describe('shedding load', () => {
 
   it('refuses before it reads the body, also for a tier without limits', async () => {
     const stage = await staged({ MAX_STREAMS: '1' });
-    const { origin, key, vendor } = stage;
-    vendor.answers(() => undefined);
+    const { origin, key, provider } = stage;
+    provider.answers(() => undefined);
     const running = (await RawConnection.open(origin)).send(streamRequest(key));
-    await vendor.call(1);
+    await provider.call(1);
     const [head = ''] = streamRequest(key).split('\r\n\r\n');
     const refused = (await RawConnection.open(origin)).send(`${head}\r\n\r\n`);
 
@@ -72,17 +72,17 @@ describe('shedding load', () => {
     expect(refused.received).toMatch(/^HTTP\/1\.1 503 [^]*\r\nRetry-After: [1-9]/);
     expect(await shed(stage, 'streams')).toBe(1);
     running.leave();
-    vendor.answers((call) => {
+    provider.answers((call) => {
       call.answer('Hi');
     });
     await waitFor(async () => (await stream(origin, { key })).status === 200, 'the place to come free');
     refused.leave();
   });
 
-  it('serves one stream after the other, though vendors do not end their answers', async () => {
+  it('serves one stream after the other, though providers do not end their answers', async () => {
     const stage = await staged({ MAX_STREAMS: '1' });
-    const { origin, key, vendor } = stage;
-    vendor.answers((call) => {
+    const { origin, key, provider } = stage;
+    provider.answers((call) => {
       call.head().text('Hi').finish().endMarker();
     });
     for (let round = 0; round < 5; round++) {
@@ -103,7 +103,7 @@ describe('shedding load', () => {
   it('refuses new streams while the event loop lags for seconds, and lets those that run go on', async () => {
     const stage = await staged();
     const gate = new Gate();
-    stage.vendor.next(async (call) => {
+    stage.provider.next(async (call) => {
       call.head().text('Hel');
       await gate.opened;
       call.text('lo').finish().endMarker().end();
@@ -157,7 +157,7 @@ describe('shedding load', () => {
   it('does not cut a stream that its client reads later', async () => {
     const stage = await staged({ UNREAD_ANSWER_SECONDS: '1' });
     const pieces = 2_000;
-    stage.vendor.answers(async (call) => {
+    stage.provider.answers(async (call) => {
       call.head();
       for (let piece = 0; piece < pieces; piece++) {
         call.text('x'.repeat(10_000));

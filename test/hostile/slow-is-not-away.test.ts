@@ -24,10 +24,10 @@ const READY = '/api/v1/health/ready';
 const engines = await testEngines();
 const urlOf = (config: DatabaseConfig) => (config.type === 'sqlite' ? `sqlite:${config.path}` : config.url);
 
-/** The service on a database of its own, with a vendor that answers at once and tiers without limits. */
+/** The service on a database of its own, with a provider that answers at once and tiers without limits. */
 async function startOn(database: TestDatabase): Promise<Target> {
   const target = await Target.start({ env: { DATABASE_URL: urlOf(database.config) } });
-  target.vendor.answers((call) => {
+  target.provider.answers((call) => {
     call.answer('Hello');
   });
   return target;

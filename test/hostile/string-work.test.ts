@@ -102,8 +102,8 @@ describe('the stand-in', () => {
 
   beforeAll(async () => {
     target = await Target.start({
-      catalog: (vendor) => {
-        const { upstreams, models } = routesTo([vendor]);
+      catalog: (provider) => {
+        const { upstreams, models } = routesTo([provider]);
         const routes = [{ upstream: 'builtin', model: 'eliza' }];
         const standIn = { id: STAND_IN, name: 'Stand-in', provider: 'Built-in', context_length: 100_000, routes };
         return { upstreams: { ...upstreams, builtin: { protocol: 'builtin' } }, models: [...models, standIn] };
@@ -161,7 +161,7 @@ describe('the stand-in', () => {
     answer.leave();
   });
 
-  it('still serves the model of the vendor', async () => {
+  it('still serves the model of the provider', async () => {
     const answer = await stream(target.origin, { key, body: { model: MODEL } });
     expect(readWire(answer.raw)).toMatchObject({ text: 'Hello world', terminal: 'done' });
   });

@@ -7,7 +7,7 @@ export const SUITES = {
     'contract/builtin/*.test.ts',
     'contract/protocols/*.test.ts',
     'unit/{circuit-breaker,finish-word,json-in-steps,retry-after,silence-timer,upstream-*}.test.ts',
-    'e2e/{failover,kept-connections,passed-over,vendor-*}.test.ts',
+    'e2e/{failover,kept-connections,passed-over,provider-*}.test.ts',
   ],
   throttling: [
     'contract/throttling/*.test.ts',
@@ -23,7 +23,7 @@ export const SUITES = {
   ],
   chat: [
     'unit/{chat-request,open-streams}.test.ts',
-    'e2e/{client-leaves,error-answers,faults,races,request-validation,stream-wire,vendor-failure-*}.test.ts',
+    'e2e/{client-leaves,error-answers,faults,races,request-validation,stream-wire,provider-failure-*}.test.ts',
   ],
   auth: [
     'contract/sign-in/*.test.ts',

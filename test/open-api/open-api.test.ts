@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routesTo, configFile, CONTEXT_LENGTH } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { get, stream, type StreamOptions } from '../support/sse-client.js';
 import { checkerOf, checkerOfAnswer, documentedAnswer } from './documented.js';
 import { OpenApiDocument } from './open-api-shape.js';
@@ -15,7 +15,7 @@ const READY = '/api/v1/health/ready';
 const STREAM_STATUSES = [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504];
 
 describe('the OpenAPI document', () => {
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let installation: Installation;
   let origin: string;
   let key: string;
@@ -24,9 +24,9 @@ describe('the OpenAPI document', () => {
   let document: OpenApiDocument;
 
   beforeAll(async () => {
-    vendor = await ScriptedVendor.start();
+    provider = await ScriptedProvider.start();
     const tiers = { free: {}, limited: { requests_per_minute: 1 } };
-    installation = await Installation.create(configFile(routesTo([vendor], { first_token_ms: 300 }), tiers));
+    installation = await Installation.create(configFile(routesTo([provider], { first_token_ms: 300 }), tiers));
     origin = await installation.start().origin();
     ({ key } = await installation.createKey());
     ({ key: limitedKey } = await installation.createKey('limited@example.com'));
@@ -38,7 +38,7 @@ describe('the OpenAPI document', () => {
   });
   afterAll(async () => {
     await installation.remove();
-    await vendor.stop();
+    await provider.stop();
   });
 
   describe('as a document', () => {
@@ -142,7 +142,7 @@ describe('the OpenAPI document', () => {
     });
 
     it('describes the end of a stream that fails', async () => {
-      vendor.next((call) => {
+      provider.next((call) => {
         call.head().text('Half').failure('server_error').end();
       });
       const answer = await stream(origin, { key });
@@ -160,7 +160,7 @@ describe('the OpenAPI document', () => {
       expect(error).toBeUndefined();
     });
 
-    const refusals: [status: number, code: string, options: () => StreamOptions, vendorStatus?: number][] = [
+    const refusals: [status: number, code: string, options: () => StreamOptions, providerStatus?: number][] = [
       [400, 'invalid_request', () => ({ key, body: { temperature: 3, color: 'red' } })],
       [400, 'invalid_request', () => ({ key, body: '{' })],
       [400, 'upstream_rejected', () => ({ key }), 400],
@@ -172,10 +172,10 @@ describe('the OpenAPI document', () => {
       [502, 'upstream_error', () => ({ key }), 500],
       [503, 'upstream_unavailable', () => ({ key }), 429],
     ];
-    it.each(refusals)('describes %i %s', async (status, code, options, vendorStatus) => {
-      if (vendorStatus !== undefined) {
-        vendor.next((call) => {
-          call.refuse(vendorStatus);
+    it.each(refusals)('describes %i %s', async (status, code, options, providerStatus) => {
+      if (providerStatus !== undefined) {
+        provider.next((call) => {
+          call.refuse(providerStatus);
         });
       }
       await expectDocumented(status, code, options());
@@ -189,7 +189,7 @@ describe('the OpenAPI document', () => {
     });
 
     it('describes 504 upstream_timeout', async () => {
-      vendor.next(() => undefined);
+      provider.next(() => undefined);
       await expectDocumented(504, 'upstream_timeout', { key });
     });
 

@@ -69,12 +69,12 @@ describe('docs/operations.md', () => {
   });
 });
 
-describe('docs/vendors-and-models.md', () => {
+describe('docs/providers-and-models.md', () => {
   it('shows a CONFIG_FILE that the service takes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'chat-documents-'));
     try {
       const path = join(folder, 'config.yaml');
-      writeFileSync(path, codeBlocks(documentAt('docs/vendors-and-models.md'), 'yaml')[0] ?? '');
+      writeFileSync(path, codeBlocks(documentAt('docs/providers-and-models.md'), 'yaml')[0] ?? '');
       const { upstreams, models } = loadConfig({ CONFIG_FILE: path, ACME_API_KEY: 'a', BACKUP_API_KEY: 'b' });
 
       expect(upstreams.get('acme')).toMatchObject({

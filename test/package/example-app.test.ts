@@ -5,7 +5,7 @@ import { Installation, SpawnedProcess } from '../support/process.js';
 import { get, stream, type ReceivedStream } from '../support/sse-client.js';
 import { WebClient } from '../support/web-client.js';
 import { readWire } from '../support/wire.js';
-import { AcmeVendor } from './acme-vendor.js';
+import { AcmeProvider } from './acme-provider.js';
 import { COMPILED_EXAMPLE, compileExample } from './compile-example.js';
 
 const EMAIL = 'ada@example.com';
@@ -37,7 +37,7 @@ function signed(email: string): { readonly 'x-api-token': string } {
 }
 
 describe('an application that imports the package by its name', () => {
-  let acme: AcmeVendor;
+  let acme: AcmeProvider;
   let installation: Installation;
   let app: SpawnedProcess;
   let origin: string;
@@ -45,7 +45,7 @@ describe('an application that imports the package by its name', () => {
 
   beforeAll(async () => {
     compileExample();
-    acme = await AcmeVendor.start();
+    acme = await AcmeProvider.start();
     installation = await Installation.create(catalog(acme.baseUrl));
     app = new SpawnedProcess(COMPILED_EXAMPLE, [], { ...installation.env, GATEWAY_SECRET: SECRET });
     origin = await app.origin();
@@ -134,7 +134,7 @@ describe('an application that imports the package by its name', () => {
   });
 
   describe('with a protocol of its own', () => {
-    it('streams what the vendor says in it', async () => {
+    it('streams what the provider says in it', async () => {
       acme.events = TEXT_OF_ACME + END_OF_ACME;
 
       const answer = await ask(ACME_MODEL, 'Hi', bearer());
@@ -151,7 +151,7 @@ describe('an application that imports the package by its name', () => {
       acme.events = 'event: oops\ndata: {}\n\n';
       const refused = await ask(ACME_MODEL, 'Hi', bearer());
       expect(refused.status).toBe(502);
-      expect(await refused.error()).toMatchObject({ code: 'upstream_error', message: 'The vendor failed.' });
+      expect(await refused.error()).toMatchObject({ code: 'upstream_error', message: 'The provider failed.' });
 
       acme.events = `${TEXT_OF_ACME}event: token\ndata: nonsense\n\n`;
       const broken = await ask(ACME_MODEL, 'Hi', bearer());

@@ -19,8 +19,8 @@ describe('the stream, as libraries for server-sent events read it', () => {
     stage = await setStage();
   });
   beforeEach(() => {
-    stage.vendor.calls.length = 0;
-    stage.vendor.answers((call) => {
+    stage.provider.calls.length = 0;
+    stage.provider.answers((call) => {
       call.answer(...TEXTS);
     });
   });
@@ -30,7 +30,7 @@ describe('the stream, as libraries for server-sent events read it', () => {
   const headers = () => ({ authorization: `Bearer ${stage.key}`, 'content-type': 'application/json' });
   const post = () => ({ method: 'POST', headers: headers(), body: JSON.stringify(HELLO) });
   const failAfterText = () => {
-    stage.vendor.answers((call) => {
+    stage.provider.answers((call) => {
       call.head().text('Half').failure('server_error').end();
     });
   };
@@ -64,7 +64,7 @@ describe('the stream, as libraries for server-sent events read it', () => {
       const source = open();
       expect(await read(source)).toEqual({ text: TEXTS.join(''), end: { content: '', done: true } });
       expect(source.readyState).toBe(source.CLOSED);
-      expect(stage.vendor.calls).toHaveLength(1);
+      expect(stage.provider.calls).toHaveLength(1);
     });
 
     it('gets a failure after the first text as an event with data, named error', async () => {
@@ -76,7 +76,7 @@ describe('the stream, as libraries for server-sent events read it', () => {
     });
 
     it('gets a refusal with its status', async () => {
-      stage.vendor.answers((call) => {
+      stage.provider.answers((call) => {
         call.refuse(429);
       });
       const { end } = await read(open());

@@ -26,7 +26,7 @@ describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL an
   beforeAll(async () => {
     replicas = await Replicas.start(stores as NonNullable<typeof stores>, { tiers });
     finish = new Gate();
-    replicas.vendor.answers(async (call) => {
+    replicas.provider.answers(async (call) => {
       call.head().text('Hel');
       await finish.opened;
       call.text('lo').finish().endMarker().end();
@@ -35,7 +35,7 @@ describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL an
   afterEach(() => {
     finish.open();
     finish = new Gate();
-    replicas.vendor.calls.length = 0;
+    replicas.provider.calls.length = 0;
   });
   afterAll(async () => {
     await replicas.stop();
@@ -49,7 +49,7 @@ describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL an
 
     expect(sent.admitted).toHaveLength(20);
     expect(await sent.codes()).toEqual(['rate_limit_exceeded']);
-    expect(replicas.vendor.calls).toHaveLength(20);
+    expect(replicas.provider.calls).toHaveLength(20);
     sent.leave();
   });
 
@@ -60,7 +60,7 @@ describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL an
 
       expect(sent.admitted).toHaveLength(7);
       expect(await sent.codes()).toEqual(['concurrency_limit_exceeded']);
-      expect(replicas.vendor.calls).toHaveLength(7 * round);
+      expect(replicas.provider.calls).toHaveLength(7 * round);
 
       finish.open();
       await Promise.all(sent.admitted.map(({ over }) => over));

@@ -35,7 +35,7 @@ describe.skipIf(stores === undefined)('replicas on PostgreSQL and Redis whose cl
       envs: [shifted(0), shifted(40), shifted(-40)],
     });
     finish = new Gate();
-    replicas.vendor.answers(async (call) => {
+    replicas.provider.answers(async (call) => {
       call.head().text('Hel');
       await finish.opened;
       call.text('lo').finish().endMarker().end();

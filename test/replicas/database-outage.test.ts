@@ -26,7 +26,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
   beforeAll(async () => {
     const tiers = { free: { requests_per_minute: 500 }, small: { requests_per_minute: 1 } };
     replicas = await Replicas.start(stores as NonNullable<typeof stores>, { tiers });
-    replicas.vendor.answers(async (call) => {
+    replicas.provider.answers(async (call) => {
       call.head().text('Hel');
       await finish.opened;
       call.text('lo').finish().endMarker().end();

@@ -17,7 +17,7 @@ describe.skipIf(stores === undefined)('a replica on PostgreSQL and Redis that is
   beforeEach(async () => {
     const tiers = { free: { concurrent_streams: PLACES, tokens_per_day: 1000 } };
     replicas = await Replicas.start(stores as NonNullable<typeof stores>, { tiers });
-    replicas.vendor.answers((call) => {
+    replicas.provider.answers((call) => {
       call.head().text('On and on');
     });
   }, 180_000);

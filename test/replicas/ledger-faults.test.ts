@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { Installation, SpawnedProcess } from '../support/process.js';
-import { ScriptedVendor, type Script } from '../support/scripted-vendor.js';
+import { ScriptedProvider, type Script } from '../support/scripted-provider.js';
 import { openStream, type ReceivedStream } from '../support/sse-client.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { waitFor } from '../support/wait-for.js';
@@ -10,7 +10,7 @@ import { waitFor } from '../support/wait-for.js';
 const POSTGRES_PORT = 5432;
 const postgres = (await testEngines()).find(({ name }) => name === 'PostgreSQL');
 
-/** How the vendor treats a request; all but the first two leave the stream open until somebody ends it. */
+/** How the provider treats a request; all but the first two leave the stream open until somebody ends it. */
 const BEHAVIOURS: readonly Script[] = [
   (call) => {
     call.answer('Hello', ' world');
@@ -26,7 +26,7 @@ const BEHAVIOURS: readonly Script[] = [
 describe.skipIf(postgres === undefined)('the ledger on PostgreSQL, with faults', () => {
   let database: TestDatabase;
   let proxy: TcpProxy;
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let installation: Installation;
   let env: Record<string, string>;
   let key: string;
@@ -36,8 +36,8 @@ describe.skipIf(postgres === undefined)('the ledger on PostgreSQL, with faults',
   beforeEach(async () => {
     database = await (postgres as NonNullable<typeof postgres>).create();
     proxy = await TcpProxy.start(POSTGRES_PORT);
-    vendor = (await ScriptedVendor.start()).closesConnections();
-    installation = await Installation.create(configFile(routesTo([vendor])));
+    provider = (await ScriptedProvider.start()).closesConnections();
+    installation = await Installation.create(configFile(routesTo([provider])));
     const url = new URL(database.config.type === 'postgres' ? database.config.url : '');
     const direct = url.toString();
     url.port = String(proxy.port);
@@ -52,7 +52,7 @@ describe.skipIf(postgres === undefined)('the ledger on PostgreSQL, with faults',
   afterEach(async () => {
     await installation.remove();
     await proxy.stop();
-    await vendor.stop();
+    await provider.stop();
     await database.drop();
   });
 
@@ -66,7 +66,7 @@ describe.skipIf(postgres === undefined)('the ledger on PostgreSQL, with faults',
   async function load(origin: string, count: number): Promise<void> {
     for (let n = 0; n < count; n++) {
       for (const behaviour of BEHAVIOURS) {
-        vendor.next(behaviour);
+        provider.next(behaviour);
         const answer = await openStream(origin, { key });
         expect([200, 502]).toContain(answer.status);
         admitted++;

@@ -60,7 +60,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
   it.each(['cut', 'stall'] as const)(
     '(%s) let in their share, never hang, say so once, and are exact again by themselves',
     async (how) => {
-      replicas.vendor.answers((call) => {
+      replicas.provider.answers((call) => {
         call.answer('Hello');
       });
       await knowEachOther();
@@ -103,7 +103,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
   );
 
   it('tell Redis of what began meanwhile, so that it counts', async () => {
-    replicas.vendor.answers((call) => {
+    replicas.provider.answers((call) => {
       call.head().text('On and on');
     });
     const account = await replicas.createKey('streams');
@@ -126,7 +126,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
   }, 60_000);
 
   it('replace a connection on which nothing comes back any more', async () => {
-    replicas.vendor.answers((call) => {
+    replicas.provider.answers((call) => {
       call.answer('Hello');
     });
     replicas.redis.abandon();

@@ -20,7 +20,7 @@ describe.skipIf(stores === undefined)('what one replica on PostgreSQL and Redis 
   beforeAll(async () => {
     const tiers = { free: { requests_per_minute: 1000 }, pro: { requests_per_minute: 2000 } };
     replicas = await Replicas.start(stores as NonNullable<typeof stores>, { tiers });
-    replicas.vendor.answers((call) => {
+    replicas.provider.answers((call) => {
       call.head().text('Hi');
     });
   }, 180_000);

@@ -24,7 +24,7 @@ describe.skipIf(stores === undefined)('a rolling restart of replicas on PostgreS
     replicas = await Replicas.start(stores as NonNullable<typeof stores>, {
       tiers: { free: { requests_per_minute: 100_000, concurrent_streams: 2 * TALKERS } },
     });
-    replicas.vendor.answers(pacedAnswer);
+    replicas.provider.answers(pacedAnswer);
     proxy = await RoundRobinProxy.start();
     for (const origin of replicas.origins) proxy.add(origin);
     await waitFor(() => proxy.ready.length === 3, 'all to be ready');
@@ -66,8 +66,8 @@ describe.skipIf(stores === undefined)('a rolling restart of replicas on PostgreS
     expect(replicas.all.some((replica) => before.includes(replica))).toBe(false);
     const complete = talkers.reduce((sum, talker) => sum + talker.complete, 0);
     expect(complete).toBeGreaterThan(3 * TALKERS);
-    // Each was asked of the vendor once, and is written down once.
-    expect(replicas.vendor.calls).toHaveLength(complete);
+    // Each was asked of the provider once, and is written down once.
+    expect(replicas.provider.calls).toHaveLength(complete);
     const written = () => outcomesOf(replicas.accounts, accountId);
     await waitFor(async () => (await written())['completed'] === complete, 'the ledger to be complete');
     expect(await written()).toEqual({ completed: complete });

@@ -1,4 +1,4 @@
-import type { ScriptedVendor } from './scripted-vendor.js';
+import type { ScriptedProvider } from './scripted-provider.js';
 import { anthropic } from './dialects.js';
 
 /** The parts of CONFIG_FILE that a test sets. */
@@ -19,18 +19,18 @@ export interface Timeouts {
   readonly idle_ms?: number;
 }
 
-/** A catalog with one model, which has one route for each vendor, in order. */
+/** A catalog with one model, which has one route for each provider, in order. */
 export function routesTo(
-  vendors: readonly (ScriptedVendor | string)[],
+  providers: readonly (ScriptedProvider | string)[],
   timeouts: Timeouts = {},
   price?: object,
 ): Catalog {
-  const named = vendors.map((vendor, index) => ({ vendor, name: UPSTREAM_NAMES[index] ?? `vendor-${index}` }));
-  const upstreams = named.map(({ vendor, name }): [string, object] => {
+  const named = providers.map((provider, index) => ({ provider, name: UPSTREAM_NAMES[index] ?? `provider-${index}` }));
+  const upstreams = named.map(({ provider, name }): [string, object] => {
     const [origin, protocol] =
-      typeof vendor === 'string'
-        ? [vendor, 'openai']
-        : [vendor.origin, vendor.dialect === anthropic ? 'anthropic' : 'openai'];
+      typeof provider === 'string'
+        ? [provider, 'openai']
+        : [provider.origin, provider.dialect === anthropic ? 'anthropic' : 'openai'];
     return [name, { protocol, base_url: `${origin}/v1`, api_key: `secret-of-${name}`, timeouts }];
   });
   return {

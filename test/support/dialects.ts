@@ -1,4 +1,4 @@
-/** The event format of a vendor: each method returns the text of the events for one part of an answer. */
+/** The event format of a provider: each method returns the text of the events for one part of an answer. */
 export interface Dialect {
   text(text: string): string;
   reasoning(text: string): string;

@@ -1,5 +1,5 @@
 import { routesTo, type Catalog, type Timeouts } from './catalog.js';
-import type { ScriptedVendor } from './scripted-vendor.js';
+import type { ScriptedProvider } from './scripted-provider.js';
 
 /**
  * The timeouts of each patience. A busy machine answers late. Short timeouts are therefore only for tests that expect a
@@ -16,7 +16,7 @@ const TIMEOUTS = {
 export type Patience = keyof typeof TIMEOUTS;
 
 /**
- * Models that use the same vendors, each through its own upstreams. Each test takes its own model, so that a failure in one
+ * Models that use the same providers, each through its own upstreams. Each test takes its own model, so that a failure in one
  * test does not affect another test. After several failures in a row, the service skips an upstream or counts it as dead.
  */
 export class SeparateModels implements Catalog {
@@ -26,11 +26,11 @@ export class SeparateModels implements Catalog {
 
   /** @param count the number of models for each patience. */
   constructor(
-    vendors: readonly ScriptedVendor[],
+    providers: readonly ScriptedProvider[],
     private readonly count = 60,
   ) {
     const catalogs = (Object.keys(TIMEOUTS) as Patience[]).flatMap((patience) =>
-      Array.from({ length: count }, (_, index) => renamed(catalogOf(vendors, patience), `${patience}-${index}`)),
+      Array.from({ length: count }, (_, index) => renamed(catalogOf(providers, patience), `${patience}-${index}`)),
     );
     this.upstreams = Object.assign({}, ...catalogs.map(({ upstreams }) => upstreams)) as Record<string, object>;
     this.models = catalogs.flatMap(({ models }) => models);
@@ -49,9 +49,9 @@ export class SeparateModels implements Catalog {
   }
 }
 
-/** Gives only the first vendor the timeouts of the patience. The other vendors must answer, so they have long timeouts. */
-function catalogOf(vendors: readonly ScriptedVendor[], patience: Patience): Catalog {
-  const { upstreams, models } = routesTo(vendors, TIMEOUTS.patient);
+/** Gives only the first provider the timeouts of the patience. The other providers must answer, so they have long timeouts. */
+function catalogOf(providers: readonly ScriptedProvider[], patience: Patience): Catalog {
+  const { upstreams, models } = routesTo(providers, TIMEOUTS.patient);
   const [first = ''] = Object.keys(upstreams);
   return { upstreams: { ...upstreams, [first]: { ...upstreams[first], timeouts: TIMEOUTS[patience] } }, models };
 }

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
  * Starts a server that accepts connections and never sends a byte. A TLS handshake with this server never ends, as with an
- * unreachable vendor.
+ * unreachable provider.
  */
 export async function startSilentServer(): Promise<{ readonly authority: string; stop(): Promise<void> }> {
   const sockets = new Set<Socket>();

@@ -1,9 +1,9 @@
-import type { VendorCall } from './vendor-call.js';
+import type { ProviderCall } from './provider-call.js';
 
 const PIECE = 'All work and no play makes Jack a dull boy. '.repeat(200);
 
 /** Answers with `count` long pieces, as fast as the socket accepts them. */
-export async function sendMuch(call: VendorCall, count: number): Promise<void> {
+export async function sendMuch(call: ProviderCall, count: number): Promise<void> {
   call.head();
   for (let index = 0; index < count && call.abortedAt === undefined; index++) {
     call.text(`${index}:${PIECE}`);

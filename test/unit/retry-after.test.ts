@@ -3,7 +3,7 @@ import { retryAfterSeconds } from '../../src/upstreams/retry-after.js';
 
 const NOW = Date.UTC(1994, 10, 6, 8, 49, 0);
 
-describe('the Retry-After of a vendor', () => {
+describe('the Retry-After of a provider', () => {
   it.each([
     ['0', 0],
     ['7', 7],

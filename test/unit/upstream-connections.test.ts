@@ -3,34 +3,34 @@ import type { ServiceError } from '../../src/common/service-error.js';
 import { ShedLoad } from '../../src/common/shed-load.js';
 import type { Config, UpstreamConfig } from '../../src/config/config.js';
 import { UpstreamConnections } from '../../src/upstreams/upstream-connections.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { waitFor } from '../support/wait-for.js';
 
 describe('connections to upstreams', () => {
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let shedLoad: ShedLoad;
   let connections: UpstreamConnections;
 
   beforeEach(async () => {
-    vendor = await ScriptedVendor.start();
+    provider = await ScriptedProvider.start();
     shedLoad = new ShedLoad();
     connections = new UpstreamConnections({ maxStreams: 2 } as Config, shedLoad);
   });
   afterEach(async () => {
     await connections.onApplicationShutdown();
-    await vendor.stop();
+    await provider.stop();
   });
 
   const send = (name = 'acme') =>
     connections.send({ name, timeouts: { connectMs: 1_000 } } as UpstreamConfig, {
-      url: new URL(vendor.origin),
+      url: new URL(provider.origin),
       headers: {},
       body: '{}',
     });
   const refusals = () => new Map(shedLoad.counts).get('upstream_connections');
 
   it('are refused beyond the limit, over all upstreams', () => {
-    vendor.answers(() => undefined);
+    provider.answers(() => undefined);
     send();
     send('backup');
     let refusal: unknown;
@@ -47,7 +47,7 @@ describe('connections to upstreams', () => {
     const answered = send();
     await answered.response();
     await waitFor(() => (answered.take() === undefined ? answered.isOver : false), 'the answer');
-    vendor.answers((call) => {
+    provider.answers((call) => {
       call.head();
     });
     const open = send('backup');

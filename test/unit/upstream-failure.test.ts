@@ -4,7 +4,7 @@ import { failureOfStatus } from '../../src/upstreams/upstream-failure.js';
 const reasonOf = (status: number, body: unknown): string =>
   (failureOfStatus(status, undefined, JSON.stringify(body)).cause as Error).message;
 
-describe('what is logged of a vendor that refuses by a status', () => {
+describe('what is logged of a provider that refuses by a status', () => {
   it('is the status and the labels that are known', () => {
     expect(reasonOf(400, { error: { type: 'invalid_request_error', code: 'context_length_exceeded' } })).toBe(
       'HTTP 400 invalid_request_error context_length_exceeded',
@@ -17,7 +17,7 @@ describe('what is logged of a vendor that refuses by a status', () => {
     ['as the status', { error: { status: 'my secret' } }],
     ['in the metadata', { error: { metadata: { error_type: 'secret' } } }],
     ['without an envelope', { type: 'secret', code: 'secret' }],
-  ])('holds nothing that the vendor says in its own words, %s', (_, body) => {
+  ])('holds nothing that the provider says in its own words, %s', (_, body) => {
     expect(reasonOf(422, body)).toBe('HTTP 422 other');
   });
 

@@ -44,7 +44,7 @@ ${table(
 
 YAML, or JSON. \`\${NAME}\` and \`\${NAME:-default}\` are taken from the environment in \`base_url\`, \`api_key\`, the values of
 \`headers\`, and the \`model\` of a route. An upstream with an unset variable is not configured. Unknown members are refused.
-[Vendors and models](vendors-and-models.md#a-config_file-of-your-own) has an example.
+[Providers and models](providers-and-models.md#a-config_file-of-your-own) has an example.
 
 ${membersTable('member', configFileMembers())}
 `;

@@ -18,7 +18,7 @@ const text = z.string().min(1);
 const name = z.string().regex(/^[\w.-]+$/, 'must be a name of letters, digits, dots, hyphens and underscores');
 
 const Timeouts = z.strictObject({
-  connect_ms: milliseconds.default(10_000).describe('For a connection to the vendor.'),
+  connect_ms: milliseconds.default(10_000).describe('For a connection to the provider.'),
   first_token_ms: milliseconds.default(120_000).describe('From the sent request to the first sign of an answer.'),
   idle_ms: milliseconds.default(60_000).describe('Between two signs of an answer.'),
 });
@@ -26,15 +26,15 @@ const Timeouts = z.strictObject({
 const Upstream = z.strictObject({
   protocol: text.describe('`openai`, `anthropic`, `builtin`, or a protocol of your own.'),
   base_url: text.optional().meta({
-    description: 'The address of the vendor, `http://…` or `https://…`.',
+    description: 'The address of the provider, `http://…` or `https://…`.',
     unset: 'for protocols that answer in this process',
   }),
-  api_key: text.optional().meta({ description: 'The key of the vendor, as its protocol sends it.', unset: 'no key' }),
+  api_key: text.optional().meta({ description: 'The key of the provider, as its protocol sends it.', unset: 'no key' }),
   headers: z
     .record(z.string().regex(/^[\w-]+$/, 'must be the name of a header'), z.string())
     .default({})
     .describe('Sent with every request, over the headers of the protocol.'),
-  timeouts: Timeouts.prefault({}).describe('How long to wait for the vendor, in milliseconds.'),
+  timeouts: Timeouts.prefault({}).describe('How long to wait for the provider, in milliseconds.'),
   max_tokens_field: z
     .enum(['max_tokens', 'max_completion_tokens'])
     .default('max_tokens')
@@ -45,12 +45,12 @@ const Upstream = z.strictObject({
     .describe('Whether to ask for token counts with `stream_options`, which some servers refuse.'),
   max_event_bytes: eventBytes
     .default(DEFAULT_MAX_EVENT_BYTES)
-    .describe('Most bytes of one event, and of one line, of the stream. A vendor that sends more has failed.'),
+    .describe('Most bytes of one event, and of one line, of the stream. A provider that sends more has failed.'),
 });
 
 const Route = z.strictObject({
   upstream: text.describe('The name of one of the upstreams.'),
-  model: text.describe("The vendor's own name of the model."),
+  model: text.describe("The provider's own name of the model."),
   temperature: z.boolean().default(true).describe('Whether to send a temperature, which some reasoning models refuse.'),
 });
 
@@ -105,7 +105,7 @@ const Tier = z.strictObject({
  */
 export const ConfigFile = z
   .strictObject({
-    upstreams: z.record(name, Upstream).describe('Connections to vendors, by name.'),
+    upstreams: z.record(name, Upstream).describe('Connections to providers, by name.'),
     models: z
       .array(Model)
       .min(1, 'must name at least one model')

@@ -43,8 +43,8 @@ export function UsageFigures({ totals, days, keys, hasPrices }: UsageFiguresProp
           title="Tokens per day"
           days={days}
           series={[
-            { label: 'Input', class: 'series-input', values: perDay(({ promptTokens }) => promptTokens) },
-            { label: 'Output', class: 'series-output', values: perDay(({ completionTokens }) => completionTokens) },
+            { label: 'Input', class: 'series-input', values: perDay(({ inputTokens }) => inputTokens) },
+            { label: 'Output', class: 'series-output', values: perDay(({ outputTokens }) => outputTokens) },
           ]}
         />
       </div>
@@ -96,7 +96,7 @@ function linesOf<T>(
 /** Explains the signs in front of figures, and the requests that the tables leave out. */
 function Notes({ total, withCost }: { readonly total: UsageSum; readonly withCost: boolean }) {
   const notes = [
-    total.tokensEstimated > 0 && `${ESTIMATED} Part of it is an estimate, as the vendor did not report its tokens.`,
+    total.tokensEstimated > 0 && `${ESTIMATED} Part of it is an estimate, as the provider did not report its tokens.`,
     total.tokensUnknown > 0 && `${AT_LEAST} Nobody knows the tokens of some requests: they are not in the figure.`,
     withCost &&
       total.withoutCost > 0 &&

@@ -5,8 +5,8 @@ export class UsageSum {
   requests = 0;
   completed = 0;
   errors = 0;
-  promptTokens = 0;
-  completionTokens = 0;
+  inputTokens = 0;
+  outputTokens = 0;
   tokensUnknown = 0;
   tokensEstimated = 0;
   withoutCost = 0;
@@ -30,8 +30,8 @@ export class UsageSum {
     this.requests += other.requests;
     this.completed += other.completed;
     this.errors += other.errors;
-    this.promptTokens += other.promptTokens;
-    this.completionTokens += other.completionTokens;
+    this.inputTokens += other.inputTokens;
+    this.outputTokens += other.outputTokens;
     this.tokensUnknown += other.tokensUnknown;
     this.tokensEstimated += other.tokensEstimated;
     this.withoutCost += other.withoutCost;

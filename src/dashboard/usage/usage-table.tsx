@@ -72,8 +72,8 @@ function Cells({ sum, withCost }: { readonly sum: UsageSum; readonly withCost: b
     <>
       <td class="number">{count(sum.requests)}</td>
       <td class={sum.errors > 0 ? 'number bad' : 'number'}>{count(sum.errors)}</td>
-      <td class="number">{tokens(sum.promptTokens, sum)}</td>
-      <td class="number">{tokens(sum.completionTokens, sum)}</td>
+      <td class="number">{tokens(sum.inputTokens, sum)}</td>
+      <td class="number">{tokens(sum.outputTokens, sum)}</td>
       {withCost ? <td class="number">{cost(sum)}</td> : null}
     </>
   );

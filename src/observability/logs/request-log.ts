@@ -41,8 +41,8 @@ function entryOf(request: FinishedRequest): object {
     attempts: record?.attempts.length,
     outcome: record?.outcome,
     firstTextMs: firstTextAt === undefined ? undefined : Math.round(firstTextAt - (record?.startedAt ?? firstTextAt)),
-    promptTokens: record?.promptTokens.count,
-    completionTokens: record?.completionTokens.count,
+    inputTokens: record?.inputTokens.count,
+    outputTokens: record?.outputTokens.count,
     tokensSource: record && sourceOf(record),
   };
 }
@@ -52,7 +52,7 @@ function keyPrefixOf(principal: Principal | undefined): string | undefined {
 }
 
 /** Returns the less certain of the two sources. */
-function sourceOf({ promptTokens, completionTokens }: UsageRecord): TokenCount['source'] {
-  const sources = [promptTokens.source, completionTokens.source];
+function sourceOf({ inputTokens, outputTokens }: UsageRecord): TokenCount['source'] {
+  const sources = [inputTokens.source, outputTokens.source];
   return LEAST_CERTAIN_FIRST.find((source) => sources.includes(source)) ?? 'reported';
 }

@@ -38,22 +38,13 @@ export class StreamFigures implements UsageSink {
     this.upstreams = new Map([...upstreams].map((name) => [name, new UpstreamFigures()]));
   }
 
-  record({
-    model,
-    outcome,
-    startedAt,
-    firstTextAt,
-    endedAt,
-    promptTokens,
-    completionTokens,
-    attempts,
-  }: UsageRecord): void {
+  record({ model, outcome, startedAt, firstTextAt, endedAt, inputTokens, outputTokens, attempts }: UsageRecord): void {
     const figures = this.ofModel(model);
     figures.outcomes.add(outcome);
     if (firstTextAt !== undefined) figures.firstToken.add(firstTextAt - startedAt);
     if (endedAt !== undefined) figures.duration.add(endedAt - startedAt);
-    countTokens(figures.tokens, 'prompt', promptTokens);
-    countTokens(figures.tokens, 'completion', completionTokens);
+    countTokens(figures.tokens, 'prompt', inputTokens);
+    countTokens(figures.tokens, 'completion', outputTokens);
     attempts.forEach((attempt, index) => {
       this.countAttempt(attempt, index < attempts.length - 1);
     });

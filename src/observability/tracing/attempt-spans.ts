@@ -51,8 +51,8 @@ function attributesOf({ name, baseUrl }: UpstreamConfig, { model, temperature, m
 }
 
 function end(span: Span, { code, firstTextMs }: AttemptTrace, { usage, finish }: CallTrace): void {
-  setCount(span, 'gen_ai.usage.input_tokens', usage.promptTokens);
-  setCount(span, 'gen_ai.usage.output_tokens', usage.completionTokens);
+  setCount(span, 'gen_ai.usage.input_tokens', usage.inputTokens);
+  setCount(span, 'gen_ai.usage.output_tokens', usage.outputTokens);
   // Use the reason of this service, because a finish reason of a provider can be any text.
   if (finish !== undefined) span.setAttribute('gen_ai.response.finish_reasons', [finish.reason]);
   if (firstTextMs !== undefined) span.setAttribute('gen_ai.response.time_to_first_chunk', firstTextMs / 1000);

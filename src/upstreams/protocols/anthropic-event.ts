@@ -2,7 +2,7 @@ import type { FinishReason, StreamPart, TokenUsage } from '../stream-part.js';
 import { END, NOTHING, PROGRESS } from './fixed-parts.js';
 import { isJsonObject, isText, type JsonObject } from './json-object.js';
 import { tokenCount, tokenUsage } from './token-count.js';
-import { reportedFailure } from './vendor-failure.js';
+import { reportedFailure } from './provider-failure.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['end_turn', 'stop'],
@@ -54,8 +54,8 @@ function textParts(text: unknown): readonly StreamPart[] {
 /** Leaves out the count of output tokens. At the start this count covers only the first token, not the answer. */
 function startParts(message: unknown): readonly StreamPart[] {
   const usage = isJsonObject(message) ? usageOf(message.usage) : undefined;
-  if (usage?.promptTokens === undefined) return NOTHING;
-  return [{ type: 'usage', usage: { promptTokens: usage.promptTokens } }];
+  if (usage?.inputTokens === undefined) return NOTHING;
+  return [{ type: 'usage', usage: { inputTokens: usage.inputTokens } }];
 }
 
 function endParts(body: JsonObject): readonly StreamPart[] {

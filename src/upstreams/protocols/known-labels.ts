@@ -1,5 +1,5 @@
 /**
- * The labels that vendors use to classify failures: `type`, `code` and `status` of their error objects. An unknown label
+ * The labels that providers use to classify failures: `type`, `code` and `status` of their error objects. An unknown label
  * can contain anything, even a piece of the prompt, so logs never contain unknown labels.
  */
 const OPENAI = [
@@ -62,7 +62,7 @@ const AZURE = [
   ...['RateLimitExceeded', 'NoCapacity', 'QuotaExceeded', 'ResponsibleAIPolicyViolation', 'contentFilter', 'Timeout'],
 ];
 
-/** The labels by their lower case, because vendors differ in the case. Ollama and others use the labels of OpenAI. */
+/** The labels by their lower case, because providers differ in the case. Ollama and others use the labels of OpenAI. */
 const KNOWN: ReadonlyMap<string, string> = new Map(
   [OPENAI, ANTHROPIC, GEMINI, MISTRAL, GROQ, XAI, DEEPSEEK, OPENROUTER, VLLM, LLAMA_CPP, AZURE]
     .flat()

@@ -2,7 +2,7 @@ import type { FinishReason, StreamPart, TokenUsage } from '../stream-part.js';
 import { NOTHING, PROGRESS } from './fixed-parts.js';
 import { isJsonObject, isText, type JsonObject } from './json-object.js';
 import { tokenCount, tokenUsage } from './token-count.js';
-import { reportedFailure, vendorFailure, type VendorFailureCode } from './vendor-failure.js';
+import { reportedFailure, providerFailure, type ProviderFailureCode } from './provider-failure.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
@@ -15,7 +15,7 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /** Finish reasons that report a failure. The answer is then not complete. */
-const FAILED_FINISHES: ReadonlyMap<string, VendorFailureCode> = new Map([
+const FAILED_FINISHES: ReadonlyMap<string, ProviderFailureCode> = new Map([
   ['error', 'upstream_error'],
   ['abort', 'upstream_error'],
   ['network_error', 'upstream_error'],
@@ -97,7 +97,7 @@ function endingOf(chunk: JsonObject, choice: JsonObject | undefined): readonly S
   const raw = choice?.finish_reason;
   if (!isText(raw)) return NOTHING;
   const failure = FAILED_FINISHES.get(raw);
-  if (failure !== undefined) return [{ type: 'error', error: vendorFailure(failure, `finish_reason: ${raw}`) }];
+  if (failure !== undefined) return [{ type: 'error', error: providerFailure(failure, `finish_reason: ${raw}`) }];
   return [
     { type: 'finish', reason: FINISH_REASONS.get(raw) ?? 'other', raw },
     { type: 'complete', last: false },

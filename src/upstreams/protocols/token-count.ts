@@ -10,13 +10,10 @@ export function tokenCount(value: unknown): number | undefined {
 }
 
 /** Combines the known counts. Returns `undefined` when both counts are missing. */
-export function tokenUsage(
-  promptTokens: number | undefined,
-  completionTokens: number | undefined,
-): TokenUsage | undefined {
-  if (promptTokens === undefined && completionTokens === undefined) return undefined;
+export function tokenUsage(inputTokens: number | undefined, outputTokens: number | undefined): TokenUsage | undefined {
+  if (inputTokens === undefined && outputTokens === undefined) return undefined;
   return {
-    ...(promptTokens !== undefined && { promptTokens }),
-    ...(completionTokens !== undefined && { completionTokens }),
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(outputTokens !== undefined && { outputTokens }),
   };
 }

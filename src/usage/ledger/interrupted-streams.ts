@@ -78,8 +78,8 @@ function interrupted(begun: BegunStream): UsageRecord {
     outcome: 'interrupted',
     errorCode: undefined,
     finishReason: undefined,
-    promptTokens: { source: 'unknown' },
-    completionTokens: { source: 'unknown' },
+    inputTokens: { source: 'unknown' },
+    outputTokens: { source: 'unknown' },
     price: undefined,
     costMicros: undefined,
   };

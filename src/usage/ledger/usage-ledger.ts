@@ -98,15 +98,15 @@ export class UsageLedger implements BeforeApplicationShutdown {
     await this.interrupted.leave();
   }
 
-  private warnOfImplausible({ requestId, model, upstream, promptTokens, completionTokens }: UsageRecord): void {
-    if (promptTokens.source !== 'implausible' && completionTokens.source !== 'implausible') return;
+  private warnOfImplausible({ requestId, model, upstream, inputTokens, outputTokens }: UsageRecord): void {
+    if (inputTokens.source !== 'implausible' && outputTokens.source !== 'implausible') return;
     this.logger.warn({
       msg: 'An upstream reported an implausible number of tokens. The ledger uses an estimate instead',
       requestId,
       model,
       upstream,
-      promptTokens: reportedOf(promptTokens),
-      completionTokens: reportedOf(completionTokens),
+      inputTokens: reportedOf(inputTokens),
+      outputTokens: reportedOf(outputTokens),
     });
   }
 

@@ -5,7 +5,7 @@ import type { ChatMessage } from '../../upstreams/chat-call.js';
 import { costMicrosOf } from './cost.js';
 import { mostPlausibleTokens, type ModelSize } from './plausible-tokens.js';
 import { outcomeOf } from './stream-outcome.js';
-import { completionTokensOf, promptTokensOf } from './token-counts.js';
+import { outputTokensOf, inputTokensOf } from './token-counts.js';
 import type { BegunStream, UsageRecord } from './usage-record.js';
 
 declare module '../../http/request/request-context.js' {
@@ -44,8 +44,8 @@ export class LedgerEntry {
     const { attempts, lastAttempt, finish } = trace;
     const { price } = this.model;
     const most = mostPlausibleTokens(this.model);
-    const promptTokens = promptTokensOf(trace, prompt, most);
-    const completionTokens = completionTokensOf(trace, failure === undefined, most);
+    const inputTokens = inputTokensOf(trace, prompt, most);
+    const outputTokens = outputTokensOf(trace, failure === undefined, most);
     const answered = lastAttempt?.firstTextMs === undefined ? undefined : lastAttempt;
     // The members are copied one by one: a spread of `begun` would cost more than all other work for a record.
     const record: UsageRecord = {
@@ -64,10 +64,10 @@ export class LedgerEntry {
       outcome: outcomeOf(failure),
       errorCode: failure instanceof ServiceError ? failure.code : undefined,
       finishReason: finish && reasonOf(finish.raw),
-      promptTokens,
-      completionTokens,
+      inputTokens,
+      outputTokens,
       price,
-      costMicros: costMicrosOf(price, promptTokens, completionTokens),
+      costMicros: costMicrosOf(price, inputTokens, outputTokens),
     };
     this.record = record;
     this.onOver(record);

@@ -10,12 +10,12 @@ const UNKNOWN: TokenCount = { source: 'unknown' };
  *
  * @param most the highest plausible count. An implausible count is marked, and replaced by an estimate.
  */
-export function promptTokensOf(
+export function inputTokensOf(
   { usage, lastAttempt }: CallTrace,
   prompt: readonly ChatMessage[],
   most: number,
 ): TokenCount {
-  const { promptTokens: reported } = usage;
+  const { inputTokens: reported } = usage;
   if (reported !== undefined && isPlausible(reported, most)) return { source: 'reported', count: reported };
   const isTaken = reported !== undefined || lastAttempt?.accepted === true;
   return withoutReport(reported, isTaken ? Math.min(estimatePromptTokens(prompt), most) : undefined);
@@ -25,14 +25,14 @@ export function promptTokensOf(
  * Returns the tokens of the answer. A count before the finish reason is not final: the tokens of an unfinished answer are
  * estimated from its text, and are at least the reported count.
  *
- * @param most see {@link promptTokensOf}.
+ * @param most see {@link inputTokensOf}.
  */
-export function completionTokensOf(
+export function outputTokensOf(
   { usage, finish, sample, textLength }: CallTrace,
   isWhole: boolean,
   most: number,
 ): TokenCount {
-  const { completionTokens: reported } = usage;
+  const { outputTokens: reported } = usage;
   const isBelievable = reported !== undefined && isPlausible(reported, most);
   if (isBelievable && (isWhole || finish !== undefined)) return { source: 'reported', count: reported };
   if (textLength === 0) return withoutReport(isBelievable ? undefined : reported, undefined);
@@ -45,8 +45,8 @@ export function completionTokensOf(
  * Returns the tokens that a stream takes from the quota of its account. Unknown counts are left out, as in the ledger's
  * sums.
  */
-export function knownTokens({ promptTokens, completionTokens }: UsageRecord): number {
-  return (promptTokens.count ?? 0) + (completionTokens.count ?? 0);
+export function knownTokens({ inputTokens, outputTokens }: UsageRecord): number {
+  return (inputTokens.count ?? 0) + (outputTokens.count ?? 0);
 }
 
 /** @param reported an implausible count, or `undefined`. */

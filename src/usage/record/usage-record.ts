@@ -45,8 +45,8 @@ export interface UsageRecord extends BegunStream {
   readonly errorCode: ErrorCode | undefined;
   /** The reason for the end of the answer: a known finish reason of the provider, or the service's own word. */
   readonly finishReason: string | undefined;
-  readonly promptTokens: TokenCount;
-  readonly completionTokens: TokenCount;
+  readonly inputTokens: TokenCount;
+  readonly outputTokens: TokenCount;
   /** The price that applied at the end of the stream. `undefined`: the model has no price. */
   readonly price: PriceConfig | undefined;
   /** The cost by that price, in whole millionths of the currency unit. `undefined`: no price, or unknown tokens. */

@@ -22,8 +22,8 @@ export interface UsageRow {
   /** Requests that failed because of the provider, the service or the request. Not requests whose client left. */
   readonly errors: number;
   /** The sum over the requests with known tokens. */
-  readonly promptTokens: number;
-  readonly completionTokens: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
   /** Requests with unknown tokens of the prompt or of the answer. */
   readonly tokensUnknown: number;
   /** Requests with an estimated number of tokens of the prompt or of the answer. */
@@ -142,8 +142,8 @@ function usageRowOf(row: DaySums): AccountUsageRow {
     requests,
     completed: Number(row.completed),
     errors: Number(row.errors),
-    promptTokens: row.prompt_tokens,
-    completionTokens: row.completion_tokens,
+    inputTokens: row.prompt_tokens,
+    outputTokens: row.completion_tokens,
     tokensUnknown: Number(row.tokens_unknown),
     tokensEstimated: Number(row.tokens_estimated),
     cost: requests > withoutCost ? row.cost_micros / MICROS : undefined,

@@ -5,9 +5,9 @@ export const full = {
   name: 'full',
   fresh: false,
   rows: [
-    { id: 'cpu', label: 'full speed: CPU µs per vendor chunk', target: 1 },
-    { id: 'rate', label: 'full speed: vendor chunks per s' },
-    { id: 'joined', label: 'full speed: vendor chunks per chunk sent' },
+    { id: 'cpu', label: 'full speed: CPU µs per provider chunk', target: 1 },
+    { id: 'rate', label: 'full speed: provider chunks per s' },
+    { id: 'joined', label: 'full speed: provider chunks per chunk sent' },
   ],
   scripts: ['full-20000', 'full-2000'],
   size: { script: 'full-20000', events: 20_000, count: 24, width: 4 },

@@ -1,7 +1,7 @@
 import { load, readStream } from '../client.mjs';
 import { Connection } from '../connection.mjs';
 import { sleep } from '../processes.mjs';
-import { firstRequests, vendorIsIdle } from './scenario.mjs';
+import { firstRequests, providerIsIdle } from './scenario.mjs';
 
 /** @type {import('./scenario.mjs').Scenario} */
 export const idle = {
@@ -23,12 +23,12 @@ export const idle = {
     await sleep(settleMs);
     const open = await server.process.usage();
     const collected = await server.process.usage('collect');
-    const { streams } = await stand.vendor.counters();
+    const { streams } = await stand.provider.counters();
     if (ended.length > 0 || streams !== count) {
       throw new Error(`${streams} of ${count} idle streams are open; ended: ${JSON.stringify(ended[0])}`);
     }
     for (const connection of connections) connection.close();
-    await vendorIsIdle(stand);
+    await providerIsIdle(stand);
     return {
       rss: (open.rssKb - before.rssKb) / count,
       collected: (collected.rssKb - before.rssKb) / count,

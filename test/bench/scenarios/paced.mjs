@@ -10,7 +10,7 @@ export const paced = {
   name: 'paced',
   fresh: false,
   rows: [
-    { id: 'cpu', label: '500 paced streams: CPU µs per vendor chunk', target: 1.4 },
+    { id: 'cpu', label: '500 paced streams: CPU µs per provider chunk', target: 1.4 },
     { id: 'p50', label: '500 paced streams: p50 lateness, ms' },
     { id: 'p99', label: '500 paced streams: p99 lateness, ms', target: 1.3 },
   ],
@@ -60,7 +60,7 @@ async function measureOnce(stand, server, { script, count, openingMs, windowMs }
     return result;
   });
   const streamsEnd = Promise.all(streams);
-  const reading = async () => ({ ...(await server.process.usage()), ...(await stand.vendor.counters()) });
+  const reading = async () => ({ ...(await server.process.usage()), ...(await stand.provider.counters()) });
   // If a stream breaks off early, `allOpen` may never resolve. The end of all streams then reports the error.
   await Promise.race([allOpen, streamsEnd.then(assertComplete)]);
   const before = await reading();

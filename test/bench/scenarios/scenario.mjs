@@ -43,10 +43,10 @@ export async function completeStreams(server, script, size) {
   return results;
 }
 
-/** Waits until no stream is open at the vendor. A server that keeps a vendor stream after its client has left has a leak. */
-export const vendorIsIdle = (stand) =>
-  stand.vendor.process.until('is rid of all streams', async () =>
-    (await stand.vendor.counters()).streams === 0 ? true : undefined,
+/** Waits until no stream is open at the provider. A server that keeps a provider stream after its client has left has a leak. */
+export const providerIsIdle = (stand) =>
+  stand.provider.process.until('is rid of all streams', async () =>
+    (await stand.provider.counters()).streams === 0 ? true : undefined,
   );
 
 /** Sends the first requests to a new process, so that its one-time work is done before the measurement. */

@@ -48,7 +48,7 @@ describe('the stream of the built-in protocol', () => {
       { type: 'text', text: 'one ' },
       { type: 'text', text: 'two  ' },
       { type: 'text', text: 'three' },
-      { type: 'usage', usage: { promptTokens: 4, completionTokens: 3 } },
+      { type: 'usage', usage: { inputTokens: 4, outputTokens: 3 } },
       { type: 'finish', reason: 'stop', raw: 'stop' },
       { type: 'complete', last: true },
     ]);
@@ -58,7 +58,7 @@ describe('the stream of the built-in protocol', () => {
     const parts = await partsOf(call('count to 100', { maxTokens: 3 }));
     expect(textsIn(parts).join('').trim()).toBe('1 2 3');
     expect(parts.slice(-3)).toEqual([
-      { type: 'usage', usage: { promptTokens: 3, completionTokens: 3 } },
+      { type: 'usage', usage: { inputTokens: 3, outputTokens: 3 } },
       { type: 'finish', reason: 'length', raw: 'length' },
       { type: 'complete', last: true },
     ]);
@@ -79,7 +79,7 @@ describe('the stream of the built-in protocol', () => {
     ];
     expect(await partsOf(call(messages))).toContainEqual({
       type: 'usage',
-      usage: { promptTokens: 4, completionTokens: 1 },
+      usage: { inputTokens: 4, outputTokens: 1 },
     });
   });
 
@@ -185,7 +185,7 @@ describe('texts on request', () => {
   it.each([1, 1_000, 10_000])('writes exactly %d words', async (count) => {
     const parts = await partsOf(call(`write ${count} words`));
     expect(textsIn(parts)).toHaveLength(count);
-    expect(parts).toContainEqual({ type: 'usage', usage: { promptTokens: 3, completionTokens: count } });
+    expect(parts).toContainEqual({ type: 'usage', usage: { inputTokens: 3, outputTokens: count } });
   });
 
   it('takes a number with a thousands separator', async () => {
@@ -207,8 +207,8 @@ describe('small talk', () => {
     },
   );
 
-  it('tells how to configure a vendor', async () => {
-    expect(await answerTo('How do I configure a real vendor?')).toContain('ANTHROPIC_API_KEY');
+  it('tells how to configure a provider', async () => {
+    expect(await answerTo('How do I configure a real provider?')).toContain('ANTHROPIC_API_KEY');
   });
 
   it.each([

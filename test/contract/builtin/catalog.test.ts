@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/load-config.js';
 
 describe('the built-in catalog', () => {
-  it('serves the stand-in alone when no vendor is configured', () => {
+  it('serves the stand-in alone when no provider is configured', () => {
     expect(loadConfig({}).models.map(({ id }) => id)).toEqual(['builtin/eliza']);
   });
 
-  it('asks the vendor first and OpenRouter after it', () => {
+  it('asks the provider first and OpenRouter after it', () => {
     const { models } = loadConfig({ ANTHROPIC_API_KEY: 'a', OPENROUTER_API_KEY: 'b' });
     const opus = models.find(({ id }) => id === 'anthropic/claude-opus-5.5');
     expect(opus?.routes.map(({ upstream, model }) => [upstream.name, model])).toEqual([
@@ -23,7 +23,7 @@ describe('the built-in catalog', () => {
 
   it('never lets an answer be longer than the context', () => {
     const keys = ['OPENAI', 'ANTHROPIC', 'GEMINI', 'XAI', 'MISTRAL', 'DEEPSEEK', 'GROQ', 'OPENROUTER'];
-    const { models } = loadConfig(Object.fromEntries(keys.map((vendor) => [`${vendor}_API_KEY`, 'k'])));
+    const { models } = loadConfig(Object.fromEntries(keys.map((provider) => [`${provider}_API_KEY`, 'k'])));
     expect(models.length).toBeGreaterThan(25);
     for (const { id, contextLength, maxOutputTokens = 0 } of models) {
       expect(maxOutputTokens, id).toBeLessThanOrEqual(contextLength);

@@ -115,21 +115,21 @@ describe('AnthropicProtocol.parts', () => {
   it('counts the prompt at the start, but not yet the answer', () => {
     const usage = { input_tokens: 5, cache_read_input_tokens: 20, cache_creation_input_tokens: null, output_tokens: 1 };
     expect(partsOf({ type: 'message_start', message: { usage } })).toStrictEqual([
-      { type: 'usage', usage: { promptTokens: 25 } },
+      { type: 'usage', usage: { inputTokens: 25 } },
     ]);
   });
 
   it('does not count a prompt of which it knows only what was cached', () => {
     const usage = { cache_read_input_tokens: 20, output_tokens: 7 };
     expect(partsOf({ type: 'message_delta', delta: {}, usage })).toStrictEqual([
-      { type: 'usage', usage: { completionTokens: 7 } },
+      { type: 'usage', usage: { outputTokens: 7 } },
     ]);
   });
 
   it('is finished, but not complete, before the message stops', () => {
     const body = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 7 } };
     expect(partsOf(body)).toEqual([
-      { type: 'usage', usage: { completionTokens: 7 } },
+      { type: 'usage', usage: { outputTokens: 7 } },
       { type: 'finish', reason: 'stop', raw: 'end_turn' },
     ]);
     expect(partsOf({ type: 'message_stop' })).toEqual([{ type: 'complete', last: true }]);

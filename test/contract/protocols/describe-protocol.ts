@@ -9,7 +9,7 @@ import { byteByByte, cutAt, replay } from './replay.js';
 
 export interface ProtocolContract {
   readonly protocol: HttpProtocol;
-  /** Recorded streams of vendors that speak it. */
+  /** Recorded streams of providers that speak it. */
   readonly fixtures: readonly Fixture[];
   /** Words of its JSON: what arbitrary events are made of, so that they reach more than the first check. */
   readonly vocabulary: readonly string[];
@@ -41,7 +41,7 @@ export const HELLO: ChatCall = {
   modelMaxOutputTokens: undefined,
 };
 
-/** What every protocol over HTTP must do, whichever vendor it speaks to. */
+/** What every protocol over HTTP must do, whichever provider it speaks to. */
 export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolContract): void {
   describe(`protocol ${protocol.name}`, () => {
     describe.each(fixtures)('reading $name', ({ bytes, expected }) => {
@@ -82,13 +82,13 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
         fc.assert(event, { numRuns: 3_000 });
       });
 
-      it('tells text that is not JSON as a failure of the vendor', () => {
+      it('tells text that is not JSON as a failure of the provider', () => {
         expect(protocol.parts({ event: 'message', data: '<html>' })).toMatchObject([
           { type: 'error', error: { code: 'upstream_error' } },
         ]);
       });
 
-      it.each(['null', '7', '"text"', 'true', '[]', '[{}]'])('tells %s as a failure of the vendor', (data) => {
+      it.each(['null', '7', '"text"', 'true', '[]', '[{}]'])('tells %s as a failure of the provider', (data) => {
         expect(protocol.parts({ event: 'message', data })).toMatchObject([
           { type: 'error', error: { code: 'upstream_error' } },
         ]);
@@ -111,7 +111,7 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
         expect(protocol.parts({ event: 'message', data: JSON.stringify({ brand }) })).toEqual([]);
       });
 
-      it('reads as much structure as vendors send', () => {
+      it('reads as much structure as providers send', () => {
         expect(protocol.parts({ event: 'message', data: nested(32) })).toEqual([]);
         const logprobs = Array.from({ length: 1_000 }, () => ({ token: 'x', logprob: -0.5, bytes: [120] }));
         expect(protocol.parts({ event: 'message', data: JSON.stringify({ logprobs }) })).toEqual([]);
@@ -123,7 +123,7 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
         ['holds objects without end', `{"brand":[${'{},'.repeat(300_000)}1]}`],
         ['holds members without end', `{"brand":{${'"a":0,'.repeat(100_000)}"b":0}}`],
         ['never ends its text', `{"brand":"${'\\\\'.repeat(100_000)}`],
-      ])('tells one that %s as a failure of the vendor, at once', (_, data) => {
+      ])('tells one that %s as a failure of the provider, at once', (_, data) => {
         const startedAt = process.cpuUsage();
         const parts = protocol.parts({ event: 'message', data });
         const { user, system } = process.cpuUsage(startedAt);
@@ -132,7 +132,7 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
       });
     });
 
-    describe('with a failure that the vendor tells', () => {
+    describe('with a failure that the provider tells', () => {
       const text = `the key sk-secret is blocked ${'x'.repeat(1_000)}`;
       const events: readonly ServerSentEvent[] = [
         { event: 'error', data: text },
@@ -142,7 +142,7 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
         { event: 'error', data: JSON.stringify({ error: { type: text, metadata: { error_type: 'a.secret' } } }) },
       ];
 
-      it.each(events)('keeps the text of the vendor from the caller and from the log: %o', (event) => {
+      it.each(events)('keeps the text of the provider from the caller and from the log: %o', (event) => {
         const [part] = protocol.parts(event);
         if (part?.type !== 'error') throw new Error('There is no error part.');
         expect(part.error.message).not.toContain('secret');

@@ -10,10 +10,10 @@ export interface ExpectedAnswer {
   readonly text: string;
   readonly finish?: { readonly reason: FinishReason; readonly raw: string };
   readonly usage?: TokenUsage;
-  /** The vendor said that the answer is whole, and did not fail. */
+  /** The provider said that the answer is whole, and did not fail. */
   readonly complete: boolean;
   readonly error?: ErrorCode;
-  /** How many events show the vendor at work on something that is not the answer. */
+  /** How many events show the provider at work on something that is not the answer. */
   readonly progress?: number;
 }
 

@@ -51,7 +51,7 @@ describe('OpenAiProtocol.request', () => {
     expect(protocol.request(HELLO, { ...ACME, baseUrl: new URL(baseUrl) }).url.href).toBe(url);
   });
 
-  it('carries the token limit in the member that the vendor wants', () => {
+  it('carries the token limit in the member that the provider wants', () => {
     const request = protocol.request({ ...HELLO, maxTokens: 9 }, { ...ACME, maxTokensField: 'max_completion_tokens' });
     expect(JSON.parse(request.body as string)).toMatchObject({ max_completion_tokens: 9 });
     expect(JSON.parse(request.body as string)).not.toHaveProperty('max_tokens');
@@ -80,7 +80,7 @@ describe('OpenAiProtocol.parts', () => {
     const parts = partsOf({ ...chunk({ content: 'Hi' }, 'stop'), usage: { prompt_tokens: 1, completion_tokens: 2 } });
     expect(parts).toEqual([
       { type: 'text', text: 'Hi' },
-      { type: 'usage', usage: { promptTokens: 1, completionTokens: 2 } },
+      { type: 'usage', usage: { inputTokens: 1, outputTokens: 2 } },
       { type: 'finish', reason: 'stop', raw: 'stop' },
       { type: 'complete', last: false },
     ]);
@@ -158,9 +158,9 @@ describe('OpenAiProtocol.parts', () => {
   });
 
   it.each([
-    [{ prompt_tokens: 3 }, { promptTokens: 3 }],
-    [{ prompt_tokens: null, completion_tokens: 0 }, { completionTokens: 0 }],
-    [{ prompt_tokens: '3', completion_tokens: 4 }, { completionTokens: 4 }],
+    [{ prompt_tokens: 3 }, { inputTokens: 3 }],
+    [{ prompt_tokens: null, completion_tokens: 0 }, { outputTokens: 0 }],
+    [{ prompt_tokens: '3', completion_tokens: 4 }, { outputTokens: 4 }],
   ])('reads the counts %j as %j', (usage, counts) => {
     expect(partsOf({ choices: [], usage })).toStrictEqual([{ type: 'usage', usage: counts }]);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { routesTo } from '../../support/catalog.js';
 import { anthropic, openAi } from '../../support/dialects.js';
-import { ScriptedVendor } from '../../support/scripted-vendor.js';
+import { ScriptedProvider } from '../../support/scripted-provider.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { stream, type ReceivedStream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -12,23 +12,23 @@ import { fixturesOf, type ExpectedAnswer } from './fixtures.js';
 describe.each([
   { protocol: 'openai', dialect: openAi },
   { protocol: 'anthropic', dialect: anthropic },
-])('the answers recorded from vendors of the protocol $protocol', ({ protocol, dialect }) => {
-  let vendor: ScriptedVendor;
+])('the answers recorded from providers of the protocol $protocol', ({ protocol, dialect }) => {
+  let provider: ScriptedProvider;
   let service: RunningService;
   let key: string;
   const records: UsageRecord[] = [];
 
   beforeAll(async () => {
-    vendor = await ScriptedVendor.start(dialect);
+    provider = await ScriptedProvider.start(dialect);
     service = await startService({
-      ...routesTo([vendor]),
+      ...routesTo([provider]),
       usageSinks: [{ record: (record) => void records.push(record) }],
     });
     ({ key } = await service.createKey());
   });
   afterAll(async () => {
     await service.stop();
-    await vendor.stop();
+    await provider.stop();
   });
 
   const fixtures = fixturesOf(protocol);
@@ -36,7 +36,7 @@ describe.each([
 
   it.each(folders)('reach the client and the ledger as they are: %s', async (folder) => {
     for (const { name, bytes, expected } of fixtures.filter((each) => each.name.startsWith(`${folder}/`))) {
-      vendor.next((call) => {
+      provider.next((call) => {
         call.head().write(bytes).end();
       });
       const count = records.length;
@@ -53,10 +53,10 @@ describe.each([
   });
 });
 
-function reported({ usage: { promptTokens, completionTokens } = {} }: ExpectedAnswer): Partial<UsageRecord> {
+function reported({ usage: { inputTokens, outputTokens } = {} }: ExpectedAnswer): Partial<UsageRecord> {
   return {
-    ...(promptTokens !== undefined && { promptTokens: { source: 'reported', count: promptTokens } }),
-    ...(completionTokens !== undefined && { completionTokens: { source: 'reported', count: completionTokens } }),
+    ...(inputTokens !== undefined && { inputTokens: { source: 'reported', count: inputTokens } }),
+    ...(outputTokens !== undefined && { outputTokens: { source: 'reported', count: outputTokens } }),
   };
 }
 

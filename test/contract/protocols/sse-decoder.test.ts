@@ -149,7 +149,7 @@ describe('SseDecoder', () => {
   describe('with an upper bound', () => {
     const tooLarge = expect.objectContaining({
       code: 'upstream_error',
-      message: 'The vendor sent an event that is too large.',
+      message: 'The provider sent an event that is too large.',
     }) as Error;
 
     it.each([

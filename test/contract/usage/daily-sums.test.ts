@@ -60,8 +60,8 @@ const record = fc
       model: fc.constantFrom('acme/fast', 'acme/slow'),
       startedAt: fc.integer({ min: -2, max: 2 }).map((days) => TODAY + days * DAY_MS + 5),
       outcome: fc.constantFrom(...STREAM_OUTCOMES),
-      promptTokens: token,
-      completionTokens: token,
+      inputTokens: token,
+      outputTokens: token,
     }),
     party,
     money,
@@ -102,8 +102,8 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
       requests: Number(row['requests']),
       completed: Number(row['completed']),
       errors: Number(row['errors']),
-      promptTokens: Number(row['prompt_tokens']),
-      completionTokens: Number(row['completion_tokens']),
+      inputTokens: Number(row['prompt_tokens']),
+      outputTokens: Number(row['completion_tokens']),
       tokensUnknown: Number(row['tokens_unknown']),
       tokensEstimated: Number(row['tokens_estimated']),
       cost: row['cost_micros'] === null ? undefined : Number(row['cost_micros']) / 1e6,
@@ -150,7 +150,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     await store.append(records);
     await store.append(records);
     await expect(store.append([over(), over({ startedAt: NaN })])).rejects.toThrow('not a date');
-    expect(await reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 30, promptTokens: 300 }]);
+    expect(await reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 30, inputTokens: 300 }]);
     await expectConsistent();
   });
 
@@ -161,7 +161,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     await store.append([record]);
     await store.append([interrupted(record)]);
     expect(await reports.daily('ada', FROM, TO)).toMatchObject([
-      { requests: 1, completed: 1, errors: 0, promptTokens: 10, cost: 0.00005, currency: 'USD' },
+      { requests: 1, completed: 1, errors: 0, inputTokens: 10, cost: 0.00005, currency: 'USD' },
     ]);
     await expectConsistent();
   });
@@ -179,12 +179,12 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     const most = { source: 'reported', count: Number.MAX_SAFE_INTEGER } as const;
     for (let round = 0; round < 25; round++) {
       await store.append(
-        Array.from({ length: 50 }, () => over({ promptTokens: most, completionTokens: most, costMicros: 1e300 })),
+        Array.from({ length: 50 }, () => over({ inputTokens: most, outputTokens: most, costMicros: 1e300 })),
       );
     }
     const [row] = await reports.daily('ada', FROM, TO);
     expect(row?.requests).toBe(1250);
-    expect((row?.promptTokens ?? 0) / (1250 * Number.MAX_SAFE_INTEGER)).toBeCloseTo(1);
+    expect((row?.inputTokens ?? 0) / (1250 * Number.MAX_SAFE_INTEGER)).toBeCloseTo(1);
     expect(await reports.tokensSince('ada', FROM)).toBeGreaterThan(2e19);
   });
 
@@ -214,7 +214,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     await expectConsistent();
     await before.destroy();
     if (source.options.type === 'postgres') {
-      await add(source, over({ promptTokens: { source: 'reported', count: 3_000_000_000 } }));
+      await add(source, over({ inputTokens: { source: 'reported', count: 3_000_000_000 } }));
     }
     await expectConsistent();
 
@@ -308,7 +308,7 @@ const KEYS = [
     'requests',
     'completed',
     'errors',
-    'promptTokens',
+    'inputTokens',
   ],
-  ...['completionTokens', 'tokensUnknown', 'tokensEstimated', 'cost', 'withoutCost', 'currency'],
+  ...['outputTokens', 'tokensUnknown', 'tokensEstimated', 'cost', 'withoutCost', 'currency'],
 ];

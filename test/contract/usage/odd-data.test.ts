@@ -64,7 +64,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
   });
 
   it('keeps counts of 64 bits', async () => {
-    await store.append([over({ promptTokens: huge, completionTokens: huge })]);
+    await store.append([over({ inputTokens: huge, outputTokens: huge })]);
     expect(await storedRecords(source)).toMatchObject([{ prompt_tokens: 3_000_000_000 }]);
     expect(await reports.tokensSince('ada', FROM)).toBe(6_000_000_000);
   });
@@ -74,14 +74,14 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
     ['a beginning that is nothing', { startedAt: null }],
     ['a beginning in another age', { startedAt: 1e15 }],
     ['an end that is no date', { endedAt: Infinity }],
-    ['a negative count', { promptTokens: { source: 'reported', count: -5 } }],
-    ['half a token', { completionTokens: { source: 'reported', count: 1.5 } }],
-    ['a count that is none', { completionTokens: { source: 'reported', count: '12' } }],
-    ['a count above 2^53', { promptTokens: { source: 'reported', count: 2 ** 63 } }],
+    ['a negative count', { inputTokens: { source: 'reported', count: -5 } }],
+    ['half a token', { outputTokens: { source: 'reported', count: 1.5 } }],
+    ['a count that is none', { outputTokens: { source: 'reported', count: '12' } }],
+    ['a count above 2^53', { inputTokens: { source: 'reported', count: 2 ** 63 } }],
     ['a cost that is not a number', { costMicros: NaN }],
     ['an infinite cost', { costMicros: Infinity }],
     ['an infinite price', { price: { inputPerMillion: Infinity, outputPerMillion: 1, currency: 'USD' } }],
-    ['no tokens', { promptTokens: undefined }],
+    ['no tokens', { inputTokens: undefined }],
     ['no attempts', { attempts: undefined }],
     ['a number as its account', { accountId: 7 }],
     ['no account', { accountId: undefined }],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFile, MODEL, routesTo } from '../../support/catalog.js';
 import { Installation } from '../../support/process.js';
-import { ScriptedVendor } from '../../support/scripted-vendor.js';
+import { ScriptedProvider } from '../../support/scripted-provider.js';
 import { get, stream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -9,13 +9,13 @@ import { waitFor } from '../../support/wait-for.js';
 const EMAIL = '=sum@example.com';
 
 describe('npm run admin -- usage', () => {
-  let vendor: ScriptedVendor;
+  let provider: ScriptedProvider;
   let installation: Installation;
   const today = new Date().toISOString().slice(0, 10);
 
   beforeAll(async () => {
-    vendor = await ScriptedVendor.start();
-    installation = await Installation.create(configFile(routesTo([vendor])));
+    provider = await ScriptedProvider.start();
+    installation = await Installation.create(configFile(routesTo([provider])));
     const [first, second] = [await installation.createKey(EMAIL), await installation.createKey('bob@example.com')];
     const service = installation.start();
     const origin = await service.origin();
@@ -29,7 +29,7 @@ describe('npm run admin -- usage', () => {
   }, 60_000);
   afterAll(async () => {
     await installation.remove();
-    await vendor.stop();
+    await provider.stop();
   });
 
   const run = async (...words: string[]): Promise<string> => installation.adminText('usage', ...words);

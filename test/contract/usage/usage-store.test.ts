@@ -68,7 +68,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
         finish_reason: record.finishReason,
         prompt_tokens: 10,
         prompt_tokens_source: 'reported',
-        completion_tokens: record.completionTokens.count,
+        completion_tokens: record.outputTokens.count,
         completion_tokens_source: 'estimated',
         input_price: 1,
         output_price: 2,
@@ -133,7 +133,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
   it('sums up by day, model and key, for one account alone', async () => {
     await store.append([
       over(),
-      over({ outcome: 'upstream_failed', completionTokens: { source: 'unknown' }, costMicros: undefined }),
+      over({ outcome: 'upstream_failed', outputTokens: { source: 'unknown' }, costMicros: undefined }),
       over({ outcome: 'client_gone', startedAt: TODAY + DAY_MS - 1 }),
       over({ startedAt: TODAY - 1 }),
       over({ startedAt: TODAY + DAY_MS }),
@@ -151,8 +151,8 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
       keyPrefix: 'csk_12345678',
       completed: 1,
       errors: 1,
-      promptTokens: 30,
-      completionTokens: 40,
+      inputTokens: 30,
+      outputTokens: 40,
       tokensUnknown: 1,
       tokensEstimated: 2,
       cost: 0.0001,
@@ -170,7 +170,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
   });
 
   it('knows the tokens of an account since a moment', async () => {
-    await store.append([over(), over({ completionTokens: { source: 'unknown' } }), over({ startedAt: TODAY - 1 })]);
+    await store.append([over(), over({ outputTokens: { source: 'unknown' } }), over({ startedAt: TODAY - 1 })]);
     expect(await reports.tokensSince('ada', new Date(TODAY))).toBe(40);
     expect(await reports.tokensSince('nobody', new Date(TODAY))).toBe(0);
   });

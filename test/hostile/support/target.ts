@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { configFile, routesTo, type Catalog, type Timeouts } from '../../support/catalog.js';
 import { readMetrics, valueOf, type Series } from '../../support/metrics.js';
 import { Installation, type SpawnedProcess } from '../../support/process.js';
-import { ScriptedVendor } from '../../support/scripted-vendor.js';
+import { ScriptedProvider } from '../../support/scripted-provider.js';
 import { get } from '../../support/sse-client.js';
 
 export interface TargetOptions {
@@ -13,8 +13,8 @@ export interface TargetOptions {
   readonly timeouts?: Timeouts;
   /** Of the model. */
   readonly price?: object;
-  /** By default one model at the vendor. */
-  readonly catalog?: (vendor: ScriptedVendor) => Catalog;
+  /** By default one model at the provider. */
+  readonly catalog?: (provider: ScriptedProvider) => Catalog;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -32,24 +32,24 @@ export interface HealthReport {
  */
 export const LONGEST_HEALTH_MS = 10_000;
 
-/** The service as a process of its own, to be attacked, with one model at a scripted vendor. */
+/** The service as a process of its own, to be attacked, with one model at a scripted provider. */
 export class Target {
   private constructor(
     readonly installation: Installation,
     readonly process: SpawnedProcess,
-    readonly vendor: ScriptedVendor,
+    readonly provider: ScriptedProvider,
     readonly origin: string,
     private readonly metricsOrigin: string,
   ) {}
 
   static async start({ tiers, timeouts, price, catalog, env = {} }: TargetOptions = {}): Promise<Target> {
-    const vendor = await ScriptedVendor.start();
-    const served = catalog?.(vendor) ?? routesTo([vendor], timeouts, price);
+    const provider = await ScriptedProvider.start();
+    const served = catalog?.(provider) ?? routesTo([provider], timeouts, price);
     const installation = await Installation.create(configFile(served, tiers), env);
     const process = installation.start({ METRICS_PORT: '0', ...env });
     const origin = await process.origin();
     const metricsOrigin = /Metrics at (http:\/\/[\w.:[\]]+)\/metrics/.exec(process.stdout)?.[1] ?? '';
-    return new Target(installation, process, vendor, origin, metricsOrigin);
+    return new Target(installation, process, provider, origin, metricsOrigin);
   }
 
   /** A new account's new key. */
@@ -92,6 +92,6 @@ export class Target {
 
   async stop(): Promise<void> {
     await this.installation.remove();
-    await this.vendor.stop();
+    await this.provider.stop();
   }
 }

@@ -9,7 +9,7 @@ import {
 } from 'chat-streaming-service';
 
 /**
- * The wire protocol of a vendor named Acme: `event: token` with `{"t":"…"}` for each piece of text, then `event: end` with
+ * The wire protocol of a provider named Acme: `event: token` with `{"t":"…"}` for each piece of text, then `event: end` with
  * `{"why":"…","in":12,"out":34}`, or `event: oops`.
  */
 export class AcmeProtocol implements HttpProtocol {
@@ -31,7 +31,7 @@ export class AcmeProtocol implements HttpProtocol {
     if (event === 'oops') return failure('Acme says that it failed.');
     if (event === 'token') return typeof body.t === 'string' && body.t !== '' ? [{ type: 'text', text: body.t }] : [];
     return [
-      { type: 'usage', usage: { promptTokens: count(body.in), completionTokens: count(body.out) } },
+      { type: 'usage', usage: { inputTokens: count(body.in), outputTokens: count(body.out) } },
       { type: 'finish', reason: body.why === 'limit' ? 'length' : 'stop', raw: String(body.why) },
       { type: 'complete', last: true },
     ];
@@ -41,7 +41,7 @@ export class AcmeProtocol implements HttpProtocol {
 /** The reason is logged; the client is told the message alone. */
 function failure(reason: string): readonly StreamPart[] {
   return [
-    { type: 'error', error: new ServiceError('upstream_error', 'The vendor failed.', { cause: new Error(reason) }) },
+    { type: 'error', error: new ServiceError('upstream_error', 'The provider failed.', { cause: new Error(reason) }) },
   ];
 }
 

@@ -1,6 +1,6 @@
 import { openStream, type ReceivedStream, type StreamOptions } from '../../support/sse-client.js';
 
-/** What came of requests sent at once. Those admitted are open still, or over, as the vendor wants it. */
+/** What came of requests sent at once. Those admitted are open still, or over, as the provider wants it. */
 export class Burst {
   constructor(readonly answers: readonly ReceivedStream[]) {}
 

@@ -5,7 +5,7 @@ import { openAccountsApp } from '../../contract/accounts/accounts-app.js';
 import { configFile, routesTo } from '../../support/catalog.js';
 import type { TestDatabase } from '../../support/database.js';
 import { Installation, type SpawnedProcess } from '../../support/process.js';
-import { ScriptedVendor } from '../../support/scripted-vendor.js';
+import { ScriptedProvider } from '../../support/scripted-provider.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import type { SharedStores } from './stores.js';
 
@@ -35,7 +35,7 @@ export class Replicas {
   private constructor(
     readonly postgres: TcpProxy,
     readonly redis: TcpProxy,
-    readonly vendor: ScriptedVendor,
+    readonly provider: ScriptedProvider,
     /** One more process on the database, past the proxy: what an operator, or another replica, does there. */
     readonly accounts: INestApplicationContext,
     private readonly database: TestDatabase,
@@ -45,18 +45,18 @@ export class Replicas {
 
   static async start(stores: SharedStores, options: ReplicasOptions = {}): Promise<Replicas> {
     const { count = 3, tiers = { free: {} }, env = {}, envs = [] } = options;
-    const [postgres, redis, vendor] = await Promise.all([
+    const [postgres, redis, provider] = await Promise.all([
       TcpProxy.start(POSTGRES_PORT),
       TcpProxy.start(stores.redis.port),
-      ScriptedVendor.start(),
+      ScriptedProvider.start(),
     ]);
     const database = await stores.postgres.create();
     const names = Object.keys(tiers).map((name) => ({ name, ...UNLIMITED }));
     const accounts = await openAccountsApp(database.config, { tiers: names });
-    const installation = await Installation.create(configFile(routesTo([vendor]), tiers));
+    const installation = await Installation.create(configFile(routesTo([provider]), tiers));
     const url = new URL(database.config.type === 'postgres' ? database.config.url : '');
     url.port = String(postgres.port);
-    const replicas = new Replicas(postgres, redis, vendor, accounts, database, installation, {
+    const replicas = new Replicas(postgres, redis, provider, accounts, database, installation, {
       DATABASE_URL: url.toString(),
       REDIS_URL: `redis://127.0.0.1:${redis.port}/${stores.redis.database}`,
       ...env,
@@ -96,7 +96,7 @@ export class Replicas {
   async stop(): Promise<void> {
     await this.installation.remove();
     await this.accounts.close();
-    await Promise.all([this.postgres.stop(), this.redis.stop(), this.vendor.stop()]);
+    await Promise.all([this.postgres.stop(), this.redis.stop(), this.provider.stop()]);
     await this.database.drop();
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Script } from '../../support/scripted-vendor.js';
+import type { Script } from '../../support/scripted-provider.js';
 import { openStream } from '../../support/sse-client.js';
 import { wireOf } from '../../support/wire.js';
 
@@ -10,7 +10,7 @@ export class Talker {
   private isStopping = false;
   private readonly over: Promise<void>;
 
-  /** @param name sent with each request, so that the vendor answers with it. */
+  /** @param name sent with each request, so that the provider answers with it. */
   constructor(
     private readonly name: string,
     origin: string,
@@ -45,7 +45,7 @@ export class Talker {
 const PIECES = 20;
 const PIECE_EVERY_MS = 50;
 
-/** A vendor that answers each question in a way of its own, for a second. */
+/** A provider that answers each question in a way of its own, for a second. */
 export const pacedAnswer: Script = async (call) => {
   const { messages } = call.json as { messages: { content: string }[] };
   const question = messages[0]?.content ?? '';

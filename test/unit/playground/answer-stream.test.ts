@@ -51,9 +51,9 @@ describe('an answer as the playground reads it', () => {
       'says that it failed',
       streamOf(
         chunk('Hel'),
-        'event: error\ndata: {"content":"","done":false,"error":{"code":"upstream_error","message":"The vendor broke off."}}\n\n',
+        'event: error\ndata: {"content":"","done":false,"error":{"code":"upstream_error","message":"The provider broke off."}}\n\n',
       ),
-      'The vendor broke off.',
+      'The provider broke off.',
     ],
     ['is nonsense', streamOf(chunk('Hel'), 'data: nonsense\n\n'), 'no part of an answer'],
     ['says done by another type', streamOf('data: {"content":"","done":"true"}\n\n'), 'no part of an answer'],

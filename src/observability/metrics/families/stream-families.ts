@@ -19,7 +19,7 @@ export function registerStreams(registry: Registry, figures: StreamFigures, gaps
   });
   counter(registry, {
     name: 'chat_stream_tokens_total',
-    help: 'Tokens of prompts and answers, as far as they are known: reported by the vendor, or estimated.',
+    help: 'Tokens of prompts and answers, as far as they are known: reported by the provider, or estimated.',
     labels: ['model', 'kind', 'source'],
     *samples() {
       for (const [model, { tokens }] of figures.models) {

@@ -34,21 +34,21 @@ export class BuiltinProtocol implements InProcessProtocol {
   async *stream(call: ChatCall, _upstream: UpstreamConfig, signal: AbortSignal): AsyncGenerator<StreamPart> {
     const words = this.partner.reply(call.messages, call.temperature)[Symbol.iterator]();
     const limit = call.maxTokens ?? Infinity;
-    let completionTokens = 0;
+    let outputTokens = 0;
     let word = words.next();
-    while (word.done !== true && completionTokens < limit) {
-      if (completionTokens > 0) await this.pause(completionTokens, signal);
+    while (word.done !== true && outputTokens < limit) {
+      if (outputTokens > 0) await this.pause(outputTokens, signal);
       if (signal.aborted) return;
       yield { type: 'text', text: word.value };
-      completionTokens += 1;
+      outputTokens += 1;
       word = words.next();
     }
-    const promptTokens = await countWords(
+    const inputTokens = await countWords(
       call.messages.map(({ content }) => content),
       signal,
     );
     if (signal.aborted) return;
-    yield { type: 'usage', usage: { promptTokens, completionTokens } };
+    yield { type: 'usage', usage: { inputTokens, outputTokens } };
     const reason = word.done === true ? 'stop' : 'length';
     yield { type: 'finish', reason, raw: reason };
     yield { type: 'complete', last: true };

@@ -18,9 +18,9 @@ const ABOUT_ITSELF =
   'I turn your words around and cannot know or reason about anything.';
 
 const HOW_TO_CONFIGURE =
-  'To talk to a real model, set the key of a vendor in the environment of the service, such as OPENAI_API_KEY, ' +
+  'To talk to a real model, set the key of a provider in the environment of the service, such as OPENAI_API_KEY, ' +
   'ANTHROPIC_API_KEY or OPENROUTER_API_KEY (or OLLAMA_BASE_URL for a local server), start the service again, and choose ' +
-  'one of the models that GET /api/v1/chat/models then lists. A CONFIG_FILE of your own can add other vendors and models.';
+  'one of the models that GET /api/v1/chat/models then lists. A CONFIG_FILE of your own can add other providers and models.';
 
 const WHAT_IT_CAN_DO =
   'For trying out streaming I know three requests: "echo" and a text repeats the text, "count to 20" counts, ' +

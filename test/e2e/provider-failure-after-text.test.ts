@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAi } from '../support/dialects.js';
 import { Gate } from '../support/gate.js';
-import type { Script } from '../support/scripted-vendor.js';
+import type { Script } from '../support/scripted-provider.js';
 import { SeparateModels, type Patience } from '../support/separate-models.js';
 import { openStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
@@ -10,20 +10,20 @@ import { wireOf } from '../support/wire.js';
 /** In a row. */
 const FAILURES_TO_OPEN = 5;
 
-describe('a vendor that fails after the first text', () => {
+describe('a provider that fails after the first text', () => {
   let stage: Stage;
 
   let models: SeparateModels;
 
   beforeAll(async () => {
-    stage = await setStage(2, { catalog: (vendors) => (models = new SeparateModels(vendors)) });
+    stage = await setStage(2, { catalog: (providers) => (models = new SeparateModels(providers)) });
   });
   afterAll(() => stage.clear());
 
-  /** The vendor fails only when the client has what came before: a reset takes with it what is still on its way. */
+  /** The provider fails only when the client has what came before: a reset takes with it what is still on its way. */
   async function wireAfter(before: string, fail: Script, patience?: Patience) {
     const seen = new Gate();
-    stage.vendor.next(async (call) => {
+    stage.provider.next(async (call) => {
       call.head().write(before);
       await seen.opened;
       await fail(call);
@@ -103,8 +103,8 @@ describe('a vendor that fails after the first text', () => {
     expect(wire).toMatchObject({ text: 'Hello', terminal: 'upstream_timeout' });
   });
 
-  it('is never followed by the next vendor', async () => {
-    const [, backup] = stage.vendors;
+  it('is never followed by the next provider', async () => {
+    const [, backup] = stage.providers;
     const wire = await wireAfter(openAi.text('Hi'), (call) => call.cut());
     expect(wire).toMatchObject({ text: 'Hi', terminal: 'upstream_error' });
     expect(backup?.calls).toEqual([]);
@@ -140,16 +140,16 @@ describe('a vendor that fails after the first text', () => {
   });
 });
 
-describe('vendors that fail after the first text', () => {
+describe('providers that fail after the first text', () => {
   it('are passed over once that has happened to several answers in a row', async () => {
     const stage = await setStage(2);
     const seen = new Gate();
-    stage.vendor.answers(async (call) => {
+    stage.provider.answers(async (call) => {
       call.head().text('Hi');
       await seen.opened;
       await call.cut();
     });
-    // All at once: the first text of a later one would show the vendor alive.
+    // All at once: the first text of a later one would show the provider alive.
     const answers = await Promise.all(
       Array.from({ length: FAILURES_TO_OPEN }, () => openStream(stage.origin, { key: stage.key })),
     );
@@ -160,7 +160,7 @@ describe('vendors that fail after the first text', () => {
     const next = await wireOf(await openStream(stage.origin, { key: stage.key }));
 
     expect(next).toMatchObject({ text: 'Hello world', terminal: 'done' });
-    expect(stage.vendors.map(({ calls }) => calls.length)).toEqual([FAILURES_TO_OPEN, 1]);
+    expect(stage.providers.map(({ calls }) => calls.length)).toEqual([FAILURES_TO_OPEN, 1]);
     await stage.clear();
   });
 });

@@ -3,16 +3,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { openAi, type Dialect } from './dialects.js';
-import { VendorCall } from './vendor-call.js';
+import { ProviderCall } from './provider-call.js';
 import { waitFor } from './wait-for.js';
 
 /** Answers one request. If the script returns without ending the answer, the request stays open. */
-export type Script = (call: VendorCall) => void | Promise<void>;
+export type Script = (call: ProviderCall) => void | Promise<void>;
 
-/** A vendor that answers each request with a script of the test. */
-export class ScriptedVendor {
+/** A provider that answers each request with a script of the test. */
+export class ScriptedProvider {
   /** The requests that arrived, in order. */
-  readonly calls: VendorCall[] = [];
+  readonly calls: ProviderCall[] = [];
   connections = 0;
   private readonly sockets = new Set<Socket>();
   private readonly queued: Script[] = [];
@@ -34,19 +34,19 @@ export class ScriptedVendor {
       void (async () => {
         const body = await text(request).catch(() => undefined);
         if (body === undefined) return;
-        const call = new VendorCall(request, response, this.dialect, numbers.get(request.socket) ?? 0, body);
+        const call = new ProviderCall(request, response, this.dialect, numbers.get(request.socket) ?? 0, body);
         this.calls.push(call);
         await (this.queued.shift() ?? this.usual)(call);
       })();
     });
   }
 
-  static async start(dialect: Dialect = openAi): Promise<ScriptedVendor> {
+  static async start(dialect: Dialect = openAi): Promise<ScriptedProvider> {
     const server = createServer({ keepAliveTimeout: 60_000, noDelay: true });
-    const vendor = new ScriptedVendor(server, dialect);
+    const provider = new ScriptedProvider(server, dialect);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return vendor;
+    return provider;
   }
 
   get origin(): string {
@@ -72,8 +72,8 @@ export class ScriptedVendor {
   }
 
   /** Waits for the n-th request and returns it. Numbers start at 1. */
-  async call(number: number): Promise<VendorCall> {
-    return waitFor(() => this.calls[number - 1], `request ${number} at the vendor`);
+  async call(number: number): Promise<ProviderCall> {
+    return waitFor(() => this.calls[number - 1], `request ${number} at the provider`);
   }
 
   /** Closes all connections and stops listening. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dialect } from './dialects.js';
 
-/** One request that reached a scripted vendor, with the methods by which a script answers it. */
-export class VendorCall {
+/** One request that reached a scripted provider, with the methods by which a script answers it. */
+export class ProviderCall {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** The time at which the service closed the request before the answer was complete (`performance.now()`). */
@@ -13,7 +13,7 @@ export class VendorCall {
   /** The number of bytes of the answer written so far. */
   bytesWritten = 0;
 
-  /** @param connection the number of the connection at the vendor. Two calls with equal numbers share a connection. */
+  /** @param connection the number of the connection at the provider. Two calls with equal numbers share a connection. */
   constructor(
     request: IncomingMessage,
     private readonly response: ServerResponse,
@@ -60,7 +60,7 @@ export class VendorCall {
     return this.write(this.dialect.finish(reason));
   }
 
-  failure(type: string, message = 'The vendor has its reasons.'): this {
+  failure(type: string, message = 'The provider has its reasons.'): this {
     return this.write(this.dialect.failure(type, message));
   }
 
@@ -81,7 +81,7 @@ export class VendorCall {
   }
 
   /** Sends an HTTP error instead of a stream. */
-  refuse(status: number, headers: OutgoingHttpHeaders = {}, body = '{"error":{"message":"sk-vendor-secret"}}'): void {
+  refuse(status: number, headers: OutgoingHttpHeaders = {}, body = '{"error":{"message":"sk-provider-secret"}}'): void {
     this.head(status, { 'content-type': 'application/json', ...headers })
       .write(body)
       .end();

@@ -2,21 +2,21 @@ import { ServiceError, type ServiceErrorOptions } from '../../common/service-err
 import { isJsonObject, isText, type JsonObject } from './json-object.js';
 import { knownLabel } from './known-labels.js';
 
-export type VendorFailureCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_rejected' | 'upstream_timeout';
+export type ProviderFailureCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_rejected' | 'upstream_timeout';
 
 /**
- * The messages for the caller. They never contain text of the vendor, because that text can contain account names and keys.
+ * The messages for the caller. They never contain text of the provider, because that text can contain account names and keys.
  */
-const MESSAGES: Readonly<Record<VendorFailureCode, string>> = {
-  upstream_error: 'The vendor failed.',
-  upstream_timeout: 'The vendor gave no answer in time.',
-  upstream_unavailable: 'The vendor is overloaded or limits our requests.',
+const MESSAGES: Readonly<Record<ProviderFailureCode, string>> = {
+  upstream_error: 'The provider failed.',
+  upstream_timeout: 'The provider gave no answer in time.',
+  upstream_unavailable: 'The provider is overloaded or limits our requests.',
   upstream_rejected:
-    'The vendor refused the request: it may be too long for the model, or against the content policy of the vendor.',
+    'The provider refused the request: it may be too long for the model, or against the content policy of the provider.',
 };
 
 /** The error codes by HTTP status, also for a status number in a late error. Every other status is `upstream_error`. */
-const CODE_BY_STATUS: ReadonlyMap<number, VendorFailureCode> = new Map([
+const CODE_BY_STATUS: ReadonlyMap<number, ProviderFailureCode> = new Map([
   [400, 'upstream_rejected'],
   [408, 'upstream_timeout'],
   [413, 'upstream_rejected'],
@@ -40,12 +40,12 @@ const REFUSED =
   /invalid.?(?:request|argument|prompt)|bad_?request|validation|context|too_(?:large|long)|content|policy|moderation/;
 
 /**
- * Creates the error for a failure of a vendor.
+ * Creates the error for a failure of a provider.
  *
- * @param reason the reason for the log: written by the service, or the known labels of the vendor.
+ * @param reason the reason for the log: written by the service, or the known labels of the provider.
  */
-export function vendorFailure(
-  code: VendorFailureCode,
+export function providerFailure(
+  code: ProviderFailureCode,
   reason: string,
   options: ServiceErrorOptions = {},
 ): ServiceError {
@@ -53,18 +53,18 @@ export function vendorFailure(
 }
 
 /**
- * Converts a failure that a vendor sends in an event of the stream.
+ * Converts a failure that a provider sends in an event of the stream.
  *
  * @param error the error value of the event: usually an object with `message`, `type` and `code`, sometimes only a text.
- * @param envelope the object that has `error` as a member. Some vendors put the code into this object.
+ * @param envelope the object that has `error` as a member. Some providers put the code into this object.
  */
 export function reportedFailure(error: unknown, envelope: JsonObject = {}): ServiceError {
   const labels = labelsOf(error, envelope);
-  return vendorFailure(codeOf(labels), shownLabels(labels) || 'The vendor gave no reason.');
+  return providerFailure(codeOf(labels), shownLabels(labels) || 'The provider gave no reason.');
 }
 
 /**
- * Returns the words and numbers that a vendor uses to classify its failure. Does not return the `message`, because it can
+ * Returns the words and numbers that a provider uses to classify its failure. Does not return the `message`, because it can
  * repeat the prompt or contain a key. Labels can do this too: log only the result of {@link shownLabels}.
  */
 export function labelsOf(error: unknown, envelope: JsonObject = {}): readonly (string | number)[] {
@@ -82,12 +82,12 @@ function isLabel(value: unknown): value is string | number {
   return typeof value === 'number' || isText(value);
 }
 
-/** Returns the error code for an HTTP status of a vendor. */
-export function codeOfStatus(status: number): VendorFailureCode {
+/** Returns the error code for an HTTP status of a provider. */
+export function codeOfStatus(status: number): ProviderFailureCode {
   return CODE_BY_STATUS.get(status) ?? 'upstream_error';
 }
 
-function codeOf(labels: readonly (string | number)[]): VendorFailureCode {
+function codeOf(labels: readonly (string | number)[]): ProviderFailureCode {
   const words = labels
     .map(String)
     .filter((label) => LABEL.test(label))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONTEXT_LENGTH, MODEL, routesTo } from '../support/catalog.js';
 import { anthropic } from '../support/dialects.js';
-import { ScriptedVendor } from '../support/scripted-vendor.js';
+import { ScriptedProvider } from '../support/scripted-provider.js';
 import { startService, type RunningService } from '../support/service.js';
 import { stream } from '../support/sse-client.js';
 
@@ -12,17 +12,17 @@ const MESSAGES = [
   { role: 'user', content: 'Bye' },
 ];
 
-describe('what the vendor is sent', () => {
-  let vendor: ScriptedVendor;
-  let claude: ScriptedVendor;
+describe('what the provider is sent', () => {
+  let provider: ScriptedProvider;
+  let claude: ScriptedProvider;
   let service: RunningService;
   let free: string;
   let rich: string;
 
   beforeAll(async () => {
-    vendor = await ScriptedVendor.start();
-    claude = await ScriptedVendor.start(anthropic);
-    const [first, second] = [routesTo([vendor]), routesTo([claude])];
+    provider = await ScriptedProvider.start();
+    claude = await ScriptedProvider.start(anthropic);
+    const [first, second] = [routesTo([provider]), routesTo([claude])];
     service = await startService({
       upstreams: {
         ...first.upstreams,
@@ -46,11 +46,11 @@ describe('what the vendor is sent', () => {
   });
   afterAll(async () => {
     await service.stop();
-    await vendor.stop();
+    await provider.stop();
     await claude.stop();
   });
 
-  async function sent(key: string, body: object = {}, to = vendor) {
+  async function sent(key: string, body: object = {}, to = provider) {
     const before = to.calls.length;
     const { status } = await stream(service.origin, { key, body: { messages: MESSAGES, ...body } });
     expect(status).toBe(200);
@@ -122,8 +122,8 @@ describe('what the vendor is sent', () => {
   });
 
   it('is sent once', async () => {
-    const before = vendor.calls.length;
+    const before = provider.calls.length;
     await stream(service.origin, { key: free, body: { model: MODEL } });
-    expect(vendor.calls.length).toBe(before + 1);
+    expect(provider.calls.length).toBe(before + 1);
   });
 });

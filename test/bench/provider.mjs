@@ -1,6 +1,6 @@
-// A scripted vendor as a separate process. It serves the OpenAI-compatible streaming endpoint on a bare socket. As many
+// A scripted provider as a separate process. It serves the OpenAI-compatible streaming endpoint on a bare socket. As many
 // bytes as possible are encoded in advance, so that the servers under test are the bottleneck. Each event is one HTTP chunk,
-// as vendors send them. GET /control/counters returns the numbers of open streams and connections, and of sent events and
+// as providers send them. GET /control/counters returns the numbers of open streams and connections, and of sent events and
 // bytes.
 import { createServer } from 'node:net';
 import { PacedStreams } from './paced-streams.mjs';

@@ -9,8 +9,8 @@ export interface AcmeRequest {
   readonly body: unknown;
 }
 
-/** The vendor whose protocol the example brings. */
-export class AcmeVendor {
+/** The provider whose protocol the example brings. */
+export class AcmeProvider {
   readonly requests: AcmeRequest[] = [];
   /** The body of every answer. */
   events = '';
@@ -28,11 +28,11 @@ export class AcmeVendor {
     });
   }
 
-  static async start(): Promise<AcmeVendor> {
-    const vendor = new AcmeVendor(createServer());
-    vendor.server.listen(0, '127.0.0.1');
-    await once(vendor.server, 'listening');
-    return vendor;
+  static async start(): Promise<AcmeProvider> {
+    const provider = new AcmeProvider(createServer());
+    provider.server.listen(0, '127.0.0.1');
+    await once(provider.server, 'listening');
+    return provider;
   }
 
   get baseUrl(): string {

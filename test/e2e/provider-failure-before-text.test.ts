@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routesTo } from '../support/catalog.js';
-import type { Script } from '../support/scripted-vendor.js';
+import type { Script } from '../support/scripted-provider.js';
 import { SeparateModels, type Patience } from '../support/separate-models.js';
 import { startService } from '../support/service.js';
 import { closedPort, startSilentServer } from '../support/silent-server.js';
@@ -20,18 +20,18 @@ async function expectFailure(answer: ReceivedStream, status: number, code: strin
   expect(answer.raw).not.toContain('secret');
 }
 
-describe('a vendor that fails before any text', () => {
+describe('a provider that fails before any text', () => {
   let stage: Stage;
   let models: SeparateModels;
 
   beforeAll(async () => {
-    stage = await setStage(1, { catalog: (vendors) => (models = new SeparateModels(vendors)) });
-    stage.vendor.closesConnections();
+    stage = await setStage(1, { catalog: (providers) => (models = new SeparateModels(providers)) });
+    stage.provider.closesConnections();
   });
   afterAll(() => stage.clear());
 
   const answerTo = (script: Script, patience?: Patience) => {
-    stage.vendor.next(script);
+    stage.provider.next(script);
     return stream(stage.origin, { key: stage.key, body: { model: models.next(patience) } });
   };
 
@@ -48,10 +48,10 @@ describe('a vendor that fails before any text', () => {
     [429, 503, 'upstream_unavailable'],
     [503, 503, 'upstream_unavailable'],
     [529, 503, 'upstream_unavailable'],
-  ])('by status %i is told as %i %s', async (vendorStatus, status, code) => {
+  ])('by status %i is told as %i %s', async (providerStatus, status, code) => {
     await expectFailure(
       await answerTo((call) => {
-        call.refuse(vendorStatus);
+        call.refuse(providerStatus);
       }),
       status,
       code,
@@ -166,7 +166,7 @@ describe('a vendor that fails before any text', () => {
     ],
   ])('by %s for too long is told as 504', async (_, script) => {
     await expectFailure(await answerTo(script, 'hasty'), 504, 'upstream_timeout');
-    const call = stage.vendor.calls.at(-1);
+    const call = stage.provider.calls.at(-1);
     await call?.over;
     expect(call?.abortedAt).toBeDefined();
   });
@@ -185,7 +185,7 @@ describe('a vendor that fails before any text', () => {
 
   it('serves the next request as if nothing had been', async () => {
     const model = models.next();
-    stage.vendor.next((call) => call.cut('reset'));
+    stage.provider.next((call) => call.cut('reset'));
     await stream(stage.origin, { key: stage.key, body: { model } });
 
     const answer = await stream(stage.origin, { key: stage.key, body: { model } });
@@ -194,7 +194,7 @@ describe('a vendor that fails before any text', () => {
   });
 });
 
-describe('a vendor that cannot be reached', () => {
+describe('a provider that cannot be reached', () => {
   it('is told as 502 upstream_error when it refuses the connection', async () => {
     const service = await startService(routesTo([`http://127.0.0.1:${await closedPort()}`]));
     const { key } = await service.createKey();
