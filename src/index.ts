@@ -42,9 +42,9 @@ export {
   type TokenDemand,
 } from './throttling/limit-store.js';
 export { TokensUsed } from './throttling/tokens/tokens-used.js';
-export { CallTrace } from './upstreams/call-trace.js';
-export type { ChatCall, ChatMessage, Role } from './upstreams/chat-call.js';
-export type { CompletionStream } from './upstreams/completion-stream.js';
+export { CallTrace } from './upstreams/completion/call-trace.js';
+export type { ChatCall, ChatMessage, Role } from './upstreams/contract/chat-call.js';
+export type { CompletionStream } from './upstreams/completion/completion-stream.js';
 export { ModelRouter, type CompletionRequest } from './upstreams/model-router.js';
 export type {
   HttpProtocol,
@@ -52,11 +52,11 @@ export type {
   Protocol,
   ServerSentEvent,
   UpstreamRequest,
-} from './upstreams/protocol.js';
+} from './upstreams/contract/protocol.js';
 export type { StreamOutcome } from './usage/record/stream-outcome.js';
 export type { TokenCount, UsageRecord } from './usage/record/usage-record.js';
 export { UnstorableData } from './usage/store/unstorable-data.js';
 export { UsageReports, type UsageRow } from './usage/reports/usage-reports.js';
 export type { UsageSink } from './usage/record/usage-sink.js';
 export { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage/store/usage-store.js';
-export type { FinishReason, StreamPart, TokenUsage } from './upstreams/stream-part.js';
+export type { FinishReason, StreamPart, TokenUsage } from './upstreams/contract/stream-part.js';

@@ -1,17 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ServiceError } from '../common/service-error.js';
 import type { ModelConfig, RouteConfig } from '../config/config.js';
-import type { Attempt } from './attempt.js';
-import type { AttemptObserver, ObservedAttempt } from './attempt-observer.js';
-import type { CallTrace } from './call-trace.js';
-import type { ChatCall } from './chat-call.js';
-import { CircuitBreakers } from './circuit-breakers.js';
-import { CompletionStream, type TrackedAttempt } from './completion-stream.js';
-import { HttpAttempt } from './http-attempt.js';
-import { InProcessAttempt } from './in-process-attempt.js';
-import { ProtocolRegistry } from './protocol-registry.js';
-import { routesToTry } from './route-choice.js';
-import { UpstreamConnections } from './upstream-connections.js';
+import type { Attempt } from './completion/attempt.js';
+import type { AttemptObserver, ObservedAttempt } from './completion/attempt-observer.js';
+import type { CallTrace } from './completion/call-trace.js';
+import type { ChatCall } from './contract/chat-call.js';
+import { CircuitBreakers } from './routing/circuit-breakers.js';
+import { CompletionStream, type TrackedAttempt } from './completion/completion-stream.js';
+import { HttpAttempt } from './completion/http-attempt.js';
+import { InProcessAttempt } from './completion/in-process-attempt.js';
+import { ProtocolRegistry } from './protocols/protocol-registry.js';
+import { routesToTry } from './routing/route-choice.js';
+import { UpstreamConnections } from './transport/upstream-connections.js';
 
 /** A validated request, before a route is chosen. */
 export type CompletionRequest = Pick<ChatCall, 'messages' | 'maxTokens'> & { readonly temperature: number };

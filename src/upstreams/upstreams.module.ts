@@ -1,10 +1,10 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
-import { CircuitBreakers } from './circuit-breakers.js';
+import { CircuitBreakers } from './routing/circuit-breakers.js';
 import { ModelRouter } from './model-router.js';
-import type { Protocol } from './protocol.js';
-import { ProtocolRegistry, REGISTERED_PROTOCOLS } from './protocol-registry.js';
-import { PROTOCOLS } from './protocols.js';
-import { UpstreamConnections } from './upstream-connections.js';
+import type { Protocol } from './contract/protocol.js';
+import { ProtocolRegistry, REGISTERED_PROTOCOLS } from './protocols/protocol-registry.js';
+import { PROTOCOLS } from './protocols/all-protocols.js';
+import { UpstreamConnections } from './transport/upstream-connections.js';
 
 export interface UpstreamsOptions {
   /** Additional protocols of a team. A protocol with the same name as one of {@link PROTOCOLS} replaces it. */

@@ -6,7 +6,7 @@ import { BodiesInFlight } from '../../src/http/body/bodies-in-flight.js';
 import { ClientConnections } from '../../src/http/connections/client-connections.js';
 import { InProcessLimitStore } from '../../src/throttling/in-process/in-process-limit-store.js';
 import type { Admission, AdmissionRequest } from '../../src/throttling/limit-store.js';
-import type { AttemptTrace } from '../../src/upstreams/call-trace.js';
+import type { AttemptTrace } from '../../src/upstreams/completion/call-trace.js';
 import { ModelRouter } from '../../src/upstreams/model-router.js';
 import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { UsageStore } from '../../src/usage/store/usage-store.js';

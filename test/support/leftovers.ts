@@ -14,7 +14,7 @@ import type { RedisConnection } from '../../src/redis/redis-connection.js';
 import { HeldSlots } from '../../src/throttling/held-slots.js';
 import { LimitStore } from '../../src/throttling/limit-store.js';
 import { StreamPlaces } from '../../src/throttling/process-load/stream-places.js';
-import { UpstreamConnections } from '../../src/upstreams/upstream-connections.js';
+import { UpstreamConnections } from '../../src/upstreams/transport/upstream-connections.js';
 import { runningServices } from './running-services.js';
 import { runningTimers } from './timer-watch.js';
 import { waitFor } from './wait-for.js';

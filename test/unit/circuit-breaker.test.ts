@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CircuitBreaker, type AttemptOutcome } from '../../src/upstreams/circuit-breaker.js';
+import { CircuitBreaker, type AttemptOutcome } from '../../src/upstreams/routing/circuit-breaker.js';
 
 const LONG_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureOfStatus } from '../../src/upstreams/upstream-failure.js';
+import { failureOfStatus } from '../../src/upstreams/transport/upstream-failure.js';
 
 const reasonOf = (status: number, body: unknown): string =>
   (failureOfStatus(status, undefined, JSON.stringify(body)).cause as Error).message;

@@ -18,7 +18,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import type { ErrorDetail } from '../../common/service-error.js';
-import type { ChatMessage, Role } from '../../upstreams/chat-call.js';
+import type { ChatMessage, Role } from '../../upstreams/contract/chat-call.js';
 import {
   chatRequestProblems,
   HIGHEST_TEMPERATURE,

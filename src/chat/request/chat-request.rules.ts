@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../../common/service-error.js';
 import { UNKNOWN_MEMBER } from '../../http/request/invalid-request.js';
-import type { Role } from '../../upstreams/chat-call.js';
+import type { Role } from '../../upstreams/contract/chat-call.js';
 
 export const ROLES: readonly Role[] = ['system', 'user', 'assistant'];
 export const MODEL_ID = /^[^/\s]+\/\S+$/;

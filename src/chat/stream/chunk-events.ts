@@ -2,7 +2,7 @@ import { Logger, type MessageEvent } from '@nestjs/common';
 import { Observable, type Subscriber } from 'rxjs';
 import { SilenceTimer } from '../../common/timers/silence-timer.js';
 import { toServiceError } from '../../http/errors/to-service-error.js';
-import type { CompletionStream } from '../../upstreams/completion-stream.js';
+import type { CompletionStream } from '../../upstreams/completion/completion-stream.js';
 import type { Chunk } from './chunk.dto.js';
 import type { GapClock } from './gap-clock.js';
 import type { StreamSink } from './stream-sink.js';

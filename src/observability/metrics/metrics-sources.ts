@@ -10,7 +10,7 @@ import { REDIS } from '../../redis/redis.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { HeldSlots } from '../../throttling/held-slots.js';
 import { LimitOutages } from '../../throttling/limit-outages.js';
-import { CircuitBreakers } from '../../upstreams/circuit-breakers.js';
+import { CircuitBreakers } from '../../upstreams/routing/circuit-breakers.js';
 import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
 
 /** The objects that provide the values of a scrape. */

@@ -1,7 +1,7 @@
 import { Buckets } from '../../common/counts/buckets.js';
 import { Tally } from '../../common/counts/tally.js';
 import type { ErrorCode } from '../../common/service-error.js';
-import type { AttemptTrace } from '../../upstreams/call-trace.js';
+import type { AttemptTrace } from '../../upstreams/completion/call-trace.js';
 import { STREAM_OUTCOMES, type StreamOutcome } from '../../usage/record/stream-outcome.js';
 import type { TokenCount, UsageRecord } from '../../usage/record/usage-record.js';
 import type { UsageSink } from '../../usage/record/usage-sink.js';

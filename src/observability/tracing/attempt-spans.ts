@@ -1,8 +1,8 @@
 import { context, SpanKind, SpanStatusCode, type Attributes, type Span, type Tracer } from '@opentelemetry/api';
 import type { RouteConfig, UpstreamConfig } from '../../config/config.js';
-import type { AttemptObserver, ObservedAttempt } from '../../upstreams/attempt-observer.js';
-import type { AttemptTrace, CallTrace } from '../../upstreams/call-trace.js';
-import type { ChatCall } from '../../upstreams/chat-call.js';
+import type { AttemptObserver, ObservedAttempt } from '../../upstreams/completion/attempt-observer.js';
+import type { AttemptTrace, CallTrace } from '../../upstreams/completion/call-trace.js';
+import type { ChatCall } from '../../upstreams/contract/chat-call.js';
 import { headersOf } from './trace-parent.js';
 
 /** The provider names of the conventions, for upstreams with another name in the built-in catalog. */

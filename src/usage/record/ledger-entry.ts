@@ -1,7 +1,7 @@
 import { ServiceError } from '../../common/service-error.js';
 import type { ModelConfig } from '../../config/config.js';
-import type { CallTrace } from '../../upstreams/call-trace.js';
-import type { ChatMessage } from '../../upstreams/chat-call.js';
+import type { CallTrace } from '../../upstreams/completion/call-trace.js';
+import type { ChatMessage } from '../../upstreams/contract/chat-call.js';
 import { costMicrosOf } from './cost.js';
 import { mostPlausibleTokens, type ModelSize } from './plausible-tokens.js';
 import { outcomeOf } from './stream-outcome.js';

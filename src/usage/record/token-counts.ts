@@ -1,5 +1,5 @@
-import type { CallTrace } from '../../upstreams/call-trace.js';
-import type { ChatMessage } from '../../upstreams/chat-call.js';
+import type { CallTrace } from '../../upstreams/completion/call-trace.js';
+import type { ChatMessage } from '../../upstreams/contract/chat-call.js';
 import { estimatePromptTokens, estimateTokens } from './token-estimate.js';
 import type { TokenCount, UsageRecord } from './usage-record.js';
 

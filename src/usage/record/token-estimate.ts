@@ -1,5 +1,5 @@
 import { estimateTokenCount } from 'tokenx';
-import type { ChatMessage } from '../../upstreams/chat-call.js';
+import type { ChatMessage } from '../../upstreams/contract/chat-call.js';
 
 /** The number of UTF-16 units to read of a prompt. Reading this number takes about 0.2 ms. */
 const SAMPLE_LENGTH = 2_048;

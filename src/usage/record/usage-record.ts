@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../common/service-error.js';
 import type { PriceConfig } from '../../config/config.js';
-import type { AttemptTrace } from '../../upstreams/call-trace.js';
+import type { AttemptTrace } from '../../upstreams/completion/call-trace.js';
 import type { StreamOutcome } from './stream-outcome.js';
 
 /** A number of tokens and its source. An unknown number is `undefined`. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { UpstreamConfig } from '../../../src/config/config.js';
-import type { ChatCall, ChatMessage } from '../../../src/upstreams/chat-call.js';
+import type { ChatCall, ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
 import { BuiltinProtocol } from '../../../src/upstreams/protocols/builtin/builtin.js';
-import type { StreamPart } from '../../../src/upstreams/stream-part.js';
+import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 
 const upstream: UpstreamConfig = {
   name: 'builtin',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatMessage } from '../../../src/upstreams/chat-call.js';
-import { AnthropicProtocol } from '../../../src/upstreams/protocols/anthropic.js';
+import type { ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
+import { AnthropicProtocol } from '../../../src/upstreams/protocols/anthropic/anthropic.js';
 import { ACME, describeProtocol, HELLO } from './describe-protocol.js';
 import { fixturesOf } from './fixtures.js';
 

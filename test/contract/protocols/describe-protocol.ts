@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { UpstreamConfig } from '../../../src/config/config.js';
-import type { ChatCall } from '../../../src/upstreams/chat-call.js';
-import type { HttpProtocol, ServerSentEvent } from '../../../src/upstreams/protocol.js';
-import type { StreamPart } from '../../../src/upstreams/stream-part.js';
+import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
+import type { HttpProtocol, ServerSentEvent } from '../../../src/upstreams/contract/protocol.js';
+import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import type { Fixture } from './fixtures.js';
 import { byteByByte, cutAt, replay } from './replay.js';
 

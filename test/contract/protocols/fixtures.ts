@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorCode } from '../../../src/common/service-error.js';
-import type { FinishReason, TokenUsage } from '../../../src/upstreams/stream-part.js';
+import type { FinishReason, TokenUsage } from '../../../src/upstreams/contract/stream-part.js';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures');
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OpenAiProtocol } from '../../../src/upstreams/protocols/openai.js';
+import { OpenAiProtocol } from '../../../src/upstreams/protocols/openai/openai.js';
 import { ACME, describeProtocol, HELLO } from './describe-protocol.js';
 import { fixturesOf } from './fixtures.js';
 

@@ -1,7 +1,7 @@
-import { CallTrace } from '../../../src/upstreams/call-trace.js';
-import { PartCollector } from '../../../src/upstreams/part-collector.js';
-import type { HttpProtocol } from '../../../src/upstreams/protocol.js';
-import { SseDecoder } from '../../../src/upstreams/sse-decoder.js';
+import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
+import { PartCollector } from '../../../src/upstreams/completion/part-collector.js';
+import type { HttpProtocol } from '../../../src/upstreams/contract/protocol.js';
+import { SseDecoder } from '../../../src/upstreams/transport/sse-decoder.js';
 import type { ExpectedAnswer } from './fixtures.js';
 
 /** Reads a stream as it would arrive in these pieces, and sums it up as the service does. */

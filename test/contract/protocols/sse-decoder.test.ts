@@ -1,8 +1,8 @@
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ServerSentEvent } from '../../../src/upstreams/protocol.js';
-import { SseDecoder } from '../../../src/upstreams/sse-decoder.js';
+import type { ServerSentEvent } from '../../../src/upstreams/contract/protocol.js';
+import { SseDecoder } from '../../../src/upstreams/transport/sse-decoder.js';
 import { byteByByte, cutAt } from './replay.js';
 
 function decode(pieces: Iterable<Uint8Array>, maxEventLength?: number): ServerSentEvent[] {

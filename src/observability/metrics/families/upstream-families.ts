@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { BreakerState } from '../../../upstreams/circuit-breaker.js';
+import type { BreakerState } from '../../../upstreams/routing/circuit-breaker.js';
 import type { StreamFigures } from '../stream-figures.js';
 import { counter, gauge } from './counter-and-gauge.js';
 import { HistogramFamily } from './histogram-family.js';

@@ -1,8 +1,8 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { UpstreamConfig } from '../../../config/config.js';
-import type { ChatCall } from '../../chat-call.js';
-import type { InProcessProtocol } from '../../protocol.js';
-import type { StreamPart } from '../../stream-part.js';
+import type { ChatCall } from '../../contract/chat-call.js';
+import type { InProcessProtocol } from '../../contract/protocol.js';
+import type { StreamPart } from '../../contract/stream-part.js';
 import { ConversationPartner } from './conversation-partner.js';
 import { countWords } from './words.js';
 

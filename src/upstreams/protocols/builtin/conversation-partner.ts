@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ChatMessage } from '../../chat-call.js';
+import type { ChatMessage } from '../../contract/chat-call.js';
 import { MAX_LENGTH_READ } from './clause.js';
 import { FALLBACKS, MEMORIES } from './remarks.js';
 import { requestedWords } from './requested-words.js';

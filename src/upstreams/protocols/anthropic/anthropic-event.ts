@@ -1,0 +1,79 @@
+import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream-part.js';
+import { END, NOTHING, PROGRESS } from '../shared/fixed-parts.js';
+import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
+import { tokenCount, tokenUsage } from '../shared/token-count.js';
+import { reportedFailure } from '../shared/provider-failure.js';
+
+const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'content_filter'],
+  ['tool_use', 'tool_calls'],
+]);
+
+/**
+ * Returns the parts of one event. Uses the `type` of the body, because the `event:` line only repeats it, and can be
+ * missing.
+ */
+export function anthropicEventParts(body: JsonObject): readonly StreamPart[] {
+  switch (body.type) {
+    case 'content_block_delta':
+      return deltaParts(body.delta);
+    case 'content_block_start':
+      return blockParts(body.content_block);
+    case 'message_start':
+      return startParts(body.message);
+    case 'message_delta':
+      return endParts(body);
+    case 'message_stop':
+      return END;
+    case 'error':
+      return [{ type: 'error', error: reportedFailure(body.error ?? body, body) }];
+    default:
+      return NOTHING;
+  }
+}
+
+/** Returns text deltas as text. All other deltas (thinking, signatures, tool input, citations) are not part of the answer. */
+function deltaParts(delta: unknown): readonly StreamPart[] {
+  if (!isJsonObject(delta)) return NOTHING;
+  return delta.type === 'text_delta' ? textParts(delta.text) : PROGRESS;
+}
+
+function blockParts(block: unknown): readonly StreamPart[] {
+  if (!isJsonObject(block)) return NOTHING;
+  return block.type === 'text' ? textParts(block.text) : PROGRESS;
+}
+
+function textParts(text: unknown): readonly StreamPart[] {
+  return isText(text) ? [{ type: 'text', text }] : NOTHING;
+}
+
+/** Leaves out the count of output tokens. At the start this count covers only the first token, not the answer. */
+function startParts(message: unknown): readonly StreamPart[] {
+  const usage = isJsonObject(message) ? usageOf(message.usage) : undefined;
+  if (usage?.inputTokens === undefined) return NOTHING;
+  return [{ type: 'usage', usage: { inputTokens: usage.inputTokens } }];
+}
+
+function endParts(body: JsonObject): readonly StreamPart[] {
+  const parts: StreamPart[] = [];
+  const usage = usageOf(body.usage);
+  if (usage !== undefined) parts.push({ type: 'usage', usage });
+  const raw = isJsonObject(body.delta) ? body.delta.stop_reason : undefined;
+  if (isText(raw)) parts.push({ type: 'finish', reason: FINISH_REASONS.get(raw) ?? 'other', raw });
+  return parts;
+}
+
+/**
+ * Returns the total counts of the message so far. Adds the cached prompt tokens, because Anthropic counts them separately.
+ */
+function usageOf(usage: unknown): TokenUsage | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const uncached = tokenCount(usage.input_tokens);
+  const cached =
+    (tokenCount(usage.cache_read_input_tokens) ?? 0) + (tokenCount(usage.cache_creation_input_tokens) ?? 0);
+  return tokenUsage(uncached === undefined ? undefined : uncached + cached, tokenCount(usage.output_tokens));
+}

@@ -1,0 +1,87 @@
+import { ServiceError } from '../../../common/service-error.js';
+import type { UpstreamConfig } from '../../../config/config.js';
+import type { ChatCall, ChatMessage } from '../../contract/chat-call.js';
+import type { HttpProtocol, ServerSentEvent, UpstreamRequest } from '../../contract/protocol.js';
+import type { StreamPart } from '../../contract/stream-part.js';
+import { anthropicEventParts } from './anthropic-event.js';
+import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
+import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
+import { NOTHING } from '../shared/fixed-parts.js';
+import { jsonBody } from '../shared/json-body.js';
+import { parseJsonObject } from '../shared/json-object.js';
+
+/** The limit if neither the caller nor the catalog sets one. Anthropic requires a limit in each request. */
+const DEFAULT_MAX_TOKENS = 4096;
+
+const HIGHEST_TEMPERATURE = 1;
+
+/** Implements the messages interface of Anthropic, for Anthropic and for providers with the same interface. */
+export class AnthropicProtocol implements HttpProtocol {
+  readonly transport = 'http';
+  readonly name = 'anthropic';
+
+  request(call: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
+    const system = call.messages.filter(({ role }) => role === 'system').map(({ content }) => content);
+    const path = upstream.baseUrl !== undefined && trimmedPath(upstream.baseUrl).endsWith('/v1') ? '' : '/v1';
+    return {
+      url: endpoint(upstream, `${path}/messages`),
+      headers: streamHeaders(
+        {
+          'anthropic-version': '2023-06-01',
+          ...(upstream.apiKey !== undefined && { 'x-api-key': upstream.apiKey }),
+        },
+        upstream,
+      ),
+      body: jsonBody(
+        {
+          model: call.model,
+          max_tokens: call.maxTokens ?? call.modelMaxOutputTokens ?? DEFAULT_MAX_TOKENS,
+          system: system.length === 0 ? undefined : system.join('\n\n'),
+          messages: conversation(call.messages),
+          stream: true,
+          temperature: anthropicTemperature(call.temperature),
+        },
+        call.messages,
+      ),
+    };
+  }
+
+  parts(event: ServerSentEvent): readonly StreamPart[] {
+    const { data } = event;
+    const body = parseJsonObject(data);
+    if (event.event === 'error') return errorEventParts(data, body);
+    if (body !== undefined) return anthropicEventParts(body);
+    // An event without data keeps the connection alive.
+    return data.trim() === '' ? NOTHING : unreadableEventParts(data);
+  }
+}
+
+/**
+ * Returns all messages except system messages, which have their own field. Anthropic joins neighbouring messages of one
+ * role.
+ *
+ * @throws {ServiceError} `invalid_request` when the first message after the system messages is not a user message.
+ */
+function conversation(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const turns = messages.filter(({ role }) => role !== 'system');
+  if (turns[0]?.role !== 'user') {
+    const message =
+      turns.length === 0
+        ? 'must hold at least one message of role "user" for this model'
+        : 'must begin with a message of role "user", after those of role "system", for this model';
+    throw new ServiceError('invalid_request', `The field messages ${message}.`, {
+      details: [{ field: 'messages', message }],
+    });
+  }
+  return turns;
+}
+
+/**
+ * Limits the temperature to 1, the maximum of Anthropic. The maximum of this service is 2.
+ *
+ * Values up to 1 are not scaled, because they have the same meaning in both: 1 is the distribution of the model, and lower
+ * values are more predictable. Halving all values would make every usual answer more predictable than the caller asked for.
+ */
+function anthropicTemperature(temperature: number | undefined): number | undefined {
+  return temperature === undefined ? undefined : Math.min(temperature, HIGHEST_TEMPERATURE);
+}

@@ -1,0 +1,114 @@
+import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream-part.js';
+import { NOTHING, PROGRESS } from '../shared/fixed-parts.js';
+import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
+import { tokenCount, tokenUsage } from '../shared/token-count.js';
+import { reportedFailure, providerFailure, type ProviderFailureCode } from '../shared/provider-failure.js';
+
+const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['length', 'length'],
+  ['model_length', 'length'],
+  ['content_filter', 'content_filter'],
+  ['tool_calls', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+]);
+
+/** Finish reasons that report a failure. The answer is then not complete. */
+const FAILED_FINISHES: ReadonlyMap<string, ProviderFailureCode> = new Map([
+  ['error', 'upstream_error'],
+  ['abort', 'upstream_error'],
+  ['network_error', 'upstream_error'],
+  ['insufficient_system_resource', 'upstream_unavailable'],
+]);
+
+/** Members of a delta that show that the model works on something other than the answer. */
+const PROGRESS_MEMBERS = [
+  'reasoning_content',
+  'reasoning',
+  'thinking',
+  'reasoning_details',
+  'tool_calls',
+  'function_call',
+];
+
+/** Returns the parts of one chunk, in this order: text or progress, usage, then an error, or finish and complete. */
+export function openAiChunkParts(chunk: JsonObject): readonly StreamPart[] {
+  const choice = firstChoice(chunk.choices);
+  const delta = choice !== undefined && isJsonObject(choice.delta) ? choice.delta : undefined;
+  const text = delta === undefined ? '' : textOf(delta.content);
+  const usage = usageOf(chunk);
+  const ending = endingOf(chunk, choice);
+  if (usage === undefined && ending === NOTHING) {
+    if (text !== '') return [{ type: 'text', text }];
+    return delta !== undefined && isProgress(delta) ? PROGRESS : NOTHING;
+  }
+  const parts: StreamPart[] = [];
+  if (text !== '') parts.push({ type: 'text', text });
+  else if (delta !== undefined && isProgress(delta)) parts.push(...PROGRESS);
+  if (usage !== undefined) parts.push({ type: 'usage', usage });
+  parts.push(...ending);
+  return parts;
+}
+
+/** Returns the choice with index 0, because a request asks for one choice. Some servers leave out the index. */
+function firstChoice(choices: unknown): JsonObject | undefined {
+  if (!Array.isArray(choices)) return undefined;
+  return choices.find((choice): choice is JsonObject => isJsonObject(choice) && (choice.index ?? 0) === 0);
+}
+
+/**
+ * Returns the text of a delta. Mistral's reasoning models send a list of parts. Only the parts of type `text` belong to the
+ * answer.
+ */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  let text = '';
+  for (const part of content) {
+    if (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string') text += part.text;
+  }
+  return text;
+}
+
+/** Whether a delta without text shows progress. A list as content then holds something else, such as Mistral's thinking. */
+function isProgress(delta: JsonObject): boolean {
+  return isFilledList(delta.content) || PROGRESS_MEMBERS.some((member) => isFilled(delta[member]));
+}
+
+function isFilled(value: unknown): boolean {
+  return isText(value) || isFilledList(value) || isJsonObject(value);
+}
+
+function isFilledList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
+}
+
+/** Returns the token counts. They are in the last chunk or in a separate chunk. Groq uses the member `x_groq`. */
+function usageOf(chunk: JsonObject): TokenUsage | undefined {
+  const usage = isJsonObject(chunk.usage) ? chunk.usage : isJsonObject(chunk.x_groq) ? chunk.x_groq.usage : undefined;
+  if (!isJsonObject(usage)) return undefined;
+  return tokenUsage(tokenCount(usage.prompt_tokens), tokenCount(usage.completion_tokens));
+}
+
+function endingOf(chunk: JsonObject, choice: JsonObject | undefined): readonly StreamPart[] {
+  const error = errorOf(chunk, choice);
+  if (error) return [{ type: 'error', error: reportedFailure(error, chunk) }];
+  const raw = choice?.finish_reason;
+  if (!isText(raw)) return NOTHING;
+  const failure = FAILED_FINISHES.get(raw);
+  if (failure !== undefined) return [{ type: 'error', error: providerFailure(failure, `finish_reason: ${raw}`) }];
+  return [
+    { type: 'finish', reason: FINISH_REASONS.get(raw) ?? 'other', raw },
+    { type: 'complete', last: false },
+  ];
+}
+
+/**
+ * Returns the error of a chunk, or a falsy value. Providers put the error into a chunk or send it instead of a chunk.
+ * vLLM and Mistral send the error object itself.
+ */
+function errorOf(chunk: JsonObject, choice: JsonObject | undefined): unknown {
+  if (chunk.object === 'error') return chunk.error || chunk;
+  return chunk.error || choice?.error || (isJsonObject(chunk.x_groq) && chunk.x_groq.error);
+}

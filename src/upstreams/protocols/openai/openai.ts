@@ -1,0 +1,52 @@
+import type { UpstreamConfig } from '../../../config/config.js';
+import type { ChatCall } from '../../contract/chat-call.js';
+import type { HttpProtocol, ServerSentEvent, UpstreamRequest } from '../../contract/protocol.js';
+import type { StreamPart } from '../../contract/stream-part.js';
+import { endpoint, streamHeaders } from '../shared/endpoint.js';
+import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
+import { END, NOTHING } from '../shared/fixed-parts.js';
+import { jsonBody } from '../shared/json-body.js';
+import { parseJsonObject } from '../shared/json-object.js';
+import { openAiChunkParts } from './openai-chunk.js';
+
+const END_MARKER = '[DONE]';
+
+/**
+ * Implements the chat completions interface of OpenAI. Most providers and local servers support this interface: OpenAI,
+ * Azure, OpenRouter, Groq, Mistral, DeepSeek, xAI, vLLM, llama.cpp, Ollama. The code detects differences between them from
+ * the received data, not from the name of the provider.
+ */
+export class OpenAiProtocol implements HttpProtocol {
+  readonly transport = 'http';
+  readonly name = 'openai';
+
+  request(call: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
+    const authorization = upstream.apiKey === undefined ? {} : { authorization: `Bearer ${upstream.apiKey}` };
+    return {
+      url: endpoint(upstream, '/chat/completions'),
+      headers: streamHeaders(authorization, upstream),
+      body: jsonBody(
+        {
+          model: call.model,
+          messages: call.messages,
+          stream: true,
+          temperature: call.temperature,
+          [upstream.maxTokensField]: call.maxTokens,
+          stream_options: upstream.includeUsage ? { include_usage: true } : undefined,
+        },
+        call.messages,
+      ),
+    };
+  }
+
+  parts(event: ServerSentEvent): readonly StreamPart[] {
+    const { data } = event;
+    const chunk = parseJsonObject(data);
+    if (event.event === 'error') return errorEventParts(data, chunk);
+    if (chunk !== undefined) return openAiChunkParts(chunk);
+    const text = data.trim();
+    if (text.startsWith(END_MARKER)) return END;
+    // An event without data keeps the connection alive.
+    return text === '' ? NOTHING : unreadableEventParts(data);
+  }
+}

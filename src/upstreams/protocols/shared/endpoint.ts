@@ -1,0 +1,46 @@
+import { ServiceError } from '../../../common/service-error.js';
+import { withoutTrailingSlashes } from '../../../common/text/without-trailing-slashes.js';
+import type { UpstreamConfig } from '../../../config/config.js';
+
+/** The parsed addresses of each upstream, so that a request does not parse them again. */
+const known = new WeakMap<UpstreamConfig, Map<string, URL>>();
+
+/**
+ * Returns the address of `path` under the base URL of the upstream. Keeps the path and the query (`?api-version=…`) of the
+ * base.
+ */
+export function endpoint(upstream: UpstreamConfig, path: string): URL {
+  const addresses = known.get(upstream) ?? new Map<string, URL>();
+  known.set(upstream, addresses);
+  const address = addresses.get(path) ?? addressOf(upstream, path);
+  addresses.set(path, address);
+  return address;
+}
+
+function addressOf({ baseUrl }: UpstreamConfig, path: string): URL {
+  if (baseUrl === undefined) throw new ServiceError('internal_error', 'The upstream of this model has no address.');
+  const url = new URL(baseUrl);
+  url.pathname = trimmedPath(url) + path;
+  url.hash = '';
+  return url;
+}
+
+/** Returns the path of a URL without slashes at its end. */
+export function trimmedPath(url: URL): string {
+  return withoutTrailingSlashes(url.pathname);
+}
+
+/** Returns the headers of an event stream request. Configured headers of the upstream replace headers of the protocol. */
+export function streamHeaders(
+  protocolHeaders: Readonly<Record<string, string>>,
+  upstream: UpstreamConfig,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    accept: 'text/event-stream',
+    ...protocolHeaders,
+  };
+  // Names are in lower case, so that a configured `Authorization` replaces the header of the protocol.
+  for (const [name, value] of Object.entries(upstream.headers)) headers[name.toLowerCase()] = value;
+  return headers;
+}

@@ -1,0 +1,61 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { ServiceError } from '../../common/service-error.js';
+import { ShedLoad } from '../../common/shed-load.js';
+import { CONFIG, type Config, type UpstreamConfig } from '../../config/config.js';
+import { ConnectionPool, type Connection } from './connection-pool.js';
+import type { UpstreamRequest } from '../contract/protocol.js';
+import { UpstreamExchange } from './upstream-exchange.js';
+
+/** The `Retry-After` value for the client, in seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** Sends requests to providers and keeps connections for later requests. `maxStreams` limits the number of connections. */
+@Injectable()
+export class UpstreamConnections implements OnApplicationShutdown {
+  private readonly pools = new Map<string, ConnectionPool>();
+  private readonly limit: number;
+
+  constructor(
+    @Inject(CONFIG) { maxStreams }: Config,
+    private readonly shedLoad: ShedLoad,
+  ) {
+    this.limit = maxStreams;
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @param fresh use a new connection.
+   * @throws {ServiceError} `unavailable` when the number of connections is at the limit and all connections are in use.
+   */
+  send(upstream: UpstreamConfig, request: UpstreamRequest, fresh = false): UpstreamExchange {
+    const pool = this.pool(upstream, request.url.origin);
+    const used = fresh ? undefined : pool.reuse();
+    return new UpstreamExchange(used ?? this.open(pool), request);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([...this.pools.values()].map((pool) => pool.destroy()));
+  }
+
+  private open(pool: ConnectionPool): Connection {
+    const pools = [...this.pools.values()];
+    const count = pools.reduce((sum, { size }) => sum + size, 0);
+    if (count >= this.limit && !pools.some((other) => other.closeUnneeded())) {
+      this.shedLoad.note('upstream_connections');
+      const message = 'This process has as many connections to upstreams as it can hold. Try again.';
+      throw new ServiceError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    return pool.open();
+  }
+
+  private pool(upstream: UpstreamConfig, origin: string): ConnectionPool {
+    const key = `${upstream.name} ${origin}`;
+    let pool = this.pools.get(key);
+    if (pool === undefined) {
+      pool = new ConnectionPool(origin, upstream.timeouts.connectMs);
+      this.pools.set(key, pool);
+    }
+    return pool;
+  }
+}
