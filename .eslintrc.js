@@ -18,7 +18,7 @@ const MAY_IMPORT = {
   redis: ['config'],
   auth: ['config', 'http', 'accounts', 'redis'],
   throttling: ['config', 'http', 'accounts', 'auth', 'redis'],
-  upstreams: ['config'],
+  upstreams: ['config', 'redis'],
   models: ['config', 'http', 'redis', 'upstreams'],
   usage: ['config', 'http', 'database', 'accounts', 'auth', 'throttling', 'upstreams'],
   chat: ['config', 'http', 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage'],

@@ -46,17 +46,51 @@ export { CallTrace } from './upstreams/completion/call-trace.js';
 export type { ChatCall, ChatMessage, Role } from './upstreams/contract/chat-call.js';
 export type { CompletionStream } from './upstreams/completion/completion-stream.js';
 export { ModelRouter, type CompletionRequest } from './upstreams/model-router.js';
+export type { CallContext } from './upstreams/contract/call-context.js';
+export type { Decoder, Framing, FramingLimits, ProviderEvent } from './upstreams/contract/framing.js';
+export type { OptionsSchema } from './upstreams/contract/options-schema.js';
 export type {
+  AnswerHeaders,
+  AnswerReader,
   HttpProtocol,
   InProcessProtocol,
   Protocol,
-  ServerSentEvent,
   UpstreamRequest,
 } from './upstreams/contract/protocol.js';
+export {
+  ProviderFailure,
+  providerFailure,
+  type FailureScope,
+  type ProviderFailureCode,
+  type ProviderFailureOptions,
+} from './upstreams/contract/provider-failure.js';
+export { AnthropicProtocol } from './upstreams/protocols/anthropic/anthropic.js';
+export { BuiltinProtocol } from './upstreams/protocols/builtin/builtin.js';
+export { OpenAiProtocol } from './upstreams/protocols/openai/openai.js';
+export { endpoint, streamHeaders } from './upstreams/protocols/shared/endpoint.js';
+export { errorEventParts, unreadableEventParts } from './upstreams/protocols/shared/event-failure.js';
+export { httpFailure } from './upstreams/protocols/shared/http-failure.js';
+export { jsonBody } from './upstreams/protocols/shared/json-body.js';
+export { isJsonObject, isText, parseJsonObject, type JsonObject } from './upstreams/protocols/shared/json-object.js';
+export { RepeatedEvent } from './upstreams/protocols/shared/repeated-event.js';
+export { reportedFailure } from './upstreams/protocols/shared/reported-failure.js';
+export { retryAfterSeconds } from './upstreams/protocols/shared/retry-after.js';
+export { tokenCount, tokenUsage } from './upstreams/protocols/shared/token-count.js';
+export { ndjson } from './upstreams/transport/ndjson-decoder.js';
+export { sse } from './upstreams/transport/sse-decoder.js';
 export type { StreamOutcome } from './usage/record/stream-outcome.js';
 export type { TokenCount, UsageRecord } from './usage/record/usage-record.js';
 export { UnstorableData } from './usage/store/unstorable-data.js';
 export { UsageReports, type UsageRow } from './usage/reports/usage-reports.js';
 export type { UsageSink } from './usage/record/usage-sink.js';
 export { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage/store/usage-store.js';
-export type { FinishReason, StreamPart, TokenUsage } from './upstreams/contract/stream-part.js';
+export type {
+  CompletionPart,
+  FinishPart,
+  FinishReason,
+  ReasoningPart,
+  StreamPart,
+  TextPart,
+  TokenUsage,
+  UsagePart,
+} from './upstreams/contract/stream-part.js';

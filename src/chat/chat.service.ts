@@ -56,6 +56,7 @@ export class ChatService {
     const completion = {
       messages: request.messages,
       temperature: request.temperature ?? DEFAULT_TEMPERATURE,
+      accountId: principal.accountId,
       maxTokens: withinGrant(maxTokensOf(request, model, principal.tier), request, principal.tier, lease),
     };
     left.throwIfAborted();

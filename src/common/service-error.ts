@@ -8,30 +8,51 @@ const FIELD_LENGTH = 200;
 const DETAIL_LENGTH = 300;
 const MESSAGE_LENGTH = 1_000;
 
-/** All error codes of the API, each with its HTTP status. This is the only table, so no other place can disagree. */
-export const ERROR_STATUS = {
-  invalid_request: 400,
-  upstream_rejected: 400,
-  unauthenticated: 401,
-  key_revoked: 401,
-  forbidden: 403,
-  not_found: 404,
-  model_not_found: 404,
-  method_not_allowed: 405,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  rate_limit_exceeded: 429,
-  concurrency_limit_exceeded: 429,
-  quota_exceeded: 429,
-  internal_error: 500,
-  upstream_error: 502,
-  upstream_unavailable: 503,
-  shutting_down: 503,
-  unavailable: 503,
-  upstream_timeout: 504,
-} as const satisfies Record<string, HttpStatus | number>;
+/** The facts about an error code. */
+export interface ErrorFacts {
+  /** The HTTP status of the answer. */
+  readonly status: HttpStatus | number;
+  /** Who can prevent the error: the caller of the API, the provider of a model, or this service and its operator. */
+  readonly fault: 'caller' | 'provider' | 'service';
+  /** True if another provider may answer the same request. */
+  readonly mayWorkElsewhere?: boolean;
+}
 
-export type ErrorCode = keyof typeof ERROR_STATUS;
+/** All error codes of the API. This is the only table, so no other place can disagree. */
+export const ERRORS = {
+  invalid_request: { status: 400, fault: 'caller' },
+  upstream_rejected: { status: 400, fault: 'caller' },
+  /** Only in a stream. Before the first text, the code is `upstream_rejected`. */
+  content_filtered: { status: 400, fault: 'caller' },
+  unauthenticated: { status: 401, fault: 'caller' },
+  /** Only in a stream. Before the first text, the code is `unauthenticated`. */
+  key_revoked: { status: 401, fault: 'caller' },
+  forbidden: { status: 403, fault: 'caller' },
+  not_found: { status: 404, fault: 'caller' },
+  model_not_found: { status: 404, fault: 'caller' },
+  method_not_allowed: { status: 405, fault: 'caller' },
+  payload_too_large: { status: 413, fault: 'caller' },
+  unsupported_media_type: { status: 415, fault: 'caller' },
+  rate_limit_exceeded: { status: 429, fault: 'caller' },
+  concurrency_limit_exceeded: { status: 429, fault: 'caller' },
+  quota_exceeded: { status: 429, fault: 'caller' },
+  internal_error: { status: 500, fault: 'service' },
+  upstream_error: { status: 502, fault: 'provider', mayWorkElsewhere: true },
+  upstream_unavailable: { status: 503, fault: 'provider', mayWorkElsewhere: true },
+  shutting_down: { status: 503, fault: 'service' },
+  unavailable: { status: 503, fault: 'service' },
+  upstream_timeout: { status: 504, fault: 'provider', mayWorkElsewhere: true },
+} as const satisfies Record<string, ErrorFacts>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** The codes that occur only in a stream, after the headers. */
+export const STREAM_ONLY_CODES: readonly ErrorCode[] = ['content_filtered', 'key_revoked'];
+
+/** Returns the facts about a code. */
+export function factsOf(code: ErrorCode): ErrorFacts {
+  return ERRORS[code];
+}
 
 /** One invalid member of a request. `field` is its path, such as `messages.1.content`. */
 export interface ErrorDetail {
@@ -73,7 +94,7 @@ export class ServiceError extends Error {
   ) {
     super(cutText(message, MESSAGE_LENGTH), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ServiceError';
-    this.status = options.status ?? ERROR_STATUS[code];
+    this.status = options.status ?? ERRORS[code].status;
     this.details = options.details?.slice(0, MOST_DETAILS).map(cutDetail);
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers ?? {};

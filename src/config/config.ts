@@ -24,6 +24,8 @@ export interface Config {
   readonly signUp: 'open' | 'closed';
   /** Whether `/api/docs` and the OpenAPI document are served. */
   readonly apiDocs: 'open' | 'closed';
+  /** The name of the file with the upstreams, models and tiers, as error messages show it. */
+  readonly catalogName: string;
   /** The configured upstreams by name. An upstream with an unset variable is left out. */
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
   /** The models in the order of the file. A model without a configured upstream is left out. */
@@ -53,8 +55,12 @@ export interface TracingConfig {
 /** The default of {@link UpstreamConfig.maxEventBytes}. A typical event of a provider has a few hundred bytes. */
 export const DEFAULT_MAX_EVENT_BYTES = 1024 * 1024;
 
-/** A configured connection to a provider. */
-export interface UpstreamConfig {
+/**
+ * A configured connection to a provider.
+ *
+ * @typeParam Options the options of the protocol, as its schema returns them.
+ */
+export interface UpstreamConfig<Options = unknown> {
   readonly name: string;
   /** The name of the adapter, such as `openai`. */
   readonly protocol: string;
@@ -64,6 +70,8 @@ export interface UpstreamConfig {
   /** Headers for every request. They override the headers of the protocol. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeouts: UpstreamTimeouts;
+  /** The settings of the protocol. Before the check by the protocol: the member of CONFIG_FILE, or `undefined`. */
+  readonly options: Options;
   /** The request member for the token limit. Providers differ: newer models of OpenAI refuse `max_tokens`. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** Whether to ask for token counts in the stream. Some servers refuse this option. */
@@ -91,7 +99,9 @@ export interface ModelConfig {
   readonly maxOutputTokens: number | undefined;
   /** The price of the tokens, if known. */
   readonly price: PriceConfig | undefined;
-  /** The routes with a configured upstream, tried in order. There is at least one. */
+  /** Whether the requests of one account go to the same route while the route is healthy. */
+  readonly sticky: boolean;
+  /** The routes with a configured upstream. There is at least one. */
   readonly routes: readonly [RouteConfig, ...RouteConfig[]];
 }
 
@@ -109,6 +119,10 @@ export interface RouteConfig {
   readonly model: string;
   /** Whether the model accepts a sampling temperature. Some reasoning models refuse it. */
   readonly temperature: boolean;
+  /** Routes with the lowest number are tried first. */
+  readonly priority: number;
+  /** The share of the requests among the routes of the same priority. */
+  readonly weight: number;
 }
 
 /** The limits for an account of the tier. An unset limit means that there is no limit. */

@@ -3,7 +3,7 @@ import { ConfigError } from './config-error.js';
 import { defaultMaxStreams, maxConnectionsFor } from './limits/capacity.js';
 import { readConfigFile, type ConfigFile, type UpstreamEntry } from './sources/config-file.js';
 import { readEnvironment, type Environment } from './sources/environment.js';
-import { interpolate, type Variables } from './sources/interpolation.js';
+import { interpolate, interpolateAll, type Variables } from './sources/interpolation.js';
 
 /** The file that is used if CONFIG_FILE is unset. */
 export const BUILT_IN_CATALOG = new URL('./catalog.yaml', import.meta.url);
@@ -28,7 +28,7 @@ export function loadConfig(variables: Variables = process.env): Config {
   }
 
   if (environment === undefined || file === undefined || problems.length > 0) throw new ConfigError(problems);
-  return { ...fromEnvironment(environment), ...fromFile(file, upstreams, variables) };
+  return { ...fromEnvironment(environment), catalogName: shownAs, ...fromFile(file, upstreams, variables) };
 }
 
 function fromEnvironment(environment: Environment) {
@@ -60,12 +60,20 @@ function tracingOf({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: s
 
 function fromFile(file: ConfigFile, upstreams: ReadonlyMap<string, UpstreamConfig>, variables: Variables) {
   const models = file.models.flatMap((model): ModelConfig[] => {
-    const [first, ...others] = model.routes.flatMap((route): RouteConfig[] => {
+    const [first, ...others] = model.routes.flatMap((route, index): RouteConfig[] => {
       const upstream = upstreams.get(route.upstream);
       const providerModel = interpolate(route.model, variables);
       return upstream === undefined || providerModel.missing.length > 0
         ? []
-        : [{ upstream, model: providerModel.text, temperature: route.temperature }];
+        : [
+            {
+              upstream,
+              model: providerModel.text,
+              temperature: route.temperature,
+              priority: route.priority ?? index + 1,
+              weight: route.weight,
+            },
+          ];
     });
     return first === undefined
       ? []
@@ -81,6 +89,7 @@ function fromFile(file: ConfigFile, upstreams: ReadonlyMap<string, UpstreamConfi
               outputPerMillion: model.price.output_per_million,
               currency: file.currency,
             },
+            sticky: model.sticky,
             routes: [first, ...others],
           },
         ];
@@ -117,6 +126,8 @@ function configureUpstream(
   const baseUrl = entry.base_url === undefined ? undefined : fill(entry.base_url);
   const apiKey = entry.api_key === undefined ? undefined : fill(entry.api_key);
   const headers = Object.fromEntries(Object.entries(entry.headers).map(([header, value]) => [header, fill(value)]));
+  const options = interpolateAll(entry.options, variables);
+  unset.push(...options.missing);
   if (unset.length > 0) return undefined;
 
   if (baseUrl !== undefined && !/^https?:\/\//.test(baseUrl)) return 'base_url: must begin with http:// or https://';
@@ -136,6 +147,7 @@ function configureUpstream(
       firstTokenMs: entry.timeouts.first_token_ms,
       idleMs: entry.timeouts.idle_ms,
     },
+    options: options.value,
     maxTokensField: entry.max_tokens_field,
     includeUsage: entry.include_usage,
     maxEventBytes: entry.max_event_bytes,

@@ -1,31 +1,37 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { ServiceError } from '../common/service-error.js';
+import { Injectable } from '@nestjs/common';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ModelConfig, RouteConfig } from '../config/config.js';
-import type { Attempt } from './completion/attempt.js';
-import type { AttemptObserver, ObservedAttempt } from './completion/attempt-observer.js';
+import { AttemptAccount } from './completion/attempt-account.js';
+import { AttemptContext } from './completion/attempt-context.js';
+import type { AttemptObserver } from './completion/attempt-observer.js';
+import { Attempt } from './completion/attempt.js';
 import type { CallTrace } from './completion/call-trace.js';
+import { CompletionStream } from './completion/completion-stream.js';
+import { HttpSource } from './completion/http-source.js';
+import { InProcessSource } from './completion/in-process-source.js';
 import type { ChatCall } from './contract/chat-call.js';
-import { CircuitBreakers } from './routing/circuit-breakers.js';
-import { CompletionStream, type TrackedAttempt } from './completion/completion-stream.js';
-import { HttpAttempt } from './completion/http-attempt.js';
-import { InProcessAttempt } from './completion/in-process-attempt.js';
 import { ProtocolRegistry } from './protocols/protocol-registry.js';
-import { routesToTry } from './routing/route-choice.js';
+import { routesToTry } from './routing/route-order.js';
+import { RouteStates } from './routing/route-states.js';
 import { UpstreamConnections } from './transport/upstream-connections.js';
 
 /** A validated request, before a route is chosen. */
-export type CompletionRequest = Pick<ChatCall, 'messages' | 'maxTokens'> & { readonly temperature: number };
+export type CompletionRequest = Pick<ChatCall, 'messages' | 'maxTokens'> & {
+  readonly temperature: number;
+  readonly accountId: string;
+  /** Whether the stream returns reasoning. Without reasoning, a failover is possible until the first text. */
+  readonly reasoning?: boolean;
+};
 
-/** Sends a completion request to the providers of a model, in the order of the model's routes. */
+/** Sends a completion request to the providers of a model, by the priorities and weights of the model's routes. */
 @Injectable()
 export class ModelRouter {
-  private readonly logger = new Logger(ModelRouter.name);
   private observer: AttemptObserver | undefined;
 
   constructor(
     private readonly protocols: ProtocolRegistry,
     private readonly connections: UpstreamConnections,
-    private readonly breakers: CircuitBreakers,
+    private readonly states: RouteStates,
   ) {}
 
   /** Sets the observer that is notified of each attempt. There is at most one. */
@@ -45,63 +51,42 @@ export class ModelRouter {
     trace: CallTrace,
     onOver: (failure?: unknown) => void,
   ): CompletionStream {
-    let observed: ObservedAttempt | undefined;
-    const endObserved = (): void => {
-      observed?.end(trace);
-      observed = undefined;
-    };
-    const begin = (route: RouteConfig): TrackedAttempt => {
-      const { name } = route.upstream;
-      const traced = trace.beginAttempt(name);
-      const call = callOf(model, route, request);
-      observed = this.observer?.begin(traced, route, call);
-      const attempt = this.attempt(route, call, trace, observed?.headers);
-      const settled = this.breakers.of(route.upstream).begin();
-      return {
-        attempt,
-        accept: () => {
-          traced.accepted = true;
-        },
-        settle: (outcome, error) => {
-          settled(outcome);
-          const elapsedMs = trace.elapsedMs - traced.startedMs;
-          if (outcome === 'succeeded' && trace.textLength > 0) traced.firstTextMs = elapsedMs;
-          if (outcome !== 'succeeded') traced.durationMs = elapsedMs;
-          if (error instanceof ServiceError) traced.code = error.code;
-          if (outcome !== 'succeeded') endObserved();
-          if (!(error instanceof ServiceError)) return;
-          if (error.code.startsWith('upstream_')) {
-            const reason = error.cause instanceof Error ? error.cause.message : error.message;
-            this.logger.warn({
-              msg: 'An upstream failed',
-              requestId: trace.requestId,
-              model: model.id,
-              upstream: name,
-              code: error.code,
-              reason,
-            });
-          }
-        },
-      };
-    };
-    return new CompletionStream(routesToTry(model.routes, this.breakers), begin, (failure) => {
-      const { lastAttempt } = trace;
-      if (lastAttempt !== undefined) lastAttempt.durationMs ??= trace.elapsedMs - lastAttempt.startedMs;
-      endObserved();
-      onOver(failure);
-    });
+    const begin = (route: RouteConfig, onChange: () => void): Attempt =>
+      this.begin(model, route, request, trace, onChange);
+    // Later attempts begin in a callback of a connection. Their spans still belong to the request.
+    const inRequest = this.observer && AsyncLocalStorage.snapshot();
+    return new CompletionStream(
+      routesToTry(model, request.accountId, this.states, Math.random),
+      inRequest === undefined ? begin : (route, onChange) => inRequest(begin, route, onChange),
+      onOver,
+    );
   }
 
-  private attempt(
-    { upstream }: RouteConfig,
-    call: ChatCall,
+  private begin(
+    model: ModelConfig,
+    route: RouteConfig,
+    request: CompletionRequest,
     trace: CallTrace,
-    headers?: Readonly<Record<string, string>>,
+    onChange: () => void,
   ): Attempt {
-    const protocol = this.protocols.of(upstream);
-    return protocol.transport === 'http'
-      ? new HttpAttempt(protocol, call, upstream, this.connections, trace, headers)
-      : new InProcessAttempt(protocol, call, upstream, trace);
+    const { protocol, upstream } = this.protocols.of(route.upstream);
+    const call = callOf(model, route, request);
+    const attempt = trace.beginAttempt(upstream.name);
+    const observed = this.observer?.begin(attempt, route, call);
+    const { connections } = this;
+    const context = new AttemptContext(trace.requestId, request.accountId, observed?.headers, upstream, connections);
+    const use = this.states.of(route).begin();
+    return new Attempt(
+      (collector, changed) =>
+        protocol.transport === 'http'
+          ? new HttpSource(protocol, call, upstream, connections, context, collector, changed)
+          : new InProcessSource(protocol, call, upstream, context, collector, changed),
+      upstream.timeouts,
+      trace,
+      new AttemptAccount(model.id, route, trace, attempt, use, context, observed),
+      onChange,
+      request.reasoning,
+    );
   }
 }
 

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ERROR_STATUS } from '../../src/common/service-error.js';
+import { ERRORS } from '../../src/common/service-error.js';
 import { Metrics } from '../../src/observability/metrics/metrics.js';
 import { MetricsSources } from '../../src/observability/metrics/metrics-sources.js';
 import type { RedisConnection } from '../../src/redis/redis-connection.js';
@@ -49,7 +49,7 @@ const TARGET_LABELS = ['job', 'instance', 'namespace', 'pod'];
 const OF_PROMETHEUS = new Map([['up', new Set<string>()]]);
 const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
   outcome: STREAM_OUTCOMES,
-  code: Object.keys(ERROR_STATUS),
+  code: Object.keys(ERRORS),
   state: ['closed', 'open', 'half_open'],
   quantile: ['0.5', '0.99', '1'],
   source: ['reported', 'estimated'],

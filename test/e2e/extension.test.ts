@@ -7,12 +7,13 @@ import {
   LimitStore,
   ServiceError,
   type Admission,
+  type AnswerReader,
   type ChatCall,
   type HttpProtocol,
   type InProcessProtocol,
   type LimitState,
   type Principal,
-  type ServerSentEvent,
+  type ProviderEvent,
   type StreamPart,
   type UpstreamConfig,
   type UpstreamRequest,
@@ -51,8 +52,11 @@ class WordsProtocol implements HttpProtocol {
     };
   }
 
-  parts({ data }: ServerSentEvent): readonly StreamPart[] {
-    return data === '.' ? [{ type: 'complete', last: true }] : [{ type: 'text', text: `${data} ` }];
+  open(): AnswerReader {
+    return {
+      parts: ({ data }: ProviderEvent) =>
+        data === '.' ? [{ type: 'complete', last: true }] : [{ type: 'text', text: `${data} ` }],
+    };
   }
 }
 

@@ -22,11 +22,15 @@ describe('connections to upstreams', () => {
   });
 
   const send = (name = 'acme') =>
-    connections.send({ name, timeouts: { connectMs: 1_000 } } as UpstreamConfig, {
-      url: new URL(provider.origin),
-      headers: {},
-      body: '{}',
-    });
+    connections.send(
+      { name, timeouts: { connectMs: 1_000 } } as UpstreamConfig,
+      {
+        url: new URL(provider.origin),
+        headers: {},
+        body: '{}',
+      },
+      () => undefined,
+    );
   const refusals = () => new Map(shedLoad.counts).get('upstream_connections');
 
   it('are refused beyond the limit, over all upstreams', () => {
@@ -45,13 +49,13 @@ describe('connections to upstreams', () => {
 
   it('give way when they are idle, or when their answers are whole', async () => {
     const answered = send();
-    await answered.response();
+    await waitFor(() => answered.head, 'the head');
     await waitFor(() => (answered.take() === undefined ? answered.isOver : false), 'the answer');
     provider.answers((call) => {
       call.head();
     });
     const open = send('backup');
-    await open.response();
+    await waitFor(() => open.head, 'the head');
     open.finish(60_000);
 
     send('spare');

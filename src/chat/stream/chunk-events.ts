@@ -16,57 +16,87 @@ const logger = new Logger('ChatStream');
  * Converts the texts of an answer to the events of the stream. The next text is read only when the socket of the client can
  * take more data. So a slow client slows the provider down.
  */
-export function chunkEvents(texts: CompletionStream, sink: StreamSink, gaps?: GapClock): Observable<MessageEvent> {
+export function chunkEvents(parts: CompletionStream, sink: StreamSink, gaps?: GapClock): Observable<MessageEvent> {
   return new Observable((subscriber) => {
-    const send: Send = (event) => {
-      sink.sending();
-      subscriber.next(event);
-    };
-    const silence = new SilenceTimer(
-      KEEP_ALIVE_MS,
-      () => sink.isReady,
-      () => {
-        send({ comment: 'keep-alive' });
-      },
-    );
-    void pump(texts, send, sink, subscriber, silence, gaps);
+    const pump = new ChunkPump(parts, sink, subscriber, gaps);
+    pump.run();
     return () => {
-      silence.stop();
-      void texts.return();
+      pump.stop();
     };
   });
 }
 
-type Send = (event: MessageEvent) => void;
+/** Moves the parts of one answer to its subscriber. It uses no promise for a part that has already arrived. */
+class ChunkPump {
+  private readonly silence: SilenceTimer;
+  private isWaitingForClient = false;
 
-async function pump(
-  texts: CompletionStream,
-  send: Send,
-  sink: StreamSink,
-  subscriber: Subscriber<MessageEvent>,
-  silence: SilenceTimer,
-  gaps: GapClock | undefined,
-): Promise<void> {
-  try {
-    for (;;) {
-      const next = await texts.next();
-      if (subscriber.closed) return;
-      if (next.done === true) break;
-      gaps?.text();
-      if (texts.isWhole) sink.cork();
-      send({ data: { content: next.value, done: false } satisfies Chunk });
-      silence.allow(KEEP_ALIVE_MS);
-      if (sink.isReady) continue;
-      await sink.ready();
-      gaps?.ready();
-    }
-    send({ data: LAST_CHUNK });
-  } catch (error) {
-    if (subscriber.closed) return;
-    send({ type: 'error', data: failedChunk(error) });
+  constructor(
+    private readonly parts: CompletionStream,
+    private readonly sink: StreamSink,
+    private readonly subscriber: Subscriber<MessageEvent>,
+    private readonly gaps: GapClock | undefined,
+  ) {
+    this.silence = new SilenceTimer(
+      KEEP_ALIVE_MS,
+      () => sink.isReady,
+      () => {
+        this.send({ comment: 'keep-alive' });
+      },
+    );
+    parts.onReadable = () => {
+      this.run();
+    };
   }
-  sink.ending();
-  subscriber.complete();
+
+  /** Sends everything that has arrived, until the client cannot take more. */
+  run(): void {
+    if (this.isWaitingForClient || this.subscriber.closed) return;
+    try {
+      while (this.sendNext()) if (!this.sink.isReady) return this.waitForClient();
+    } catch (error) {
+      this.end({ type: 'error', data: failedChunk(error) });
+      return;
+    }
+    if (this.parts.isOver) this.end({ data: LAST_CHUNK });
+  }
+
+  stop(): void {
+    this.silence.stop();
+    void this.parts.return();
+  }
+
+  /** Sends the next part. Returns false when there is none. Only texts are part of the stream. */
+  private sendNext(): boolean {
+    const part = this.parts.read();
+    if (part === undefined) return false;
+    if (part.type !== 'text') return true;
+    this.gaps?.text();
+    if (this.parts.isWhole) this.sink.cork();
+    this.send({ data: { content: part.text, done: false } satisfies Chunk });
+    this.silence.allow(KEEP_ALIVE_MS);
+    return true;
+  }
+
+  private waitForClient(): void {
+    this.isWaitingForClient = true;
+    this.sink.whenReady((wasSlow) => {
+      this.isWaitingForClient = false;
+      if (wasSlow) this.gaps?.ready();
+      this.run();
+    });
+  }
+
+  private send(event: MessageEvent): void {
+    this.sink.sending();
+    this.subscriber.next(event);
+  }
+
+  private end(event: MessageEvent): void {
+    this.send(event);
+    this.sink.ending();
+    this.subscriber.complete();
+  }
 }
 
 function failedChunk(thrown: unknown): Chunk {

@@ -11,7 +11,7 @@ export class StreamSink {
   private pending = 0;
   /** True while the socket holds back data until the end of this turn of the event loop. */
   private corked = false;
-  private onProgress: (() => void) | undefined;
+  private onReady: ((wasSlow: boolean) => void) | undefined;
 
   /** @param stallMs the time after which the connection of a client that reads nothing is closed. */
   constructor(
@@ -31,9 +31,9 @@ export class StreamSink {
       if (event !== '') {
         this.pending--;
         if (!this.writeChunk(event)) write(event);
-        this.onProgress?.();
+        if (this.pending === 0) this.look(false);
       }
-      // Nest does not need to wait: the next event is sent when `ready` resolves.
+      // Nest does not need to wait: the next event is sent when the sink is ready.
       return true;
     };
   }
@@ -69,25 +69,41 @@ export class StreamSink {
     return this.pending === 0 && !response.writableNeedDrain && response.socket?.writableNeedDrain !== true;
   }
 
-  /** Resolves when {@link isReady} is true, or when the connection is closed. */
-  ready(): Promise<void> {
+  /**
+   * Calls the listener once, when {@link isReady} is true. Does not call it after the connection is closed.
+   *
+   * @param listener `wasSlow`: the client has not read fast enough, so the sink had to wait for the client.
+   */
+  whenReady(listener: (wasSlow: boolean) => void): void {
+    this.onReady = listener;
+    if (this.pending === 0) this.look(false);
+  }
+
+  private look(wasSlow: boolean): void {
+    const { onReady } = this;
+    if (onReady === undefined) return;
+    if (!this.isReady) {
+      if (!wasSlow) this.awaitClient();
+      return;
+    }
+    this.onReady = undefined;
+    onReady(wasSlow);
+  }
+
+  /** Waits until the client has read enough. Closes the connection if that takes too long. */
+  private awaitClient(): void {
     const { response } = this;
     const { socket } = response;
-    if (this.isReady || response.destroyed) return Promise.resolve();
-    return new Promise((resolve) => {
-      const stall = setTimeout(() => response.destroy(), this.stallMs);
-      const settle = (): void => {
-        if (!this.isReady && !response.destroyed) return;
-        clearTimeout(stall);
-        this.onProgress = undefined;
-        response.off('drain', settle).off('close', settle);
-        socket?.off('drain', settle);
-        resolve();
-      };
-      this.onProgress = settle;
-      response.on('drain', settle).on('close', settle);
-      socket?.on('drain', settle);
-    });
+    const stall = setTimeout(() => response.destroy(), this.stallMs);
+    const drained = (): void => {
+      if (!this.isReady && !response.destroyed) return;
+      clearTimeout(stall);
+      response.off('drain', drained).off('close', drained);
+      socket?.off('drain', drained);
+      if (!response.destroyed) this.look(true);
+    };
+    response.on('drain', drained).on('close', drained);
+    socket?.on('drain', drained);
   }
 
   /**

@@ -35,6 +35,11 @@ const Upstream = z.strictObject({
     .default({})
     .describe('Sent with every request, over the headers of the protocol.'),
   timeouts: Timeouts.prefault({}).describe('How long to wait for the provider, in milliseconds.'),
+  options: z.record(z.string(), z.unknown()).optional().meta({
+    description: 'The settings of the protocol. The protocol checks them at start-up.',
+    accepts: 'an object, as the protocol documents it',
+    unset: 'the defaults of the protocol',
+  }),
   max_tokens_field: z
     .enum(['max_tokens', 'max_completion_tokens'])
     .default('max_tokens')
@@ -52,6 +57,16 @@ const Route = z.strictObject({
   upstream: text.describe('The name of one of the upstreams.'),
   model: text.describe("The provider's own name of the model."),
   temperature: z.boolean().default(true).describe('Whether to send a temperature, which some reasoning models refuse.'),
+  priority: z.int().min(1).max(1_000).optional().meta({
+    description: 'Routes with the lowest number are tried first.',
+    unset: 'the position of the route in the list, from 1',
+  }),
+  weight: z
+    .number()
+    .min(0.001)
+    .max(1_000)
+    .default(1)
+    .describe('The share of the requests among the routes of the same priority.'),
 });
 
 const price = z.number().min(0).max(1_000_000);
@@ -77,11 +92,17 @@ const Model = z.strictObject({
     unset: 'no limit of the model',
   }),
   price: Price.optional().meta({ description: 'What tokens cost, in `currency`.', unset: 'no cost is recorded' }),
+  sticky: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether the requests of one account go to the same route while the route is healthy, so that the prompt cache of the provider is used.',
+    ),
   routes: z
     .array(Route)
     .min(1, 'must name at least one route')
     .describe(
-      'Tried in order until one of them gives the first text. A route without a configured upstream is left out.',
+      'Tried by priority, and within a priority by weight, until a route gives the first text. A route without a configured upstream is left out.',
     ),
 });
 

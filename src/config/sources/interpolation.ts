@@ -37,3 +37,19 @@ export function interpolate(template: string, variables: Variables): Interpolate
   });
   return { text, missing };
 }
+
+/** Replaces the variables in all texts of a value. See {@link interpolate}. The names of members stay as they are. */
+export function interpolateAll(value: unknown, variables: Variables): { value: unknown; missing: readonly string[] } {
+  const missing: string[] = [];
+  const fill = (part: unknown): unknown => {
+    if (typeof part === 'string') {
+      const filled = interpolate(part, variables);
+      missing.push(...filled.missing);
+      return filled.text;
+    }
+    if (Array.isArray(part)) return part.map(fill);
+    if (typeof part !== 'object' || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([name, member]) => [name, fill(member)]));
+  };
+  return { value: fill(value), missing };
+}

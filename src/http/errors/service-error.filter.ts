@@ -1,6 +1,6 @@
 import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { ServiceError } from '../../common/service-error.js';
+import { factsOf, ServiceError } from '../../common/service-error.js';
 import { dropRestOfBody } from '../body/unread-body.js';
 import { allowedMethods } from '../routing/allowed-methods.js';
 import { sendError } from './send-error.js';
@@ -21,7 +21,7 @@ export class ServiceErrorFilter implements ExceptionFilter {
     const error = orMethodNotAllowed(toServiceError(thrown), request);
     const { requestId } = request.context;
     // Errors of an upstream are logged where the upstream was called.
-    if (error.status >= 500 && !error.code.startsWith('upstream_')) this.log(error, requestId);
+    if (error.status >= 500 && factsOf(error.code).fault !== 'provider') this.log(error, requestId);
 
     if (response.headersSent) {
       // It is too late to send the error. Cutting the connection shows the client that the answer is incomplete.

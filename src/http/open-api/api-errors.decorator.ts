@@ -8,12 +8,9 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { ApiResponseOptions } from '@nestjs/swagger';
-import { ERROR_STATUS, type ErrorCode } from '../../common/service-error.js';
+import { ERRORS, STREAM_ONLY_CODES, type ErrorCode } from '../../common/service-error.js';
 
-/** Only a stream can end with this code. A request gets `unauthenticated` instead. */
-const STREAM_ONLY: ErrorCode = 'key_revoked';
-
-const CODES = (Object.keys(ERROR_STATUS) as ErrorCode[]).filter((code) => code !== STREAM_ONLY);
+const CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !STREAM_ONLY_CODES.includes(code));
 
 @ApiSchema({ name: 'ErrorDetail' })
 class ErrorDetailDto {
@@ -59,7 +56,7 @@ export const ApiErrors = (...statuses: number[]): MethodDecorator =>
     ...statuses.map((status) =>
       ApiResponse({
         status,
-        description: CODES.filter((code) => ERROR_STATUS[code] === status)
+        description: CODES.filter((code) => ERRORS[code].status === status)
           .map((code) => `\`${code}\``)
           .join(', '),
         content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorBodyDto) } } },

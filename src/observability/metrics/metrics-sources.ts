@@ -10,7 +10,7 @@ import { REDIS } from '../../redis/redis.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { HeldSlots } from '../../throttling/held-slots.js';
 import { LimitOutages } from '../../throttling/limit-outages.js';
-import { CircuitBreakers } from '../../upstreams/routing/circuit-breakers.js';
+import { RouteStates } from '../../upstreams/routing/route-states.js';
 import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
 
 /** The objects that provide the values of a scrape. */
@@ -24,7 +24,7 @@ export class MetricsSources {
     readonly openStreams: OpenStreams,
     readonly gaps: ChunkGaps,
     readonly ledger: UsageLedger,
-    readonly breakers: CircuitBreakers,
+    readonly routes: RouteStates,
     readonly slots: HeldSlots,
     readonly outages: LimitOutages,
     readonly database: DatabasePresence,

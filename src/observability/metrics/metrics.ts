@@ -21,12 +21,12 @@ export class Metrics {
   private readonly delay = new EventLoopDelay();
 
   constructor(sources: MetricsSources) {
-    const { config, breakers, gaps } = sources;
+    const { config, routes, gaps } = sources;
     this.contentType = this.registry.contentType;
     this.streams = new StreamFigures(config.upstreams.keys());
     registerRequests(this.registry, this.requests);
     registerStreams(this.registry, this.streams, gaps);
-    registerUpstreams(this.registry, this.streams, (name) => breakers.of({ name }).state);
+    registerUpstreams(this.registry, this.streams, routes);
     registerStores(this.registry, sources);
     registerProcess(this.registry, sources, this.delay);
   }

@@ -1,5 +1,5 @@
 import { Tally } from '../../common/counts/tally.js';
-import { ERROR_STATUS, type ErrorCode } from '../../common/service-error.js';
+import { ERRORS, type ErrorCode } from '../../common/service-error.js';
 import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
 
 export const NO_ROUTE = 'none';
@@ -17,7 +17,7 @@ const LIMITS: Partial<Record<ErrorCode, string>> = {
 export class RequestFigures implements RequestObserver {
   /** The keys are `<method> <status> <route>`. */
   readonly requests = new Tally();
-  readonly errors = new Tally<ErrorCode>(Object.keys(ERROR_STATUS) as ErrorCode[]);
+  readonly errors = new Tally<ErrorCode>(Object.keys(ERRORS) as ErrorCode[]);
   /** The keys are `<limit> <tier>`. */
   readonly limits = new Tally();
   bytes = 0;

@@ -1,79 +1,121 @@
-import { ServiceError } from '../../common/service-error.js';
+import { factsOf, ServiceError } from '../../common/service-error.js';
 import type { RouteConfig } from '../../config/config.js';
+import type { CompletionPart } from '../contract/stream-part.js';
+import { unexpectedFailure } from '../transport/connection-failure.js';
 import type { Attempt } from './attempt.js';
-import type { AttemptOutcome } from '../routing/circuit-breaker.js';
 
-/** An attempt and the callbacks that report its progress. */
-export interface TrackedAttempt {
-  readonly attempt: Attempt;
-  /** Call this when the provider has accepted the request. */
-  readonly accept: () => void;
-  /** Call this with the result of the attempt. Pass `error` when the provider failed. */
-  readonly settle: (outcome: AttemptOutcome, error?: unknown) => void;
-}
+/** The reason for stopping a completion when its reader has left. */
+export const CLIENT_GONE = new Error('The client has left.');
+
+/** Starts an attempt at a route. The attempt calls `onChange` when there may be something to read. */
+export type BeginAttempt = (route: RouteConfig, onChange: () => void) => Attempt;
 
 /**
- * Streams the text of one completion from the first route that returns text. When an attempt fails before its first text,
+ * Streams the parts of one completion from the first route that returns text. When an attempt fails before its first text,
  * the stream tries the next route. A later failure is thrown, because text that was already sent must not be sent twice.
  *
- * The iteration ends only after the provider has marked the answer as complete.
+ * There are two ways to read. A loop over the stream (`for await`) waits for each part. {@link read} returns what has
+ * arrived, and {@link onReadable} tells when there is more: this costs no promise for each part. The stream ends only after
+ * the provider has marked the answer as complete.
  */
-export class CompletionStream implements AsyncIterableIterator<string, undefined> {
-  /** Resolves when a provider has accepted the request. Never rejects: {@link begun} and {@link next} report failures. */
+export class CompletionStream implements AsyncIterableIterator<CompletionPart, undefined> {
+  /** Called when {@link read} may return more, or throw. */
+  onReadable: () => void = () => undefined;
+  /** Resolves when a provider has accepted the request. Never rejects: {@link begun} and {@link read} report failures. */
   readonly accepted: Promise<void>;
   /** Resolves at the first text, or when the answer is complete without text. Rejects when all routes fail. */
   readonly begun: Promise<void>;
   private accept!: () => void;
-  private current: TrackedAttempt | undefined;
-  private first: { readonly text: string | undefined } | undefined;
-  private stopped: Error | undefined;
+  private begin!: () => void;
+  private refuse!: (failure: Error) => void;
+  private current: Attempt | undefined;
+  /** What the current route has sent before its first text. Another route may still replace it. */
+  private held: CompletionPart[] = [];
+  private hasBegun = false;
+  /** The failure that {@link read} has not thrown yet. */
+  private failure: Error | undefined;
   private over = false;
 
-  /** @param onOver called once at the end of the completion, with `undefined` on success, or with the failure otherwise. */
+  /**
+   * @param routes the routes to try. May throw when there is no route to try.
+   * @param onOver called once at the end of the completion, with `undefined` on success, or with the failure otherwise.
+   */
   constructor(
-    private readonly routes: Iterable<RouteConfig>,
-    private readonly begin: (route: RouteConfig) => TrackedAttempt,
+    private readonly routes: Iterator<RouteConfig>,
+    private readonly attempt: BeginAttempt,
     private readonly onOver: (failure?: unknown) => void,
   ) {
     this.accepted = new Promise((resolve) => {
       this.accept = resolve;
     });
-    this.begun = this.findRoute().catch((error: unknown) => {
-      this.end(error);
-      throw error;
+    this.begun = new Promise((resolve, reject) => {
+      this.begin = resolve;
+      this.refuse = reject;
     });
-    // The failure also reaches the caller of next(). This handler prevents an unhandled rejection until then.
+    // The failure also reaches the reader. This handler prevents an unhandled rejection until then.
     this.begun.catch(() => undefined);
+    this.tryNext();
   }
 
-  /** True when {@link next} has returned the complete text, so that only the end can follow. */
+  /** True when the end is reached: {@link read} returns nothing more. */
+  get isOver(): boolean {
+    return this.over && this.failure === undefined;
+  }
+
+  /** True when {@link read} has returned the complete text, so that only the end can follow. */
   get isWhole(): boolean {
-    return this.current?.attempt.isWhole ?? false;
+    return this.current?.isWhole ?? false;
   }
 
-  async next(): Promise<IteratorResult<string, undefined>> {
-    try {
-      const text = await this.read();
-      if (text !== undefined) return { done: false, value: text };
-    } catch (error) {
-      this.settleFailure(error);
-      this.end(this.stopped ?? error);
-      throw this.stopped ?? error;
+  /**
+   * Returns the next part that has arrived. Returns `undefined` when nothing has arrived, and at the end (see
+   * {@link isOver}).
+   *
+   * @throws the reason why the answer is not complete. It is thrown once.
+   */
+  read(): CompletionPart | undefined {
+    if (this.hasBegun && !this.over) {
+      const part = this.held.shift() ?? this.readCurrent();
+      if (part !== undefined) return part;
     }
-    this.end(undefined);
-    return { done: true, value: undefined };
+    const { failure } = this;
+    this.failure = undefined;
+    if (failure !== undefined) throw failure;
+    return undefined;
   }
 
-  /** Stops the work of the provider. A waiting {@link next} rejects with `reason`. Has no effect after the end. */
+  /** @throws as {@link read}. Only one call at a time. */
+  next(): Promise<IteratorResult<CompletionPart, undefined>> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        try {
+          const value = this.read();
+          if (value !== undefined) resolve({ done: false, value });
+          else if (this.isOver) resolve({ done: true, value: undefined });
+          else return;
+        } catch (error) {
+          reject(error as Error);
+        }
+        this.onReadable = () => undefined;
+      };
+      this.onReadable = look;
+      look();
+    });
+  }
+
+  /** Stops the work of the provider. The next {@link read} throws `reason`. Has no effect after the end. */
   stop(reason: Error): void {
     if (this.over) return;
-    this.stopped ??= reason;
-    this.current?.attempt.close(reason);
-    this.end(this.stopped);
+    this.current?.stop(reason);
+    this.fail(reason);
+    this.onReadable();
   }
 
-  return(): Promise<IteratorResult<string, undefined>> {
-    this.stop(CLIENT_GONE);
+  return(): Promise<IteratorResult<CompletionPart, undefined>> {
+    if (!this.over) {
+      this.current?.stop(CLIENT_GONE);
+      this.end(CLIENT_GONE);
+    }
     return Promise.resolve({ done: true, value: undefined });
   }
 
@@ -81,67 +123,92 @@ export class CompletionStream implements AsyncIterableIterator<string, undefined
     return this;
   }
 
-  private async read(): Promise<string | undefined> {
-    if (this.first === undefined) await this.begun;
-    const { first } = this;
-    if (first !== undefined && first !== TAKEN) {
-      this.first = TAKEN;
-      return first.text;
+  private readonly changed = (): void => {
+    if (this.over) return;
+    if (!this.hasBegun) this.look();
+    if (this.hasBegun || this.over) this.onReadable();
+  };
+
+  private readCurrent(): CompletionPart | undefined {
+    const { current } = this;
+    try {
+      const part = current?.read();
+      if (part === undefined && current?.isOver === true) this.end(undefined);
+      return part;
+    } catch (error) {
+      this.fail(error as Error);
+      return undefined;
     }
-    return this.current?.attempt.next();
   }
 
-  private async findRoute(): Promise<void> {
-    let failure: unknown;
-    for (const route of this.routes) {
-      if (this.stopped !== undefined) throw this.stopped;
-      const { attempt, accept } = (this.current = this.begin(route));
-      const accepted = (): void => {
-        accept();
-        this.accept();
-      };
-      attempt.accepted().then(accepted, () => undefined);
+  /** Tries routes until one of them waits for its provider, or has begun. */
+  private tryNext(lastFailure?: Error): void {
+    let failure = lastFailure;
+    while (!this.over && !this.hasBegun) {
       try {
-        this.first = { text: await attempt.next() };
-        this.current.settle('succeeded');
-        return;
+        const next = this.routes.next();
+        if (next.done === true) throw failure ?? new Error('The model has no route.');
+        this.held = [];
+        this.current = this.attempt(next.value, this.changed);
       } catch (error) {
-        this.settleFailure(error);
-        failure = error;
-        if (!mayGoBetterElsewhere(error)) break;
+        this.fail(unexpectedFailure(error));
+        return;
       }
+      failure = this.failureBeforeText();
+      if (failure === undefined) return;
+      if (!mayWorkElsewhere(failure)) this.fail(failure);
     }
-    throw failure;
   }
 
-  private settleFailure(error: unknown): void {
-    if (this.stopped === undefined) this.current?.settle(outcomeOf(error), error);
-    else this.current?.settle('abandoned');
+  /** Looks at what the current route has sent, and tries the next route if it has failed. */
+  private look(): void {
+    const failure = this.failureBeforeText();
+    if (failure === undefined) return;
+    if (mayWorkElsewhere(failure)) this.tryNext(failure);
+    else this.fail(failure);
   }
 
-  private end(failure: unknown): void {
+  /** Reads up to the first text. Returns the failure of the attempt, if it has failed. */
+  private failureBeforeText(): Error | undefined {
+    const { current } = this;
+    if (current === undefined) return undefined;
+    try {
+      for (;;) {
+        const part = current.read();
+        if (current.isAccepted) this.accept();
+        if (part === undefined) {
+          if (current.isOver) this.noteBegun();
+          return undefined;
+        }
+        this.held.push(part);
+        if (part.type === 'text' || part.type === 'reasoning') {
+          this.noteBegun();
+          return undefined;
+        }
+      }
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  private noteBegun(): void {
+    this.hasBegun = true;
+    this.begin();
+  }
+
+  private fail(failure: Error): void {
+    this.failure = failure;
+    if (!this.hasBegun) this.refuse(failure);
+    this.end(failure);
+  }
+
+  private end(failure: Error | undefined): void {
     if (this.over) return;
     this.over = true;
     this.onOver(failure);
   }
 }
 
-/** The reason for stopping a completion when its reader has left. */
-export const CLIENT_GONE = new Error('The client has left.');
-/** Replaces the first text after it has been read. */
-const TAKEN = { text: undefined };
-
-/**
- * Whether the next route may succeed after this failure. A request that one provider rejects as invalid would also be
- * rejected by the next provider, or would be answered in an unintended way.
- */
-function mayGoBetterElsewhere(error: unknown): boolean {
-  return error instanceof ServiceError && error.code.startsWith('upstream_') && error.code !== 'upstream_rejected';
-}
-
-/** Returns the result for the circuit breaker. A provider that limits or rejects requests is available. */
-function outcomeOf(error: unknown): AttemptOutcome {
-  const code = error instanceof ServiceError ? error.code : undefined;
-  if (code === 'upstream_timeout') return 'slow';
-  return code === 'upstream_error' ? 'failed' : 'abandoned';
+function mayWorkElsewhere(failure: Error): boolean {
+  return failure instanceof ServiceError && factsOf(failure.code).mayWorkElsewhere === true;
 }

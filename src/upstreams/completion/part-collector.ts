@@ -1,33 +1,46 @@
-import type { ServiceError } from '../../common/service-error.js';
+import type { CompletionPart, StreamPart, TokenUsage } from '../contract/stream-part.js';
 import type { CallTrace } from './call-trace.js';
 import { finishWord } from './finish-word.js';
-import type { StreamPart } from '../contract/stream-part.js';
 
-/** Collects the parts of one answer: the text for the client and the state of the answer. */
+type PieceType = 'text' | 'reasoning';
+
+/** Collects the parts of one answer: what its reader takes next, and the state of the answer. */
 export class PartCollector {
-  private text = '';
+  /** The parts before {@link piece}, in order. Empty for nearly every read, because most reads bring only text. */
+  private readonly queue: CompletionPart[] = [];
+  /** The last piece. Neighbouring pieces of one type are joined until the reader takes them. */
+  private piece = '';
+  private pieceType: PieceType = 'text';
   /** True when the provider has marked the answer as complete. */
   complete = false;
   /** True when all further parts are ignored. */
   over = false;
   /** The failure of the answer: reported by the provider, or passed to {@link fail}. */
-  error: ServiceError | undefined;
+  error: Error | undefined;
   /** True when a part shows that the provider works on the answer. The reader of this flag resets it. */
   signOfLife = false;
 
-  constructor(private readonly trace: CallTrace) {}
+  /** @param keepsReasoning whether the reader gets the reasoning. Otherwise reasoning is only a sign of life. */
+  constructor(
+    private readonly trace: CallTrace,
+    private readonly keepsReasoning = false,
+  ) {}
 
-  /** True when the answer is complete. Only text that is not taken yet can follow. */
+  /** True when the answer is complete and its whole text is taken. */
   get isWhole(): boolean {
-    return this.over && this.error === undefined;
+    return this.over && this.error === undefined && this.piece === '';
   }
 
   add(part: StreamPart): void {
     if (this.over) return;
     switch (part.type) {
       case 'text':
-        this.text += part.text;
+        this.join('text', part.text);
         this.trace.addText(part.text);
+        this.signOfLife = true;
+        break;
+      case 'reasoning':
+        if (this.keepsReasoning) this.join('reasoning', part.text);
         this.signOfLife = true;
         break;
       case 'progress':
@@ -35,10 +48,15 @@ export class PartCollector {
         break;
       case 'usage':
         this.trace.usage = merged(this.trace.usage, part.usage);
+        this.push({ type: 'usage', usage: this.trace.usage });
         break;
-      case 'finish':
-        this.trace.finish = { reason: part.reason, raw: finishWord(part.raw, part.reason) };
+      case 'finish': {
+        const { reason } = part;
+        const raw = finishWord(part.raw, reason);
+        this.trace.finish = { reason, raw };
+        this.push({ type: 'finish', reason, raw });
         break;
+      }
       case 'complete':
         this.complete = true;
         this.over = part.last;
@@ -49,29 +67,54 @@ export class PartCollector {
     }
   }
 
-  /** Ends the answer with a failure. The text before the failure can still be taken. */
-  fail(error: ServiceError): void {
+  /** Ends the answer with a failure. What came before the failure can still be taken. */
+  fail(error: Error): void {
     this.error ??= error;
     this.over = true;
   }
 
   /**
-   * Returns the text since the last call. Keeps half a character at the end until the other half arrives in a later event.
+   * Returns the next part. Keeps half a character at the end of a piece until the other half arrives in a later event.
+   * Returns `undefined` when there is nothing to take now.
    */
-  takeText(): string {
-    const { text } = this;
-    if (text === '') return text;
-    const keep = !this.over && isHighSurrogate(text.charCodeAt(text.length - 1)) ? 1 : 0;
-    this.text = text.slice(text.length - keep);
-    return wellFormed(keep === 0 ? text : text.slice(0, -keep));
+  take(): CompletionPart | undefined {
+    const first = this.queue.shift();
+    if (first !== undefined) return first;
+    const { piece } = this;
+    if (piece === '') return undefined;
+    const keep = !this.over && isHighSurrogate(piece.charCodeAt(piece.length - 1)) ? 1 : 0;
+    if (keep === piece.length) return undefined;
+    this.piece = keep === 0 ? '' : piece.slice(-keep);
+    return { type: this.pieceType, text: wellFormed(keep === 0 ? piece : piece.slice(0, -keep)) };
+  }
+
+  private join(type: PieceType, text: string): void {
+    if (this.pieceType !== type) {
+      this.closePiece();
+      this.pieceType = type;
+    }
+    this.piece += text;
+  }
+
+  private push(part: CompletionPart): void {
+    this.closePiece();
+    this.queue.push(part);
+  }
+
+  /** Moves the last piece to the queue, because a part of another type follows. */
+  private closePiece(): void {
+    const { piece, pieceType } = this;
+    if (piece === '') return;
+    // The other half of a character may still come after token counts.
+    if (isHighSurrogate(piece.charCodeAt(piece.length - 1))) return;
+    this.piece = '';
+    this.queue.push({ type: pieceType, text: wellFormed(piece) });
   }
 }
 
-function merged(before: CallTrace['usage'], now: CallTrace['usage']): CallTrace['usage'] {
-  return {
-    inputTokens: now.inputTokens ?? before.inputTokens,
-    outputTokens: now.outputTokens ?? before.outputTokens,
-  };
+function merged(before: TokenUsage, now: TokenUsage): TokenUsage {
+  const known = Object.entries(now).filter(([, count]) => count !== undefined);
+  return { ...before, ...(Object.fromEntries(known) as TokenUsage) };
 }
 
 function isHighSurrogate(unit: number): boolean {

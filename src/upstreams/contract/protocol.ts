@@ -1,14 +1,12 @@
+import type { ServiceError } from '../../common/service-error.js';
 import type { UpstreamConfig } from '../../config/config.js';
+import type { CallContext } from './call-context.js';
 import type { ChatCall } from './chat-call.js';
+import type { Framing, ProviderEvent } from './framing.js';
+import type { OptionsSchema } from './options-schema.js';
 import type { StreamPart } from './stream-part.js';
 
-/** One decoded server-sent event. `event` is `message` if the provider sent no event name. */
-export interface ServerSentEvent {
-  readonly event: string;
-  readonly data: string;
-}
-
-/** The request to send. It is always a POST request, and the answer is an event stream. */
+/** The request to send. It is always a POST request, and the answer is a stream of events. */
 export interface UpstreamRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -16,38 +14,71 @@ export interface UpstreamRequest {
   readonly body: string | Promise<Uint8Array>;
 }
 
-/**
- * Implements a provider's wire protocol over HTTP. Register an instance in {@link PROTOCOLS}, or from your own package with
- * `AppModule.register({ protocols: [...] })`. Implementations hold no state: one instance serves all streams.
- */
-export interface HttpProtocol {
-  readonly transport: 'http';
-  /** The value of `protocol` of an upstream in CONFIG_FILE. */
-  readonly name: string;
+/** The headers of an answer. The names are in lower case. A provider can send a header more than once. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Reads the events of one stream. It may keep state, because each stream has its own reader. */
+export interface AnswerReader<Event = ProviderEvent> {
   /**
-   * Creates the request to send.
-   *
-   * @throws {ServiceError} `invalid_request` when the provider could never accept the request.
-   */
-  request(call: ChatCall, upstream: UpstreamConfig): UpstreamRequest;
-  /**
-   * Converts one decoded event to its parts, in order. Never throws.
+   * Converts one event to its parts, in order. Never throws.
    *
    * Returns [] for an event that holds neither content nor progress. This includes events and members that the provider may
    * add later. Returns an `error` part with code `upstream_error` for an event that violates the protocol (for example, it
    * is not JSON).
    */
-  parts(event: ServerSentEvent): readonly StreamPart[];
+  parts(event: Event): readonly StreamPart[];
+  /** Returns the last parts, when the provider has ended the body. Not called when the connection fails. */
+  end?(): readonly StreamPart[];
 }
 
 /**
- * Produces answers in this process, without a provider. The iterable ends after a `complete` part and stops soon after
- * `signal` aborts. The iterable may throw a `ServiceError`.
+ * Implements a provider's wire protocol over HTTP. Register an instance in `PROTOCOLS`, or from your own package with
+ * `AppModule.register({ protocols: [...] })`. One instance serves all streams, so the instance itself holds no state.
+ *
+ * @typeParam Options the `options` of an upstream in CONFIG_FILE, as the schema returns them.
+ * @typeParam Event what the framing passes on.
  */
-export interface InProcessProtocol {
+export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
+  readonly transport: 'http';
+  /** The value of `protocol` of an upstream in CONFIG_FILE. */
+  readonly name: string;
+  /** Checks `options` of an upstream at start-up. By default, an upstream with options is invalid. */
+  readonly options?: OptionsSchema<Options>;
+  /** Divides the body of an answer into events. By default, the body is a stream of server-sent events. */
+  readonly framing?: Framing<Event>;
+  /**
+   * Creates the request to send. May be asynchronous, for example to fetch a token first. `first_token_ms` limits the time.
+   *
+   * @throws {ServiceError} `invalid_request` when the provider could never accept the request.
+   */
+  request(
+    call: ChatCall,
+    upstream: UpstreamConfig<Options>,
+    context: CallContext,
+  ): UpstreamRequest | Promise<UpstreamRequest>;
+  /** Returns the reader of one stream. */
+  open(call: ChatCall, upstream: UpstreamConfig<Options>): AnswerReader<Event>;
+  /**
+   * Converts an answer that is not a stream to the error for the caller. `undefined`, or no such method: the service uses
+   * `httpFailure`, which fits most providers.
+   *
+   * @param body the beginning of the body, at most 4,096 characters.
+   */
+  failure?(status: number, headers: AnswerHeaders, body: string): ServiceError | undefined;
+}
+
+/**
+ * Produces answers in this process, without a request of the service: for example with a library that has its own client.
+ *
+ * The iterable ends after a `complete` part. The service closes the iterator (`return()`) and aborts `context.signal` when
+ * the stream is over, whatever the reason. The iterable may throw a `ServiceError`.
+ */
+export interface InProcessProtocol<Options = unknown> {
   readonly transport: 'in-process';
   readonly name: string;
-  stream(call: ChatCall, upstream: UpstreamConfig, signal: AbortSignal): AsyncIterable<StreamPart>;
+  /** See {@link HttpProtocol.options}. */
+  readonly options?: OptionsSchema<Options>;
+  stream(call: ChatCall, upstream: UpstreamConfig<Options>, context: CallContext): AsyncIterable<StreamPart>;
 }
 
 export type Protocol = HttpProtocol | InProcessProtocol;

@@ -5,23 +5,61 @@ import type { ServiceError } from '../../common/service-error.js';
  * checks the counts.
  */
 export interface TokenUsage {
+  /** All tokens of the prompt, with the cached tokens. */
   readonly inputTokens?: number | undefined;
+  /** The part of `inputTokens` that the provider has read from its cache. */
+  readonly cachedInputTokens?: number | undefined;
+  /** The part of `inputTokens` that the provider has written to its cache. */
+  readonly cacheWriteInputTokens?: number | undefined;
+  /** All tokens of the answer, with the reasoning tokens. */
   readonly outputTokens?: number | undefined;
+  /** The part of `outputTokens` that is reasoning. */
+  readonly reasoningOutputTokens?: number | undefined;
 }
 
 /** The reason for the end of the answer. The member `raw` next to the reason keeps the provider's own word. */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'other';
 
-/** One part of a provider's event. */
+/** A piece of the answer. `text` is not empty. */
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** A piece of the reasoning before or between the pieces of the answer. It is not part of the answer. Not empty. */
+export interface ReasoningPart {
+  readonly type: 'reasoning';
+  readonly text: string;
+}
+
+/** The token counts so far. Later counts replace earlier counts, member by member. */
+export interface UsagePart {
+  readonly type: 'usage';
+  readonly usage: TokenUsage;
+}
+
+export interface FinishPart {
+  readonly type: 'finish';
+  readonly reason: FinishReason;
+  /** The provider's own word. */
+  readonly raw: string;
+}
+
+/** One part of a provider's event, as a protocol returns it. */
 export type StreamPart =
-  /** A piece of the answer. `text` is not empty. */
-  | { readonly type: 'text'; readonly text: string }
-  /** The provider works on the answer (reasoning, a tool call) without text for the answer. Resets the timers. */
+  | TextPart
+  | ReasoningPart
+  /** The provider works on the answer (a tool call, hidden reasoning) without text. Resets the timers. */
   | { readonly type: 'progress' }
-  /** The token counts so far. Later counts replace earlier counts, member by member. */
-  | { readonly type: 'usage'; readonly usage: TokenUsage }
-  | { readonly type: 'finish'; readonly reason: FinishReason; readonly raw: string }
+  | UsagePart
+  | FinishPart
   /** The provider marks the answer as complete. `last`: reading stops, and all further events are ignored. */
   | { readonly type: 'complete'; readonly last: boolean }
   /** The provider reports a failure. All further events are ignored. */
   | { readonly type: 'error'; readonly error: ServiceError };
+
+/**
+ * One part of a completion, as its reader gets it. Neighbouring texts that arrived together are one part. The stream of
+ * parts ends only when the answer is complete. A failure is thrown.
+ */
+export type CompletionPart = TextPart | ReasoningPart | UsagePart | FinishPart;

@@ -1,12 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { ServiceError } from '../../common/service-error.js';
 import { DEFAULT_MAX_EVENT_BYTES } from '../../config/config.js';
-import type { ServerSentEvent } from '../contract/protocol.js';
-
-export interface SseDecoderOptions {
-  /** The maximum number of bytes of one line, and of the data lines of one event. */
-  readonly maxEventLength?: number;
-}
+import type { Decoder, Framing, ProviderEvent } from '../contract/framing.js';
 
 const LF = 0x0a;
 const SPACE = 0x20;
@@ -24,9 +19,7 @@ const SPACE = 0x20;
  * are decoded, one whole line at a time. So a sequence that is split between two reads needs no special treatment. With a
  * streaming `TextDecoder` before the decoder, an ASCII event costs four times as much, and a CJK event costs the same.
  */
-export class SseDecoder {
-  private readonly maxEventLength: number;
-
+export class SseDecoder implements Decoder {
   /** The unfinished line, in Latin-1 pieces. The pieces are joined once, when the end of the line arrives. */
   private partialLine: string[] = [];
   private partialLength = 0;
@@ -40,12 +33,11 @@ export class SseDecoder {
   private data: string | undefined;
   private eventLength = 0;
 
+  /** @param maxEventBytes the maximum number of bytes of one line, and of the data lines of one event. */
   constructor(
-    private readonly onEvent: (event: ServerSentEvent) => void,
-    options: SseDecoderOptions = {},
-  ) {
-    this.maxEventLength = options.maxEventLength ?? DEFAULT_MAX_EVENT_BYTES;
-  }
+    private readonly onEvent: (event: ProviderEvent) => void,
+    private readonly maxEventBytes = DEFAULT_MAX_EVENT_BYTES,
+  ) {}
 
   /**
    * Decodes the next bytes.
@@ -53,12 +45,11 @@ export class SseDecoder {
    * @throws {ServiceError} `upstream_error` for an event that is too large. Also throws the errors of `onEvent`. The
    * decoder cannot continue after an error.
    */
-  write(bytes: Uint8Array): void {
+  write(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const raw = buffer.toString('latin1');
+    const raw = bytes.toString('latin1');
     // `undefined`: there is nothing to decode, because the characters of `raw` are the characters of the text.
-    const encoded = isAscii(buffer) ? undefined : buffer;
+    const encoded = isAscii(bytes) ? undefined : bytes;
     let start = 0;
     if (this.skipsLineFeed) {
       this.skipsLineFeed = false;
@@ -192,11 +183,14 @@ export class SseDecoder {
   }
 
   private checkLength(length: number): void {
-    if (length > this.maxEventLength) {
+    if (length > this.maxEventBytes) {
       throw new ServiceError('upstream_error', 'The provider sent an event that is too large.');
     }
   }
 }
+
+/** Server-sent events, the framing of most providers. */
+export const sse: Framing = (onEvent, { maxEventBytes }) => new SseDecoder(onEvent, maxEventBytes);
 
 /** Returns the start of a value. One space after the colon does not belong to the value. */
 function afterColon(raw: string, index: number): number {

@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Dispatcher } from 'undici';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config, type UpstreamConfig } from '../../config/config.js';
@@ -25,13 +26,19 @@ export class UpstreamConnections implements OnApplicationShutdown {
   /**
    * Sends a request.
    *
+   * @param onChange see {@link UpstreamExchange}.
    * @param fresh use a new connection.
    * @throws {ServiceError} `unavailable` when the number of connections is at the limit and all connections are in use.
    */
-  send(upstream: UpstreamConfig, request: UpstreamRequest, fresh = false): UpstreamExchange {
+  send(upstream: UpstreamConfig, request: UpstreamRequest, onChange: () => void, fresh = false): UpstreamExchange {
     const pool = this.pool(upstream, request.url.origin);
     const used = fresh ? undefined : pool.reuse();
-    return new UpstreamExchange(used ?? this.open(pool), request);
+    return new UpstreamExchange(used ?? this.open(pool), request, onChange);
+  }
+
+  /** Returns a dispatcher of undici that uses these connections, for the additional requests of a protocol. */
+  dispatcher(upstream: UpstreamConfig): Dispatcher {
+    return new ConnectionDispatcher((origin) => this.open(this.pool(upstream, origin)));
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -57,5 +64,19 @@ export class UpstreamConnections implements OnApplicationShutdown {
       this.pools.set(key, pool);
     }
     return pool;
+  }
+}
+
+/** Sends each request over a new connection of a pool. The pool keeps the connection afterwards. */
+class ConnectionDispatcher extends Dispatcher {
+  constructor(private readonly open: (origin: string) => Connection) {
+    super();
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const { client, release } = this.open(new URL(String(options.origin)).origin);
+    // undici emits this event when the client has no more work.
+    client.once('drain', release);
+    return client.dispatch(options, handler);
   }
 }

@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../common/service-error.js';
+import type { AnswerHeaders, UpstreamRequest } from '../contract/protocol.js';
 import type { Connection } from './connection-pool.js';
-import type { UpstreamRequest } from '../contract/protocol.js';
+import { failureOfConnection } from './connection-failure.js';
 
 /** The number of bytes that may wait for a slow reader. Above this number, TCP flow control slows the provider down. */
 const HIGH_WATER_BYTES = 64 * 1024;
@@ -16,15 +17,17 @@ const LOST_CONNECTION = new Set(['UND_ERR_SOCKET', 'UND_ERR_DESTROYED', 'ECONNRE
 
 export interface ResponseHead {
   readonly status: number;
-  /** The names are in lower case. A provider can send each header more than once. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly headers: AnswerHeaders;
 }
 
 /** Returns a header of an answer. Returns the first value when the provider sent several. */
-export function headerOf({ headers }: ResponseHead, name: string): string | undefined {
+export function headerOf({ headers }: Pick<ResponseHead, 'headers'>, name: string): string | undefined {
   const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
+  return typeof value === 'object' ? value[0] : value;
 }
+
+/** Is already resolved. Its callbacks run as soon as the present callback of undici has returned. */
+const SOON = Promise.resolve();
 
 /**
  * One request to a provider and its answer. It uses the callbacks of undici, without a stream object between the socket and
@@ -32,8 +35,11 @@ export function headerOf({ headers }: ResponseHead, name: string): string | unde
  * increases.
  */
 export class UpstreamExchange implements Dispatcher.DispatchHandler {
+  /** Status and headers of the answer, as soon as they have arrived. */
+  head: ResponseHead | undefined;
+  /** Why there are no more bytes before the end of the body. */
+  failure: Error | undefined;
   private controller: Dispatcher.DispatchController | undefined;
-  private head: ResponseHead | undefined;
   private waiting: Buffer[] = [];
   private waitingBytes = 0;
   private ended = false;
@@ -41,13 +47,17 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   private discarding = false;
   private discardedBytes = 0;
   private interimAnswers = 0;
-  private failure: { readonly error: unknown } | undefined;
-  /** Wakes the caller that waits for the head or for bytes. */
-  private wake: (() => void) | undefined;
+  private isLost = false;
+  private isNotifying = false;
 
+  /**
+   * @param onChange called when there is a head, new bytes, the end or a failure: once for all bytes of one read from the
+   * socket.
+   */
   constructor(
     private readonly connection: Connection,
     request: UpstreamRequest,
+    private onChange: () => void,
   ) {
     const { body } = request;
     if (typeof body === 'string') this.dispatch(request, body);
@@ -56,17 +66,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
 
   /** True when the connection failed before any answer, and the provider may have closed it before the request was sent. */
   get wasSentTooLate(): boolean {
-    const code = (this.failure?.error as { readonly code?: string } | undefined)?.code ?? '';
-    return this.connection.reused && this.head === undefined && LOST_CONNECTION.has(code);
-  }
-
-  /** Waits for status and headers. Rejects when the connection fails, or with the reason passed to {@link close}. */
-  async response(): Promise<ResponseHead> {
-    while (this.head === undefined) {
-      if (this.failure !== undefined) throw this.failure.error;
-      await this.change();
-    }
-    return this.head;
+    return this.isLost && this.connection.reused && this.head === undefined;
   }
 
   /**
@@ -78,7 +78,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   take(): Buffer | undefined {
     const [first] = this.waiting;
     if (first === undefined) {
-      if (this.failure !== undefined) throw this.failure.error;
+      if (this.failure !== undefined) throw this.failure;
       return undefined;
     }
     const bytes = this.waiting.length === 1 ? first : Buffer.concat(this.waiting, this.waitingBytes);
@@ -93,19 +93,10 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     return this.ended && this.waiting.length === 0;
   }
 
-  /** Resolves when there are new bytes, the end or a failure. Only one caller may wait at a time. */
-  change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.wake = resolve;
-    });
-  }
-
-  /**
-   * Ends the exchange. Closes the connection if the answer is not complete. A waiting caller gets `reason` as the failure.
-   */
+  /** Ends the exchange. Closes the connection if the answer is not complete. The next read fails with `reason`. */
   close(reason: Error): void {
     if (this.ended || this.failure !== undefined) return;
-    this.failure = { error: reason };
+    this.failure = reason;
     this.waiting = [];
     // A request that is not sent yet cannot be aborted: its connection is still being opened.
     this.connection.spare();
@@ -124,20 +115,20 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.connection.spare();
     if (this.controller?.paused) this.controller.resume();
     const grace = setTimeout(() => {
-      this.close(new Error('The provider did not end the body.'));
+      this.close(new ServiceError('upstream_error', 'The provider did not end the body.'));
     }, graceMs);
     grace.unref();
-    this.wake = () => {
+    this.onChange = () => {
       if (this.ended || this.failure !== undefined) clearTimeout(grace);
     };
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (this.failure !== undefined) controller.abort(this.failure.error as Error);
+    if (this.failure !== undefined) controller.abort(this.failure);
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHead['headers']): void {
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     if (status < 200) {
       this.interimAnswers += 1;
       if (this.interimAnswers > MAX_INTERIM_ANSWERS) this.close(tooMuch('interim answers'));
@@ -166,8 +157,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.failure ??= { error };
-    this.changed();
+    this.fail(error);
   }
 
   private dispatch({ url, headers }: UpstreamRequest, body: string | Uint8Array): void {
@@ -183,14 +173,26 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
       else this.connection.release();
     } catch (error) {
       this.connection.release();
-      this.failure ??= { error };
-      this.changed();
+      this.fail(error);
     }
   }
 
+  private fail(error: unknown): void {
+    if (this.failure === undefined) {
+      this.isLost = LOST_CONNECTION.has((error as { readonly code?: string }).code ?? '');
+      this.failure = failureOfConnection(error);
+    }
+    this.changed();
+  }
+
+  /** Calls `onChange` once for everything that undici passes on in one go. */
   private changed(): void {
-    this.wake?.();
-    this.wake = undefined;
+    if (this.isNotifying) return;
+    this.isNotifying = true;
+    void SOON.then(() => {
+      this.isNotifying = false;
+      this.onChange();
+    });
   }
 }
 

@@ -29,7 +29,7 @@ const call = (message: string | readonly ChatMessage[], changes: Partial<ChatCal
 async function partsOf(asked: ChatCall): Promise<StreamPart[]> {
   const parts: StreamPart[] = [];
   const protocol = new BuiltinProtocol({ wordDelayMs: 0 });
-  for await (const part of protocol.stream(asked, upstream, new AbortController().signal)) parts.push(part);
+  for await (const part of protocol.stream(asked, upstream, CONTEXT)) parts.push(part);
   return parts;
 }
 
@@ -85,7 +85,7 @@ describe('the stream of the built-in protocol', () => {
 
   it('ends at once and says nothing more when the signal aborts while it waits for the next word', async () => {
     const abort = new AbortController();
-    const stream = new BuiltinProtocol({ wordDelayMs: 3_600_000 }).stream(call('count to 5'), upstream, abort.signal);
+    const stream = new BuiltinProtocol({ wordDelayMs: 3_600_000 }).stream(call('count to 5'), upstream, { ...CONTEXT, signal: abort.signal });
     expect(await stream.next()).toEqual({ done: false, value: { type: 'text', text: '1 ' } });
     const next = stream.next();
     abort.abort();
@@ -93,12 +93,12 @@ describe('the stream of the built-in protocol', () => {
   });
 
   it('says nothing at all when the signal aborted before', async () => {
-    const stream = new BuiltinProtocol().stream(call('hello'), upstream, AbortSignal.abort());
+    const stream = new BuiltinProtocol().stream(call('hello'), upstream, { ...CONTEXT, signal: AbortSignal.abort() });
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
   it('waits between words by default', async () => {
-    const stream = new BuiltinProtocol().stream(call('count to 3'), upstream, new AbortController().signal);
+    const stream = new BuiltinProtocol().stream(call('count to 3'), upstream, CONTEXT);
     const startedAt = performance.now();
     while (!(await stream.next()).done);
     expect(performance.now() - startedAt).toBeGreaterThan(40);
@@ -140,7 +140,7 @@ describe('texts on request', () => {
     const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(
       call(`echo ${'a '.repeat(2_000_000)}`),
       upstream,
-      new AbortController().signal,
+      CONTEXT,
     );
     const startedAt = process.cpuUsage();
     expect(await stream.next()).toMatchObject({ value: { text: 'a ' } });
@@ -163,7 +163,7 @@ describe('texts on request', () => {
   it('stops counting when the signal aborts', async () => {
     const abort = new AbortController();
     const asked = call(`echo ${'a '.repeat(2_000_000)}`, { maxTokens: 1 });
-    const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(asked, upstream, abort.signal);
+    const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(asked, upstream, { ...CONTEXT, signal: abort.signal });
     await stream.next();
     const next = stream.next();
     abort.abort();

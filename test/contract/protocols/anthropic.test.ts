@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { UpstreamConfig } from '../../../src/config/config.js';
 import type { ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
-import { AnthropicProtocol } from '../../../src/upstreams/protocols/anthropic/anthropic.js';
-import { ACME, describeProtocol, HELLO } from './describe-protocol.js';
+import { AnthropicProtocol, type AnthropicOptions } from '../../../src/upstreams/protocols/anthropic/anthropic.js';
+import { CONTEXT, describeProtocol, HELLO, upstreamOf } from './describe-protocol.js';
 import { fixturesOf } from './fixtures.js';
 
 const protocol = new AnthropicProtocol();
+const ACME = upstreamOf(protocol) as UpstreamConfig<AnthropicOptions>;
 
 const VOCABULARY = [
   ...['type', 'message_start', 'message_delta', 'message_stop', 'content_block_start', 'content_block_delta', 'ping'],
@@ -109,7 +111,7 @@ describe('AnthropicProtocol.request', () => {
 
 describe('AnthropicProtocol.parts', () => {
   function partsOf(body: unknown, event = 'message') {
-    return protocol.parts({ event, data: JSON.stringify(body) });
+    return protocol.open().parts({ event, data: JSON.stringify(body) });
   }
 
   it('counts the prompt at the start, but not yet the answer', () => {

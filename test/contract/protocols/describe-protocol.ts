@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { UpstreamConfig } from '../../../src/config/config.js';
 import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
-import type { HttpProtocol, ServerSentEvent } from '../../../src/upstreams/contract/protocol.js';
+import type { CallContext } from '../../../src/upstreams/contract/call-context.js';
+import type { ProviderEvent } from '../../../src/upstreams/contract/framing.js';
+import type { HttpProtocol, UpstreamRequest } from '../../../src/upstreams/contract/protocol.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import type { Fixture } from './fixtures.js';
 import { byteByByte, cutAt, replay } from './replay.js';
@@ -13,13 +15,19 @@ export interface ProtocolContract {
   readonly fixtures: readonly Fixture[];
   /** Words of its JSON: what arbitrary events are made of, so that they reach more than the first check. */
   readonly vocabulary: readonly string[];
+  /** The media type that a request asks for. By default a stream of server-sent events. */
+  readonly accept?: string;
+  /** The body of a request with one message, "Hello", to the model "fast-1". */
+  readonly body?: object;
+  /** Whether the framing has names of events. By default true. */
+  readonly hasEventNames?: boolean;
 }
 
 /** Streams up to this length are cut at every position, longer ones at as many random ones. */
 const EVERY_POSITION_UP_TO = 1_500;
 const RANDOM_CUTS = 300;
 
-const ORDER: readonly StreamPart['type'][] = ['text', 'progress', 'usage', 'finish', 'complete', 'error'];
+const ORDER: readonly StreamPart['type'][] = ['reasoning', 'text', 'progress', 'usage', 'finish', 'complete', 'error'];
 
 export const ACME: UpstreamConfig = {
   name: 'acme',
@@ -27,6 +35,7 @@ export const ACME: UpstreamConfig = {
   baseUrl: new URL('https://api.example.com'),
   apiKey: 'secret-key',
   headers: {},
+  options: undefined,
   timeouts: { connectMs: 1_000, firstTokenMs: 1_000, idleMs: 1_000 },
   maxTokensField: 'max_tokens',
   includeUsage: true,
@@ -41,8 +50,36 @@ export const HELLO: ChatCall = {
   modelMaxOutputTokens: undefined,
 };
 
+export const CONTEXT: CallContext = {
+  requestId: 'request-1',
+  accountId: 'account-1',
+  signal: new AbortController().signal,
+  fetch: () => Promise.reject(new Error('This protocol needs no other request.')),
+};
+
+const SSE_BODY = { model: 'fast-1', stream: true, messages: [{ role: 'user', content: 'Hello' }] };
+
+/** An upstream of the protocol, with the defaults of its options. */
+export function upstreamOf({ options }: HttpProtocol, upstream = ACME): UpstreamConfig {
+  const result = options?.['~standard'].validate(upstream.options ?? {});
+  if (result === undefined || result instanceof Promise || result.issues !== undefined) return upstream;
+  return { ...upstream, options: result.value };
+}
+
 /** What every protocol over HTTP must do, whichever provider it speaks to. */
-export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolContract): void {
+export function describeProtocol({
+  protocol,
+  fixtures,
+  vocabulary,
+  accept = 'text/event-stream',
+  body = SSE_BODY,
+  hasEventNames = true,
+}: ProtocolContract): void {
+  const partsOf = (event: ProviderEvent) =>
+    protocol.open(HELLO, upstreamOf(protocol)).parts(hasEventNames ? event : { ...event, event: 'message' });
+  const requestOf = async (call: ChatCall = HELLO, upstream = ACME): Promise<UpstreamRequest> =>
+    protocol.request(call, upstreamOf(protocol, upstream), CONTEXT);
+
   describe(`protocol ${protocol.name}`, () => {
     describe.each(fixtures)('reading $name', ({ bytes, expected }) => {
       it('gives the answer when it arrives in one read', () => {
@@ -83,23 +120,23 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
       });
 
       it('tells text that is not JSON as a failure of the provider', () => {
-        expect(protocol.parts({ event: 'message', data: '<html>' })).toMatchObject([
+        expect(partsOf({ event: 'message', data: '<html>' })).toMatchObject([
           { type: 'error', error: { code: 'upstream_error' } },
         ]);
       });
 
       it.each(['null', '7', '"text"', 'true', '[]', '[{}]'])('tells %s as a failure of the provider', (data) => {
-        expect(protocol.parts({ event: 'message', data })).toMatchObject([
+        expect(partsOf({ event: 'message', data })).toMatchObject([
           { type: 'error', error: { code: 'upstream_error' } },
         ]);
       });
 
       it.each(['', ' ', '\n'])('takes an event of white space (%j) for a sign that the connection lives', (data) => {
-        expect(protocol.parts({ event: 'message', data })).toEqual([]);
+        expect(partsOf({ event: 'message', data })).toEqual([]);
       });
 
       it('says nothing of an object that it does not know', () => {
-        expect(protocol.parts({ event: 'message', data: '{"brand":"new"}' })).toEqual([]);
+        expect(partsOf({ event: 'message', data: '{"brand":"new"}' })).toEqual([]);
       });
     });
 
@@ -108,13 +145,13 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
 
       it('reads a text of any length, whatever stands in it', () => {
         const brand = `${'[{,'.repeat(100_000)}"\\\\" \\`;
-        expect(protocol.parts({ event: 'message', data: JSON.stringify({ brand }) })).toEqual([]);
+        expect(partsOf({ event: 'message', data: JSON.stringify({ brand }) })).toEqual([]);
       });
 
       it('reads as much structure as providers send', () => {
-        expect(protocol.parts({ event: 'message', data: nested(32) })).toEqual([]);
+        expect(partsOf({ event: 'message', data: nested(32) })).toEqual([]);
         const logprobs = Array.from({ length: 1_000 }, () => ({ token: 'x', logprob: -0.5, bytes: [120] }));
-        expect(protocol.parts({ event: 'message', data: JSON.stringify({ logprobs }) })).toEqual([]);
+        expect(partsOf({ event: 'message', data: JSON.stringify({ logprobs }) })).toEqual([]);
       });
 
       it.each([
@@ -125,7 +162,7 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
         ['never ends its text', `{"brand":"${'\\\\'.repeat(100_000)}`],
       ])('tells one that %s as a failure of the provider, at once', (_, data) => {
         const startedAt = process.cpuUsage();
-        const parts = protocol.parts({ event: 'message', data });
+        const parts = partsOf({ event: 'message', data });
         const { user, system } = process.cpuUsage(startedAt);
         expect(parts).toMatchObject([{ type: 'error', error: { code: 'upstream_error' } }]);
         expect((user + system) / 1000).toBeLessThan(50);
@@ -134,7 +171,7 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
 
     describe('with a failure that the provider tells', () => {
       const text = `the key sk-secret is blocked ${'x'.repeat(1_000)}`;
-      const events: readonly ServerSentEvent[] = [
+      const events: readonly ProviderEvent[] = [
         { event: 'error', data: text },
         { event: 'error', data: JSON.stringify({ type: 'error', error: { type: 'server_error', message: text } }) },
         { event: 'error', data: JSON.stringify({ message: text, code: 429 }) },
@@ -143,7 +180,7 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
       ];
 
       it.each(events)('keeps the text of the provider from the caller and from the log: %o', (event) => {
-        const [part] = protocol.parts(event);
+        const [part] = partsOf(event);
         if (part?.type !== 'error') throw new Error('There is no error part.');
         expect(part.error.message).not.toContain('secret');
         expect(String(part.error.cause)).not.toContain('secret');
@@ -152,65 +189,62 @@ export function describeProtocol({ protocol, fixtures, vocabulary }: ProtocolCon
 
       it('logs the labels that are known, and "other" in place of the rest', () => {
         const labels = { type: 'INVALID_REQUEST_ERROR', code: 'a piece of the prompt', status: 400 };
-        const [part] = protocol.parts({ event: 'error', data: JSON.stringify({ error: labels }) });
+        const [part] = partsOf({ event: 'error', data: JSON.stringify({ error: labels }) });
         if (part?.type !== 'error') throw new Error('There is no error part.');
         expect(part.error.cause).toMatchObject({ message: 'invalid_request_error other 400' });
       });
 
       it('does not log what may be a piece of an answer', () => {
-        const [part] = protocol.parts({ event: 'message', data: '{"text":"a private answer' });
+        const [part] = partsOf({ event: 'message', data: '{"text":"a private answer' });
         if (part?.type !== 'error') throw new Error('There is no error part.');
         expect(String(part.error.cause)).not.toContain('private');
       });
     });
 
     describe('asking', () => {
-      it('posts JSON and asks for a stream of events', () => {
-        const request = protocol.request(HELLO, ACME);
-        expect(request.headers).toMatchObject({ 'content-type': 'application/json', accept: 'text/event-stream' });
-        expect(JSON.parse(request.body as string)).toMatchObject({
-          model: 'fast-1',
-          stream: true,
-          messages: [{ role: 'user', content: 'Hello' }],
-        });
+      it('posts JSON and asks for a stream of events', async () => {
+        const request = await requestOf();
+        expect(request.headers).toMatchObject({ 'content-type': 'application/json', accept });
+        expect(JSON.parse(request.body as string)).toMatchObject(body);
       });
 
-      it('keeps the path and the query of the base URL', () => {
+      it('keeps the path and the query of the base URL', async () => {
         const baseUrl = new URL('https://gateway.example.com/team%20a/llm/?api-version=2024-10-21&x=1#top');
-        const { url } = protocol.request(HELLO, { ...ACME, baseUrl });
+        const { url } = await requestOf(HELLO, { ...ACME, baseUrl });
         expect(url.origin).toBe('https://gateway.example.com');
         expect(url.pathname).toMatch(/^\/team%20a\/llm\/[^/]/);
-        expect(url.search).toBe('?api-version=2024-10-21&x=1');
+        expect(url.searchParams.get('api-version')).toBe('2024-10-21');
+        expect(url.searchParams.get('x')).toBe('1');
         expect(url.hash).toBe('');
         expect(baseUrl.pathname, 'the configured URL stays as it is').toBe('/team%20a/llm/');
       });
 
-      it('lets configured headers win, in whatever case they are written', () => {
+      it('lets configured headers win, in whatever case they are written', async () => {
         const headers = { Accept: 'text/plain', 'X-Team': 'blue' };
-        const request = protocol.request(HELLO, { ...ACME, headers });
+        const request = await requestOf(HELLO, { ...ACME, headers });
         expect(request.headers).toMatchObject({ accept: 'text/plain', 'x-team': 'blue' });
         expect(Object.keys(request.headers)).not.toContain('Accept');
       });
 
-      it('sends no credential where none is configured', () => {
-        const request = protocol.request(HELLO, { ...ACME, apiKey: undefined });
+      it('sends no credential where none is configured', async () => {
+        const request = await requestOf(HELLO, { ...ACME, apiKey: undefined });
         expect(JSON.stringify(request.headers)).not.toMatch(/secret|undefined|bearer/i);
       });
 
-      it('leaves out a temperature that is not to be sent', () => {
+      it('leaves out a temperature that is not to be sent', async () => {
         const call = { ...HELLO, temperature: undefined };
-        expect(JSON.parse(protocol.request(call, ACME).body as string)).not.toHaveProperty('temperature');
+        expect((await requestOf(call)).body).not.toContain('temperature');
       });
 
-      it('refuses an upstream without an address', () => {
-        expect(() => protocol.request(HELLO, { ...ACME, baseUrl: undefined })).toThrow(
-          expect.objectContaining({ code: 'internal_error' }),
-        );
+      it('refuses an upstream without an address', async () => {
+        await expect(requestOf(HELLO, { ...ACME, baseUrl: undefined })).rejects.toMatchObject({
+          code: 'internal_error',
+        });
       });
     });
 
     function checkParts(name: string, data: string): void {
-      const parts = protocol.parts({ event: name, data });
+      const parts = partsOf({ event: name, data });
       const ranks = parts.map(({ type }) => ORDER.indexOf(type));
       expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
       for (const part of parts) {

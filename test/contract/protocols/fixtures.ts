@@ -27,10 +27,10 @@ export interface Fixture {
 /** The recorded streams of one protocol. */
 export function fixturesOf(protocol: string): readonly Fixture[] {
   return readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.sse'))
+    .filter((file) => /\.(?:sse|ndjson)$/.test(file))
     .sort()
     .map((file) => {
-      const name = file.slice(0, -'.sse'.length);
+      const name = file.replace(/\.\w+$/, '');
       const json = readFileSync(join(FIXTURES, `${name}.expected.json`), 'utf8');
       const { protocol: owner, ...expected } = JSON.parse(json) as ExpectedAnswer & { readonly protocol: string };
       return { name, bytes: readFileSync(join(FIXTURES, file)), expected, owner };

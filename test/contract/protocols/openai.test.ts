@@ -14,7 +14,7 @@ const VOCABULARY = [
 describeProtocol({ protocol, fixtures: fixturesOf('openai'), vocabulary: VOCABULARY });
 
 function partsOf(chunk: unknown) {
-  return protocol.parts({ event: 'message', data: JSON.stringify(chunk) });
+  return protocol.open().parts({ event: 'message', data: JSON.stringify(chunk) });
 }
 
 function chunk(delta: unknown, finishReason: string | null = null) {
@@ -170,7 +170,7 @@ describe('OpenAiProtocol.parts', () => {
   });
 
   it.each(['[DONE]', ' [DONE]', '[DONE] \r', '[DONE]\n[DONE]'])('takes %j for the end', (data) => {
-    expect(protocol.parts({ event: 'message', data })).toEqual([{ type: 'complete', last: true }]);
+    expect(protocol.open().parts({ event: 'message', data })).toEqual([{ type: 'complete', last: true }]);
   });
 
   it.each([null, false, '', 0])('sees no failure in an error member of %j', (error) => {

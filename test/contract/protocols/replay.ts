@@ -1,7 +1,10 @@
+import { ServiceError } from '../../../src/common/service-error.js';
 import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
 import { PartCollector } from '../../../src/upstreams/completion/part-collector.js';
 import type { HttpProtocol } from '../../../src/upstreams/contract/protocol.js';
-import { SseDecoder } from '../../../src/upstreams/transport/sse-decoder.js';
+import { sse } from '../../../src/upstreams/transport/sse-decoder.js';
+import { ACME, HELLO, upstreamOf } from './describe-protocol.js';
+import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import type { ExpectedAnswer } from './fixtures.js';
 
 /** Reads a stream as it would arrive in these pieces, and sums it up as the service does. */
@@ -9,20 +12,29 @@ export function replay(protocol: HttpProtocol, pieces: Iterable<Uint8Array>): Ex
   const trace = new CallTrace('replay');
   trace.beginAttempt('acme');
   const collector = new PartCollector(trace);
+  const reader = protocol.open(HELLO, upstreamOf(protocol));
   let progress = 0;
   let text = '';
-  const decoder = new SseDecoder((event) => {
-    for (const part of protocol.parts(event)) {
-      if (part.type === 'progress' && !collector.over) progress += 1;
-      collector.add(part);
+  const add = (part: StreamPart): void => {
+    if ((part.type === 'progress' || part.type === 'reasoning') && !collector.over) progress += 1;
+    collector.add(part);
+  };
+  const takeText = (): void => {
+    for (let part = collector.take(); part !== undefined; part = collector.take()) {
+      if (part.type === 'text') text += part.text;
     }
-  });
+  };
+  const { framing = sse } = protocol;
+  const decoder = framing((event) => {
+    reader.parts(event).forEach(add);
+  }, ACME);
   for (const piece of pieces) {
-    decoder.write(piece);
-    text += collector.takeText();
+    decoder.write(Buffer.from(piece));
+    takeText();
   }
   decoder.end();
-  text += collector.takeText();
+  reader.end?.().forEach(add);
+  takeText();
   const { usage, finish } = trace;
   const { error } = collector;
   return {
@@ -31,7 +43,7 @@ export function replay(protocol: HttpProtocol, pieces: Iterable<Uint8Array>): Ex
     ...(Object.values(usage).some((count) => count !== undefined) && { usage }),
     ...(finish && { finish }),
     ...(progress > 0 && { progress }),
-    ...(error && { error: error.code }),
+    ...(error instanceof ServiceError && { error: error.code }),
   };
 }
 

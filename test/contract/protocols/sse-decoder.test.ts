@@ -1,25 +1,25 @@
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ServerSentEvent } from '../../../src/upstreams/contract/protocol.js';
+import type { ProviderEvent } from '../../../src/upstreams/contract/framing.js';
 import { SseDecoder } from '../../../src/upstreams/transport/sse-decoder.js';
 import { byteByByte, cutAt } from './replay.js';
 
-function decode(pieces: Iterable<Uint8Array>, maxEventLength?: number): ServerSentEvent[] {
-  const events: ServerSentEvent[] = [];
-  const decoder = new SseDecoder((event) => events.push(event), maxEventLength === undefined ? {} : { maxEventLength });
-  for (const piece of pieces) decoder.write(piece);
+function decode(pieces: Iterable<Uint8Array>, maxEventBytes?: number): ProviderEvent[] {
+  const events: ProviderEvent[] = [];
+  const decoder = new SseDecoder((event) => events.push(event), maxEventBytes);
+  for (const piece of pieces) decoder.write(Buffer.from(piece));
   decoder.end();
   return events;
 }
 
-function decodeText(text: string): ServerSentEvent[] {
+function decodeText(text: string): ProviderEvent[] {
   return decode([Buffer.from(text)]);
 }
 
 /** The events of a whole stream as an independent parser of the standard sees them. */
-function oracle(bytes: Uint8Array): ServerSentEvent[] {
-  const events: ServerSentEvent[] = [];
+function oracle(bytes: Uint8Array): ProviderEvent[] {
+  const events: ProviderEvent[] = [];
   const parser = createParser({
     onEvent: ({ event, data }) => events.push({ event: event ?? 'message', data }),
   });
@@ -31,7 +31,7 @@ function oracle(bytes: Uint8Array): ServerSentEvent[] {
 const message = (data: string) => ({ event: 'message', data });
 
 describe('SseDecoder', () => {
-  it.each<[string, string, readonly ServerSentEvent[]]>([
+  it.each<[string, string, readonly ProviderEvent[]]>([
     ['LF', 'data: a\n\ndata: b\n\n', [message('a'), message('b')]],
     ['CRLF', 'data: a\r\n\r\ndata: b\r\n\r\n', [message('a'), message('b')]],
     ['CR', 'data: a\r\rdata: b\r\r', [message('a'), message('b')]],
@@ -81,9 +81,9 @@ describe('SseDecoder', () => {
       // The end of a CRLF is its CR: an event must not wait for the LF, which may come late.
       const endsAt = text.endsWith('\r\n') ? bytes.length - 1 : bytes.length;
       for (const pieces of [[bytes.subarray(0, endsAt)], byteByByte(bytes.subarray(0, endsAt))]) {
-        const events: ServerSentEvent[] = [];
+        const events: ProviderEvent[] = [];
         const decoder = new SseDecoder((event) => events.push(event));
-        for (const piece of pieces) decoder.write(piece);
+        for (const piece of pieces) decoder.write(Buffer.from(piece));
         expect(events).toHaveLength(1);
       }
     },
@@ -189,9 +189,9 @@ describe('SseDecoder', () => {
     it('refuses a line that never ends as soon as it is too long', () => {
       const decoder = new SseDecoder(() => undefined);
       const piece = Buffer.alloc(128 * 1024, 'x');
-      for (let count = 0; count < 8; count++) decoder.write(piece);
+      for (let count = 0; count < 8; count++) decoder.write(Buffer.from(piece));
       expect(() => {
-        decoder.write(piece);
+        decoder.write(Buffer.from(piece));
       }).toThrow(tooLarge);
     });
 

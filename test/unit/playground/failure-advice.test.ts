@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ERROR_STATUS, type ErrorCode } from '../../../src/common/service-error.js';
+import { ERRORS, type ErrorCode } from '../../../src/common/service-error.js';
 import { ChatFailure, type ChatFailureFacts } from '../../../src/dashboard/static/playground/answer/chat-failure.js';
 import { adviceOn } from '../../../src/dashboard/static/playground/answer/failure-advice.js';
 import { waitText } from '../../../src/dashboard/static/playground/answer/wait-text.js';
@@ -7,7 +7,7 @@ import { waitText } from '../../../src/dashboard/static/playground/answer/wait-t
 const refused = (facts: ChatFailureFacts) => adviceOn(new ChatFailure('refused', 'What the service says.', facts));
 
 describe('the advice on a failure', () => {
-  it.each(Object.entries(ERROR_STATUS))('of %s says what it is and whether to try again', (code, status) => {
+  it.each(Object.entries(ERRORS))('of %s says what it is and whether to try again', (code, { status }) => {
     const advice = refused({ status, code });
     expect(advice.title).not.toBe('');
     expect(advice.text).not.toBe('');

@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { BreakerState } from '../../../upstreams/routing/circuit-breaker.js';
+import type { RouteStates } from '../../../upstreams/routing/route-states.js';
 import type { StreamFigures } from '../stream-figures.js';
 import { counter, gauge } from './counter-and-gauge.js';
 import { HistogramFamily } from './histogram-family.js';
@@ -7,12 +8,7 @@ import { HistogramFamily } from './histogram-family.js';
 const MS_PER_SECOND = 1000;
 const BREAKER_STATES: readonly BreakerState[] = ['closed', 'open', 'half_open'];
 
-/** @param breakers returns the state of the circuit breaker of an upstream. */
-export function registerUpstreams(
-  registry: Registry,
-  { upstreams }: StreamFigures,
-  breakers: (upstream: string) => BreakerState,
-): void {
+export function registerUpstreams(registry: Registry, { upstreams }: StreamFigures, routes: RouteStates): void {
   counter(registry, {
     name: 'chat_upstream_attempts_total',
     help: 'Tries to get an answer from an upstream.',
@@ -55,8 +51,19 @@ export function registerUpstreams(
     labels: ['upstream', 'state'],
     *samples() {
       for (const upstream of upstreams.keys()) {
-        const current = breakers(upstream);
+        const current = routes.ofUpstream(upstream).state;
         for (const state of BREAKER_STATES) yield [{ upstream, state }, Number(state === current)];
+      }
+    },
+  });
+  gauge(registry, {
+    name: 'chat_route_breaker_state',
+    help: 'The same for a route: a model of an upstream, by the name that the provider uses. Routes that were used are shown.',
+    labels: ['upstream', 'model', 'state'],
+    *samples() {
+      for (const { upstream, model, breaker } of routes.all()) {
+        if (model === undefined) continue;
+        for (const state of BREAKER_STATES) yield [{ upstream, model, state }, Number(state === breaker.state)];
       }
     },
   });

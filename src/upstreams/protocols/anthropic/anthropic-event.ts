@@ -2,7 +2,7 @@ import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream
 import { END, NOTHING, PROGRESS } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
-import { reportedFailure } from '../shared/provider-failure.js';
+import { reportedFailure } from '../shared/reported-failure.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['end_turn', 'stop'],
@@ -36,10 +36,12 @@ export function anthropicEventParts(body: JsonObject): readonly StreamPart[] {
   }
 }
 
-/** Returns text deltas as text. All other deltas (thinking, signatures, tool input, citations) are not part of the answer. */
+/** All deltas except texts and thinking (signatures, tool input, citations) are only signs of progress. */
 function deltaParts(delta: unknown): readonly StreamPart[] {
   if (!isJsonObject(delta)) return NOTHING;
-  return delta.type === 'text_delta' ? textParts(delta.text) : PROGRESS;
+  if (delta.type === 'text_delta') return textParts(delta.text);
+  if (delta.type === 'thinking_delta' && isText(delta.thinking)) return [{ type: 'reasoning', text: delta.thinking }];
+  return PROGRESS;
 }
 
 function blockParts(block: unknown): readonly StreamPart[] {
@@ -54,8 +56,9 @@ function textParts(text: unknown): readonly StreamPart[] {
 /** Leaves out the count of output tokens. At the start this count covers only the first token, not the answer. */
 function startParts(message: unknown): readonly StreamPart[] {
   const usage = isJsonObject(message) ? usageOf(message.usage) : undefined;
-  if (usage?.inputTokens === undefined) return NOTHING;
-  return [{ type: 'usage', usage: { inputTokens: usage.inputTokens } }];
+  if (usage === undefined) return NOTHING;
+  const { outputTokens: _, ...input } = usage;
+  return Object.keys(input).length === 0 ? NOTHING : [{ type: 'usage', usage: input }];
 }
 
 function endParts(body: JsonObject): readonly StreamPart[] {
@@ -73,7 +76,12 @@ function endParts(body: JsonObject): readonly StreamPart[] {
 function usageOf(usage: unknown): TokenUsage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const uncached = tokenCount(usage.input_tokens);
-  const cached =
-    (tokenCount(usage.cache_read_input_tokens) ?? 0) + (tokenCount(usage.cache_creation_input_tokens) ?? 0);
-  return tokenUsage(uncached === undefined ? undefined : uncached + cached, tokenCount(usage.output_tokens));
+  const read = tokenCount(usage.cache_read_input_tokens);
+  const written = tokenCount(usage.cache_creation_input_tokens);
+  return tokenUsage({
+    inputTokens: uncached === undefined ? undefined : uncached + (read ?? 0) + (written ?? 0),
+    cachedInputTokens: read,
+    cacheWriteInputTokens: written,
+    outputTokens: tokenCount(usage.output_tokens),
+  });
 }

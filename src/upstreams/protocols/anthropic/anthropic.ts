@@ -1,7 +1,9 @@
+import { z } from 'zod';
 import { ServiceError } from '../../../common/service-error.js';
 import type { UpstreamConfig } from '../../../config/config.js';
 import type { ChatCall, ChatMessage } from '../../contract/chat-call.js';
-import type { HttpProtocol, ServerSentEvent, UpstreamRequest } from '../../contract/protocol.js';
+import type { ProviderEvent } from '../../contract/framing.js';
+import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { anthropicEventParts } from './anthropic-event.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
@@ -9,19 +11,28 @@ import { errorEventParts, unreadableEventParts } from '../shared/event-failure.j
 import { NOTHING } from '../shared/fixed-parts.js';
 import { jsonBody } from '../shared/json-body.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { RepeatedEvent } from '../shared/repeated-event.js';
+import { markedForCache, type CachedPrompt } from './prompt-cache.js';
 
 /** The limit if neither the caller nor the catalog sets one. Anthropic requires a limit in each request. */
 const DEFAULT_MAX_TOKENS = 4096;
 
 const HIGHEST_TEMPERATURE = 1;
 
+const Options = z.strictObject({
+  /** Whether long prompts are marked for the prompt cache. A written token costs a quarter more, a read token a tenth. */
+  prompt_caching: z.boolean().default(true),
+});
+export type AnthropicOptions = z.infer<typeof Options>;
+
 /** Implements the messages interface of Anthropic, for Anthropic and for providers with the same interface. */
-export class AnthropicProtocol implements HttpProtocol {
+export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
   readonly transport = 'http';
   readonly name = 'anthropic';
+  readonly options = Options;
 
-  request(call: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
-    const system = call.messages.filter(({ role }) => role === 'system').map(({ content }) => content);
+  request(call: ChatCall, upstream: UpstreamConfig<AnthropicOptions>): UpstreamRequest {
+    const { system, messages } = promptOf(call.messages, upstream.options.prompt_caching);
     const path = upstream.baseUrl !== undefined && trimmedPath(upstream.baseUrl).endsWith('/v1') ? '' : '/v1';
     return {
       url: endpoint(upstream, `${path}/messages`),
@@ -36,8 +47,8 @@ export class AnthropicProtocol implements HttpProtocol {
         {
           model: call.model,
           max_tokens: call.maxTokens ?? call.modelMaxOutputTokens ?? DEFAULT_MAX_TOKENS,
-          system: system.length === 0 ? undefined : system.join('\n\n'),
-          messages: conversation(call.messages),
+          system,
+          messages,
           stream: true,
           temperature: anthropicTemperature(call.temperature),
         },
@@ -46,14 +57,34 @@ export class AnthropicProtocol implements HttpProtocol {
     };
   }
 
-  parts(event: ServerSentEvent): readonly StreamPart[] {
-    const { data } = event;
+  open(): AnswerReader {
+    return new AnthropicReader();
+  }
+}
+
+class AnthropicReader implements AnswerReader {
+  private readonly repeated = new RepeatedEvent();
+
+  parts({ event, data }: ProviderEvent): readonly StreamPart[] {
+    const repeated = event === 'error' ? undefined : this.repeated.textOf(data);
+    if (repeated !== undefined) return [{ type: 'text', text: repeated }];
     const body = parseJsonObject(data);
-    if (event.event === 'error') return errorEventParts(data, body);
-    if (body !== undefined) return anthropicEventParts(body);
+    if (event === 'error') return errorEventParts(data, body);
+    if (body !== undefined) {
+      const parts = anthropicEventParts(body);
+      if (parts.length === 1 && parts[0]?.type === 'text') this.repeated.learn(data, parts[0].text);
+      return parts;
+    }
     // An event without data keeps the connection alive.
     return data.trim() === '' ? NOTHING : unreadableEventParts(data);
   }
+}
+
+function promptOf(messages: readonly ChatMessage[], isCached: boolean): CachedPrompt {
+  const texts = messages.filter(({ role }) => role === 'system').map(({ content }) => content);
+  const system = texts.length === 0 ? undefined : texts.join('\n\n');
+  const turns = conversation(messages);
+  return isCached ? markedForCache(system, turns) : { system, messages: turns };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import type { UpstreamConfig } from '../../../config/config.js';
+import type { CallContext } from '../../contract/call-context.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { InProcessProtocol } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
@@ -31,7 +32,7 @@ export class BuiltinProtocol implements InProcessProtocol {
     this.wordDelayMs = wordDelayMs;
   }
 
-  async *stream(call: ChatCall, _upstream: UpstreamConfig, signal: AbortSignal): AsyncGenerator<StreamPart> {
+  async *stream(call: ChatCall, _: UpstreamConfig, { signal }: CallContext): AsyncGenerator<StreamPart> {
     const words = this.partner.reply(call.messages, call.temperature)[Symbol.iterator]();
     const limit = call.maxTokens ?? Infinity;
     let outputTokens = 0;

@@ -2,7 +2,8 @@ import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream
 import { NOTHING, PROGRESS } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
-import { reportedFailure, providerFailure, type ProviderFailureCode } from '../shared/provider-failure.js';
+import { reportedFailure } from '../shared/reported-failure.js';
+import { providerFailure, type ProviderFailureCode } from '../../contract/provider-failure.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['stop', 'stop'],
@@ -22,33 +23,48 @@ const FAILED_FINISHES: ReadonlyMap<string, ProviderFailureCode> = new Map([
   ['insufficient_system_resource', 'upstream_unavailable'],
 ]);
 
+/** Members of a delta that hold reasoning as a text. Providers use different names, and some send two of them. */
+const REASONING_MEMBERS = ['reasoning_content', 'reasoning', 'thinking'];
 /** Members of a delta that show that the model works on something other than the answer. */
-const PROGRESS_MEMBERS = [
-  'reasoning_content',
-  'reasoning',
-  'thinking',
-  'reasoning_details',
-  'tool_calls',
-  'function_call',
-];
+const PROGRESS_MEMBERS = [...REASONING_MEMBERS, 'reasoning_details', 'tool_calls', 'function_call'];
 
-/** Returns the parts of one chunk, in this order: text or progress, usage, then an error, or finish and complete. */
+/**
+ * Returns the parts of one chunk, in this order: reasoning, text, or progress without either; usage; then an error, or
+ * finish and complete.
+ */
 export function openAiChunkParts(chunk: JsonObject): readonly StreamPart[] {
   const choice = firstChoice(chunk.choices);
   const delta = choice !== undefined && isJsonObject(choice.delta) ? choice.delta : undefined;
-  const text = delta === undefined ? '' : textOf(delta.content);
+  const pieces = delta === undefined ? NOTHING : piecesOf(delta);
   const usage = usageOf(chunk);
   const ending = endingOf(chunk, choice);
-  if (usage === undefined && ending === NOTHING) {
-    if (text !== '') return [{ type: 'text', text }];
-    return delta !== undefined && isProgress(delta) ? PROGRESS : NOTHING;
+  if (usage === undefined && ending === NOTHING) return pieces;
+  return [...pieces, ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]), ...ending];
+}
+
+function piecesOf(delta: JsonObject): readonly StreamPart[] {
+  const text = textOf(delta.content);
+  const reasoning = reasoningOf(delta);
+  if (reasoning !== '') return [{ type: 'reasoning', text: reasoning }, ...(text === '' ? [] : [textPart(text)])];
+  if (text !== '') return [textPart(text)];
+  return isProgress(delta) ? PROGRESS : NOTHING;
+}
+
+function textPart(text: string): StreamPart {
+  return { type: 'text', text };
+}
+
+function reasoningOf(delta: JsonObject): string {
+  for (const member of REASONING_MEMBERS) {
+    const value = delta[member];
+    if (isText(value)) return value;
   }
-  const parts: StreamPart[] = [];
-  if (text !== '') parts.push({ type: 'text', text });
-  else if (delta !== undefined && isProgress(delta)) parts.push(...PROGRESS);
-  if (usage !== undefined) parts.push({ type: 'usage', usage });
-  parts.push(...ending);
-  return parts;
+  if (!Array.isArray(delta.content)) return '';
+  let reasoning = '';
+  for (const part of delta.content) {
+    if (isJsonObject(part) && part.type === 'thinking') reasoning += textOf(part.thinking);
+  }
+  return reasoning;
 }
 
 /** Returns the choice with index 0, because a request asks for one choice. Some servers leave out the index. */
@@ -58,8 +74,8 @@ function firstChoice(choices: unknown): JsonObject | undefined {
 }
 
 /**
- * Returns the text of a delta. Mistral's reasoning models send a list of parts. Only the parts of type `text` belong to the
- * answer.
+ * Returns a text, or the text of a list of parts. Mistral's reasoning models send lists, and only the parts of type `text`
+ * belong to the answer.
  */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
@@ -71,7 +87,7 @@ function textOf(content: unknown): string {
   return text;
 }
 
-/** Whether a delta without text shows progress. A list as content then holds something else, such as Mistral's thinking. */
+/** Whether a delta without text shows progress. A list as content then holds something else, such as references. */
 function isProgress(delta: JsonObject): boolean {
   return isFilledList(delta.content) || PROGRESS_MEMBERS.some((member) => isFilled(delta[member]));
 }
@@ -88,7 +104,29 @@ function isFilledList(value: unknown): boolean {
 function usageOf(chunk: JsonObject): TokenUsage | undefined {
   const usage = isJsonObject(chunk.usage) ? chunk.usage : isJsonObject(chunk.x_groq) ? chunk.x_groq.usage : undefined;
   if (!isJsonObject(usage)) return undefined;
-  return tokenUsage(tokenCount(usage.prompt_tokens), tokenCount(usage.completion_tokens));
+  const input = tokenCount(usage.prompt_tokens);
+  const output = tokenCount(usage.completion_tokens);
+  return tokenUsage({
+    inputTokens: input,
+    cachedInputTokens:
+      detail(usage.prompt_tokens_details, 'cached_tokens') ?? tokenCount(usage.prompt_cache_hit_tokens),
+    outputTokens: wholeOutput(input, output, tokenCount(usage.total_tokens)),
+    reasoningOutputTokens: detail(usage.completion_tokens_details, 'reasoning_tokens'),
+  });
+}
+
+/** Returns the tokens of the answer with its reasoning. xAI leaves the reasoning out of its count, but not out of the total. */
+function wholeOutput(
+  input: number | undefined,
+  output: number | undefined,
+  total: number | undefined,
+): number | undefined {
+  if (input === undefined || output === undefined || total === undefined) return output;
+  return total > input + output && Number.isFinite(total) ? total - input : output;
+}
+
+function detail(details: unknown, member: string): number | undefined {
+  return isJsonObject(details) ? tokenCount(details[member]) : undefined;
 }
 
 function endingOf(chunk: JsonObject, choice: JsonObject | undefined): readonly StreamPart[] {

@@ -1,12 +1,14 @@
 import type { UpstreamConfig } from '../../../config/config.js';
 import type { ChatCall } from '../../contract/chat-call.js';
-import type { HttpProtocol, ServerSentEvent, UpstreamRequest } from '../../contract/protocol.js';
+import type { ProviderEvent } from '../../contract/framing.js';
+import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { END, NOTHING } from '../shared/fixed-parts.js';
 import { jsonBody } from '../shared/json-body.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { RepeatedEvent } from '../shared/repeated-event.js';
 import { openAiChunkParts } from './openai-chunk.js';
 
 const END_MARKER = '[DONE]';
@@ -39,11 +41,24 @@ export class OpenAiProtocol implements HttpProtocol {
     };
   }
 
-  parts(event: ServerSentEvent): readonly StreamPart[] {
-    const { data } = event;
+  open(): AnswerReader {
+    return new OpenAiReader();
+  }
+}
+
+class OpenAiReader implements AnswerReader {
+  private readonly repeated = new RepeatedEvent();
+
+  parts({ event, data }: ProviderEvent): readonly StreamPart[] {
+    const repeated = event === 'message' ? this.repeated.textOf(data) : undefined;
+    if (repeated !== undefined) return [{ type: 'text', text: repeated }];
     const chunk = parseJsonObject(data);
-    if (event.event === 'error') return errorEventParts(data, chunk);
-    if (chunk !== undefined) return openAiChunkParts(chunk);
+    if (event === 'error') return errorEventParts(data, chunk);
+    if (chunk !== undefined) {
+      const parts = openAiChunkParts(chunk);
+      if (parts.length === 1 && parts[0]?.type === 'text') this.repeated.learn(data, parts[0].text);
+      return parts;
+    }
     const text = data.trim();
     if (text.startsWith(END_MARKER)) return END;
     // An event without data keeps the connection alive.

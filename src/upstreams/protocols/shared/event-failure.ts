@@ -1,6 +1,7 @@
 import type { StreamPart } from '../../contract/stream-part.js';
 import type { JsonObject } from './json-object.js';
-import { reportedFailure, providerFailure } from './provider-failure.js';
+import { providerFailure } from '../../contract/provider-failure.js';
+import { reportedFailure } from './reported-failure.js';
 
 /** Returns the parts of an event named `error`. `body` is the parsed data, if the data is an object. */
 export function errorEventParts(data: string, body: JsonObject | undefined): readonly StreamPart[] {

@@ -9,11 +9,8 @@ export function tokenCount(value: unknown): number | undefined {
   return Number.isInteger(value) && value >= 0 ? value : Infinity;
 }
 
-/** Combines the known counts. Returns `undefined` when both counts are missing. */
-export function tokenUsage(inputTokens: number | undefined, outputTokens: number | undefined): TokenUsage | undefined {
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  return {
-    ...(inputTokens !== undefined && { inputTokens }),
-    ...(outputTokens !== undefined && { outputTokens }),
-  };
+/** Returns the known counts. Returns `undefined` when all counts are missing. */
+export function tokenUsage(counts: TokenUsage): TokenUsage | undefined {
+  const known = Object.entries(counts).filter(([, count]) => count !== undefined);
+  return known.length === 0 ? undefined : Object.fromEntries(known);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { failureOfStatus } from '../../src/upstreams/transport/upstream-failure.js';
+import { httpFailure } from '../../src/upstreams/protocols/shared/http-failure.js';
 
 const reasonOf = (status: number, body: unknown): string =>
-  (failureOfStatus(status, undefined, JSON.stringify(body)).cause as Error).message;
+  (httpFailure(status, {}, JSON.stringify(body)).cause as Error).message;
 
 describe('what is logged of a provider that refuses by a status', () => {
   it('is the status and the labels that are known', () => {

@@ -1,19 +1,11 @@
-import { ServiceError, type ServiceErrorOptions } from '../../../common/service-error.js';
+import {
+  providerFailure,
+  type FailureScope,
+  type ProviderFailure,
+  type ProviderFailureCode,
+} from '../../contract/provider-failure.js';
 import { isJsonObject, isText, type JsonObject } from './json-object.js';
 import { knownLabel } from './known-labels.js';
-
-export type ProviderFailureCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_rejected' | 'upstream_timeout';
-
-/**
- * The messages for the caller. They never contain text of the provider, because that text can contain account names and keys.
- */
-const MESSAGES: Readonly<Record<ProviderFailureCode, string>> = {
-  upstream_error: 'The provider failed.',
-  upstream_timeout: 'The provider gave no answer in time.',
-  upstream_unavailable: 'The provider is overloaded or limits our requests.',
-  upstream_rejected:
-    'The provider refused the request: it may be too long for the model, or against the content policy of the provider.',
-};
 
 /** The error codes by HTTP status, also for a status number in a late error. Every other status is `upstream_error`. */
 const CODE_BY_STATUS: ReadonlyMap<number, ProviderFailureCode> = new Map([
@@ -35,22 +27,12 @@ const LABEL = /^[\w .:-]{1,64}$/;
  * `invalid_request_error`, but a caller cannot fix them.
  */
 const OUR_FAULT = /api_?key|auth|permission|billing|deactivated|not_?found/;
+/** The failure is about the account or the key of the service, so all models of the upstream have it. */
+const OF_THE_KEY =
+  /api_?key|auth|billing|deactivated|insufficient_(?:quota|balance)|quota_?exceeded|payment|organization/;
 const OVERLOADED = /rate_?limit|too_?many|overload|unavailable|capacity|quota|exhausted|slow_?down/;
 const REFUSED =
   /invalid.?(?:request|argument|prompt)|bad_?request|validation|context|too_(?:large|long)|content|policy|moderation/;
-
-/**
- * Creates the error for a failure of a provider.
- *
- * @param reason the reason for the log: written by the service, or the known labels of the provider.
- */
-export function providerFailure(
-  code: ProviderFailureCode,
-  reason: string,
-  options: ServiceErrorOptions = {},
-): ServiceError {
-  return new ServiceError(code, MESSAGES[code], { ...options, cause: new Error(reason) });
-}
 
 /**
  * Converts a failure that a provider sends in an event of the stream.
@@ -58,9 +40,10 @@ export function providerFailure(
  * @param error the error value of the event: usually an object with `message`, `type` and `code`, sometimes only a text.
  * @param envelope the object that has `error` as a member. Some providers put the code into this object.
  */
-export function reportedFailure(error: unknown, envelope: JsonObject = {}): ServiceError {
+export function reportedFailure(error: unknown, envelope: JsonObject = {}): ProviderFailure {
   const labels = labelsOf(error, envelope);
-  return providerFailure(codeOf(labels), shownLabels(labels) || 'The provider gave no reason.');
+  const reason = shownLabels(labels) || 'The provider gave no reason.';
+  return providerFailure(codeOf(labels), reason, { scope: scopeOf(labels) });
 }
 
 /**
@@ -87,12 +70,21 @@ export function codeOfStatus(status: number): ProviderFailureCode {
   return CODE_BY_STATUS.get(status) ?? 'upstream_error';
 }
 
-function codeOf(labels: readonly (string | number)[]): ProviderFailureCode {
-  const words = labels
+/** Returns what a failure with these labels tells about. */
+export function scopeOf(labels: readonly (string | number)[]): FailureScope {
+  return OF_THE_KEY.test(wordsOf(labels)) ? 'upstream' : 'route';
+}
+
+function wordsOf(labels: readonly (string | number)[]): string {
+  return labels
     .map(String)
     .filter((label) => LABEL.test(label))
     .join(' ')
     .toLowerCase();
+}
+
+function codeOf(labels: readonly (string | number)[]): ProviderFailureCode {
+  const words = wordsOf(labels);
   if (OUR_FAULT.test(words)) return 'upstream_error';
   for (const label of labels) {
     const code = CODE_BY_STATUS.get(Number(label));

@@ -1,0 +1,75 @@
+import type { UpstreamConfig } from '../../config/config.js';
+import type { ChatCall } from '../contract/chat-call.js';
+import type { InProcessProtocol } from '../contract/protocol.js';
+import { providerFailure } from '../contract/provider-failure.js';
+import type { StreamPart } from '../contract/stream-part.js';
+import { unexpectedFailure } from '../transport/connection-failure.js';
+import type { AttemptContext } from './attempt-context.js';
+import type { PartCollector } from './part-collector.js';
+import type { PartSource } from './part-source.js';
+
+/**
+ * Reads the parts of a protocol that answers in this process. The source asks for the next part only when its reader has
+ * taken the last one, so a slow reader slows the protocol down.
+ */
+export class InProcessSource implements PartSource {
+  readonly isAccepted = true;
+  readonly isRefused = false;
+  private readonly parts: AsyncIterator<StreamPart>;
+  private isWaiting = false;
+  private arrived: IteratorResult<StreamPart, unknown> | undefined;
+  private failure: Error | undefined;
+
+  constructor(
+    protocol: InProcessProtocol,
+    call: ChatCall,
+    upstream: UpstreamConfig,
+    context: AttemptContext,
+    private readonly collector: PartCollector,
+    private readonly onChange: () => void,
+  ) {
+    this.parts = protocol.stream(call, upstream, context)[Symbol.asyncIterator]();
+  }
+
+  read(): boolean {
+    if (this.failure !== undefined) throw this.failure;
+    const { arrived } = this;
+    if (arrived === undefined) {
+      void this.ask();
+      return false;
+    }
+    this.arrived = undefined;
+    this.add(arrived);
+    return true;
+  }
+
+  close(reason: Error): void {
+    this.failure ??= reason;
+    this.finish();
+  }
+
+  /** Lets the protocol release what it holds. A generator runs its `finally` blocks. */
+  finish(): void {
+    const closed = async (): Promise<unknown> => this.parts.return?.();
+    closed().catch(() => undefined);
+  }
+
+  private async ask(): Promise<void> {
+    if (this.isWaiting) return;
+    this.isWaiting = true;
+    try {
+      this.arrived = await this.parts.next();
+    } catch (error) {
+      this.failure ??= unexpectedFailure(error);
+    }
+    this.isWaiting = false;
+    this.onChange();
+  }
+
+  private add(arrived: IteratorResult<StreamPart, unknown>): void {
+    const { collector } = this;
+    if (arrived.done !== true) collector.add(arrived.value);
+    else if (collector.complete) collector.over = true;
+    else collector.fail(providerFailure('upstream_error', 'The answer ended before it was complete.'));
+  }
+}

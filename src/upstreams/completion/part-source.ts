@@ -1,0 +1,24 @@
+/** The time to wait for data after the end of the answer, such as token counts and the end of the body. */
+export const AFTER_COMPLETE_MS = 2_000;
+
+/**
+ * Brings the parts of one answer into a collector: from a provider over HTTP, or from a protocol in this process. A source
+ * has no timers and decides nothing. `Attempt` does both, in the same way for every source.
+ */
+export interface PartSource {
+  /** True when the provider has accepted the request. */
+  readonly isAccepted: boolean;
+  /**
+   * Adds what has arrived to the collector. Returns false when nothing has arrived since the last call. The source then
+   * calls `onChange` when there is more, or when it has failed.
+   *
+   * @throws {ServiceError} when the answer cannot be completed.
+   */
+  read(): boolean;
+  /** True when the provider has refused the request, and only the reason is missing. */
+  readonly isRefused: boolean;
+  /** Stops the work of the provider. The next {@link read} fails, with `reason` or with a reason that tells more. */
+  close(reason: Error): void;
+  /** Releases the source after a complete answer. */
+  finish(): void;
+}

@@ -1,0 +1,15 @@
+import type { RequestInit, Response } from 'undici';
+
+/** What a protocol may need to know about one attempt, and what it may use. */
+export interface CallContext {
+  /** The id of the client's request, as in `X-Request-Id` and in the log. */
+  readonly requestId: string;
+  readonly accountId: string;
+  /** Aborts when the attempt is over: the client has left, a time limit has expired, or the answer has ended. */
+  readonly signal: AbortSignal;
+  /**
+   * Sends a request over the connections of the service, for example to fetch a token. It uses the connect timeout of the
+   * upstream and counts for the limit of connections. It ends with the attempt.
+   */
+  fetch(url: string | URL, init?: Omit<RequestInit, 'dispatcher'>): Promise<Response>;
+}

@@ -1,0 +1,52 @@
+import { ServiceError, type ServiceErrorOptions } from '../../common/service-error.js';
+
+export type ProviderFailureCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_rejected' | 'upstream_timeout';
+
+/**
+ * What a failure tells about. `route`: one model at one upstream. `upstream`: the whole upstream, for example a refused
+ * connection or an invalid key. The service then rests the route, or all routes of the upstream.
+ */
+export type FailureScope = 'route' | 'upstream';
+
+export interface ProviderFailureOptions extends ServiceErrorOptions {
+  /** By default `route`. */
+  readonly scope?: FailureScope;
+}
+
+/** A failure of a provider. */
+export class ProviderFailure extends ServiceError {
+  readonly scope: FailureScope;
+
+  constructor(
+    code: ProviderFailureCode,
+    message: string,
+    { scope = 'route', ...options }: ProviderFailureOptions = {},
+  ) {
+    super(code, message, options);
+    this.scope = scope;
+  }
+}
+
+/**
+ * The messages for the caller. They never contain text of the provider, because that text can contain account names and keys.
+ */
+const MESSAGES: Readonly<Record<ProviderFailureCode, string>> = {
+  upstream_error: 'The provider failed.',
+  upstream_timeout: 'The provider did not answer in time.',
+  upstream_unavailable: 'The provider is overloaded or limits the requests of this service.',
+  upstream_rejected:
+    'The provider rejected the request. The prompt may be too long for the model, or violate its content policy.',
+};
+
+/**
+ * Creates the error for a failure of a provider, with the usual message for its code.
+ *
+ * @param reason the reason for the log. It must not contain text of a conversation, or a key.
+ */
+export function providerFailure(
+  code: ProviderFailureCode,
+  reason: string,
+  options: ProviderFailureOptions = {},
+): ProviderFailure {
+  return new ProviderFailure(code, MESSAGES[code], { ...options, cause: new Error(reason) });
+}

@@ -1,0 +1,70 @@
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import type { RouteConfig } from '../../config/config.js';
+import { CircuitBreaker } from './circuit-breaker.js';
+import { RedisRests } from './redis-rests.js';
+import { RouteState } from './route-state.js';
+
+/** A breaker with its names, for metrics. `model` is the provider's name of the model. */
+export interface NamedBreaker {
+  readonly upstream: string;
+  readonly model: string | undefined;
+  readonly breaker: CircuitBreaker;
+}
+
+/**
+ * Holds the state of all routes and upstreams. Failures count in this process. A rest that a provider asks for applies to
+ * all replicas if they share Redis.
+ */
+@Injectable()
+export class RouteStates {
+  private readonly logger = new Logger('Routing');
+  /** The keys are the names of upstreams, and `<upstream> <model>` for routes. Names of upstreams contain no space. */
+  private readonly named = new Map<string, NamedBreaker>();
+  private readonly states = new Map<string, RouteState>();
+
+  constructor(@Optional() @Inject(RedisRests) private readonly shared?: RedisRests) {
+    shared?.subscribe((key, ms) => {
+      this.breaker(key).rest(ms);
+    });
+  }
+
+  of({ upstream: { name }, model }: RouteConfig): RouteState {
+    const key = `${name} ${model}`;
+    let state = this.states.get(key);
+    if (state === undefined) {
+      state = new RouteState(this.breaker(key), this.breaker(name), (scope, ms) => {
+        this.shared?.publish(scope === 'route' ? key : name, ms);
+      });
+      this.states.set(key, state);
+    }
+    return state;
+  }
+
+  /** Returns the breaker of a whole upstream. */
+  ofUpstream(name: string): CircuitBreaker {
+    return this.breaker(name);
+  }
+
+  /** Returns the breakers of all routes and upstreams that were used. */
+  all(): Iterable<NamedBreaker> {
+    return this.named.values();
+  }
+
+  private breaker(key: string): CircuitBreaker {
+    const known = this.named.get(key);
+    if (known !== undefined) return known.breaker;
+    const space = key.indexOf(' ');
+    const upstream = space === -1 ? key : key.slice(0, space);
+    const model = space === -1 ? undefined : key.slice(space + 1);
+    const breaker = new CircuitBreaker(() => performance.now(), Math.random, {
+      opened: (pauseMs) => {
+        this.logger.warn({ msg: 'Requests pause', upstream, model, pauseMs: Math.round(pauseMs) });
+      },
+      closed: () => {
+        this.logger.log({ msg: 'Requests continue', upstream, model });
+      },
+    });
+    this.named.set(key, { upstream, model, breaker });
+    return breaker;
+  }
+}

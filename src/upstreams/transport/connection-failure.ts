@@ -1,0 +1,31 @@
+import { ServiceError } from '../../common/service-error.js';
+import { ProviderFailure } from '../contract/provider-failure.js';
+
+const TIMED_OUT = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+/** The whole upstream is unreachable: no model of the upstream can answer. Failures of TLS are in this group, too. */
+const UNREACHABLE =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|CERT_.+|.*_CERT(?:_.+)?|ERR_TLS_.+|EPROTO)$/;
+/** The request is invalid for undici. The protocol has created the request, so this is a fault of the protocol. */
+const INVALID_REQUEST = 'UND_ERR_INVALID_ARG';
+
+/**
+ * Converts a failure to send a request, or to read its answer, to the error for the caller. A failure that does not come
+ * from the connection, such as a `TypeError` in a protocol, becomes `internal_error`.
+ */
+export function failureOfConnection(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const { code } = error as { readonly code?: unknown };
+  if (typeof code !== 'string' || code === INVALID_REQUEST) return unexpectedFailure(error);
+  if (TIMED_OUT.has(code)) {
+    const message = 'The service could not connect to the provider in time.';
+    return new ProviderFailure('upstream_timeout', message, { cause: error, scope: 'upstream' });
+  }
+  const scope = UNREACHABLE.test(code) ? 'upstream' : 'route';
+  return new ProviderFailure('upstream_error', 'The connection to the provider failed.', { cause: error, scope });
+}
+
+/** Converts an error that no provider has caused. `error` is logged, but never sent to the client. */
+export function unexpectedFailure(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  return new ServiceError('internal_error', 'Something went wrong on our side.', { cause: error });
+}
