@@ -178,8 +178,8 @@ describe('texts on request', () => {
     expect(await answerTo('Please count to 12')).toBe('1 2 3 4 5 6 7 8 9 10 11 12');
   });
 
-  it.each(['count to 1001', 'count to 0'])('tells how far it counts when asked to %s', async (request) => {
-    expect(await answerTo(request)).toBe('I can count to anything from 1 to 1000.');
+  it.each(['count to 1001', 'count to 0'])('names the limits when asked to %s', async (request) => {
+    expect(await answerTo(request)).toBe('I can only do that with a number from 1 to 1000.');
   });
 
   it.each([1, 1_000, 10_000])('writes exactly %d words', async (count) => {
@@ -192,72 +192,37 @@ describe('texts on request', () => {
     expect((await answerTo('write 1,000 words')).split(' ')).toHaveLength(1_000);
   });
 
-  it('tells how much it writes when asked for more', async () => {
-    expect(await answerTo('write 10001 words')).toBe('I can write anything from 1 to 10000 words.');
+  it('names the limits when asked for too many words', async () => {
+    expect(await answerTo('write 10001 words')).toBe('I can only do that with a number from 1 to 10000.');
+  });
+
+  it('finds a request only at the beginning of a message', async () => {
+    expect(await answerTo(`${'- '.repeat(100)}count to 3`)).toBe('1 2 3');
+    expect(await answerTo(`${'- '.repeat(300)}count to 3`)).toMatch(/^I have no reply for that/);
   });
 });
 
 describe('small talk', () => {
-  it.each(['Who are you?', 'are you ChatGPT?', 'What model is this?', 'are you a human'])(
-    'says plainly what it is when asked "%s"',
+  it.each(['Hello! Who are you?', 'are you ChatGPT?', 'What model is this?', 'How do I configure a real provider?'])(
+    'says that it is a stand-in, and how to configure a model, when asked "%s"',
     async (question) => {
       const answer = await answerTo(question);
+      expect(answer).toContain('built-in stand-in');
       expect(answer).toContain('not a language model');
       expect(answer).toContain('OPENAI_API_KEY');
     },
   );
 
-  it('tells how to configure a provider', async () => {
-    expect(await answerTo('How do I configure a real provider?')).toContain('ANTHROPIC_API_KEY');
-  });
-
   it.each([
-    ['hello', 'Hello!'],
+    ['hello', 'Hello! I am the built-in stand-in'],
     ['Thank you so much', 'You are welcome!'],
-    ["I'm sad", 'I am sorry to hear it.'],
-    ['What is the capital of France?', 'I have rules but no knowledge'],
+    ['/help', 'I know three requests to test streaming: "echo"'],
+    ['ping', 'It works'],
+    ['bye', 'Goodbye!'],
+    ['What is the capital of France?', 'I have no reply for that. I am the built-in stand-in'],
+    ['Archive the shire, contest it', 'I have no reply for that.'],
   ])('answers "%s" with "%s …"', async (said, answer) => {
     expect(await answerTo(said)).toMatch(new RegExp(`^${answer}`));
-  });
-
-  it('turns the words of the user around', async () => {
-    expect(await answerTo('I think you like my cat more than me.')).toBe(
-      'What makes you think I like your cat more than you?',
-    );
-  });
-
-  it('knows short forms and typographic apostrophes', async () => {
-    expect(await answerTo('I can’t find my keys')).toBe('What have you tried so far, to find your keys?');
-  });
-
-  it('prefers the rule of the higher rank, in whichever clause it stands', async () => {
-    expect(await answerTo('Hello, I feel lost')).toBe('What makes you feel lost?');
-  });
-
-  it('comes back to what was said before when nothing matches', async () => {
-    const answer = await answerTo(conversation('my garden is dry', 'Tell me more.', 'Tomatoes mostly'));
-    expect(answer).toBe('Earlier you spoke of your garden. Has that to do with this?');
-  });
-
-  it('remembers the last ten messages of the user', async () => {
-    const said = (count: number) =>
-      conversation(
-        ...['my garden is dry', '.', ...Array.from({ length: count }, () => ['Tomatoes', '.']).flat(), 'Cucumbers'],
-      );
-    expect(await answerTo(said(9))).toContain('garden');
-    expect(await answerTo(said(10))).not.toContain('garden');
-  });
-
-  it('takes a whole word for a word, and any punctuation around it', async () => {
-    expect(await answerTo('I am in the shire')).toBe('How long have you been in the shire?');
-    expect(await answerTo('"I feel" (so) well')).toBe('Please tell me more.');
-    expect(await answerTo('(my cat) is black')).toBe('Tell me more about them.');
-    expect(await answerTo('/help')).toContain('echo');
-    expect(await answerTo('MY HOUSE is big')).toBe('Tell me more about your HOUSE.');
-  });
-
-  it('asks for more when nothing matches and nothing was said before', async () => {
-    expect(await answerTo('Tomatoes')).toBe('Please tell me more.');
   });
 
   it('greets when no user has spoken', async () => {
@@ -276,7 +241,7 @@ describe('small talk', () => {
     );
   });
 
-  it.each([' ', 'my ', 'but ', 'a,', 'i feel ', "i'm ", '\n', 'my * is ', 'x'])(
+  it.each([' ', 'write ', 'count to ', '1,', 'good ', 'are you ', '\n', 'x'])(
     'reads a thousand messages of %j in no time',
     async (unit) => {
       const content = unit.repeat(Math.ceil(4_000 / unit.length));
@@ -290,14 +255,14 @@ describe('small talk', () => {
 
   it('reads a message of megabytes in no time', async () => {
     const startedAt = performance.now();
-    await answerTo('i feel '.repeat(500_000), { temperature: 1 });
+    await answerTo('write me '.repeat(500_000), { temperature: 1 });
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 });
 
 describe('the choice of words', () => {
   it('is the same for the same conversation', async () => {
-    const messages = conversation('hello', 'Hi!', 'I feel fine');
+    const messages = conversation('hello', 'Hi!', 'Tomatoes');
     expect(await answerTo(messages, { temperature: 1 })).toBe(await answerTo(messages, { temperature: 1 }));
   });
 

@@ -4,7 +4,7 @@ import type { CallContext } from '../../contract/call-context.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { InProcessProtocol } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
-import { ConversationPartner } from './conversation-partner.js';
+import { replyTo } from './small-talk.js';
 import { countWords } from './words.js';
 
 export interface BuiltinProtocolOptions {
@@ -18,14 +18,12 @@ const WORDS_OF_A_TURN = 100;
 
 /**
  * Answers without a provider, so that the service works at its first start without an API key of a provider.
- * A {@link ConversationPartner} produces the reply, and the reply is streamed word by word. A token is a word with the white
- * space after it.
+ * Sends a requested text or a fixed reply, word by word. A token is a word with the white space after it.
  */
 export class BuiltinProtocol implements InProcessProtocol {
   readonly transport = 'in-process';
   readonly name = 'builtin';
 
-  private readonly partner = new ConversationPartner();
   private readonly wordDelayMs: number;
 
   constructor({ wordDelayMs = NATURAL_WORD_DELAY_MS }: BuiltinProtocolOptions = {}) {
@@ -33,7 +31,7 @@ export class BuiltinProtocol implements InProcessProtocol {
   }
 
   async *stream(call: ChatCall, _: UpstreamConfig, { signal }: CallContext): AsyncGenerator<StreamPart> {
-    const words = this.partner.reply(call.messages, call.temperature)[Symbol.iterator]();
+    const words = replyTo(call.messages, call.temperature)[Symbol.iterator]();
     const limit = call.maxTokens ?? Infinity;
     let outputTokens = 0;
     let word = words.next();
@@ -57,14 +55,7 @@ export class BuiltinProtocol implements InProcessProtocol {
 
   /** Waits before the next word. Resolves early when the signal aborts: the caller checks the signal. */
   private async pause(wordsSent: number, signal: AbortSignal): Promise<void> {
-    if (this.wordDelayMs === 0) {
-      if (wordsSent % WORDS_OF_A_TURN === 0) await turn();
-      return;
-    }
-    try {
-      await wait(this.wordDelayMs, undefined, { signal });
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    if (this.wordDelayMs > 0) await wait(this.wordDelayMs, undefined, { signal }).catch(() => undefined);
+    else if (wordsSent % WORDS_OF_A_TURN === 0) await turn();
   }
 }

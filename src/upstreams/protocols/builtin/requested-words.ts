@@ -1,36 +1,39 @@
-import { FILLER } from './remarks.js';
 import { wordsOf } from './words.js';
 
-const MOST_COUNTED = 1_000;
-const MOST_FILLER_WORDS = 10_000;
+/** The number of UTF-16 units to read of a message. A request is short, but the text after `echo` may be long. */
+export const MAX_LENGTH_READ = 500;
 
 /** One character separates the request from its text. All following characters are the text, including white space. */
 const ECHO = /^\s*(?:echo|repeat after me)(?::\s?|\s)(?=[\s\S])/i;
-const COUNT = /\bcount (?:up )?to (\d[\d,]*)/i;
-const WRITE = /\bwrite (?:me )?(?:about )?(\d[\d,]*) words?\b/i;
+/** The requests with a number. */
+const NUMBERED = [
+  { pattern: /\bcount (?:up )?to (\d[\d,]*)/i, highest: 1_000, words: numbers },
+  { pattern: /\bwrite (?:me )?(?:about )?(\d[\d,]*) words?\b/i, highest: 10_000, words: filler },
+];
 
-/** The number of UTF-16 units to search for a request. A request is short, but the text after `echo` may be long. */
-const MOST_CHARACTERS_OF_REQUEST = 500;
+/** The filler text. It is cut to the requested number of words, and repeated if it is too short. */
+const FILLER =
+  'This is filler from the built-in stand-in, so that you can watch a long answer arrive word by word. ' +
+  'If the words reach you one after another, then every proxy on the way passes the stream on without holding it back. ' +
+  'If they come all at once, look for something between us that buffers. ' +
+  'You may stop reading at any time, and the work behind the stream stops with you. ';
 
 /**
  * Returns the words of the text that a message asks for literally, to test streaming: an echo, numbers, or filler. Each
  * word is created when the caller reads it. Returns `undefined` when the message asks for none of these texts.
  */
 export function requestedWords(message: string): Iterable<string> | undefined {
-  const request = message.slice(0, MOST_CHARACTERS_OF_REQUEST);
+  const request = message.slice(0, MAX_LENGTH_READ);
   const echo = ECHO.exec(request)?.[0];
   if (echo !== undefined) return wordsOf(message.slice(echo.length));
-
-  const last = numberIn(COUNT.exec(request));
-  if (last !== undefined) {
-    if (last >= 1 && last <= MOST_COUNTED) return numbers(last);
-    return wordsOf(`I can count to anything from 1 to ${MOST_COUNTED}.`);
+  for (const { pattern, highest, words } of NUMBERED) {
+    const digits = pattern.exec(request)?.[1];
+    if (digits === undefined) continue;
+    const number = Number(digits.replaceAll(',', ''));
+    if (number >= 1 && number <= highest) return words(number);
+    return wordsOf(`I can only do that with a number from 1 to ${highest}.`);
   }
-
-  const words = numberIn(WRITE.exec(request));
-  if (words === undefined) return undefined;
-  if (words >= 1 && words <= MOST_FILLER_WORDS) return filler(words);
-  return wordsOf(`I can write anything from 1 to ${MOST_FILLER_WORDS} words.`);
+  return undefined;
 }
 
 function* numbers(last: number): Generator<string, void> {
@@ -44,9 +47,4 @@ function* filler(count: number): Generator<string, void> {
     const word = words[index % words.length] ?? '';
     yield index === count - 1 ? word.trimEnd() : word;
   }
-}
-
-function numberIn(match: RegExpExecArray | null): number | undefined {
-  const digits = match?.[1];
-  return digits === undefined ? undefined : Number(digits.replaceAll(',', ''));
 }

@@ -1,7 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** The maximum length of one word, in UTF-16 units. A longer run of characters counts as several words. */
-const MAX_PIECE_LENGTH = 256;
+/** A word with the white space around it, at most 256 UTF-16 units. A longer run of characters is several pieces. */
+const PIECE = /\s{1,64}\S{0,64}\s{0,64}|\S{1,64}\s{0,64}/gu;
+const WHITE_SPACE: ReadonlySet<number> = new Set(
+  Array.from(
+    '\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff',
+    (character) => character.charCodeAt(0),
+  ),
+);
 /** The number of UTF-16 units that {@link countWords} reads before other work can run. This takes about a millisecond. */
 const COUNTED_AT_ONCE = 128 * 1024;
 
@@ -11,12 +17,7 @@ const COUNTED_AT_ONCE = 128 * 1024;
  * it, so a text of megabytes needs no additional memory.
  */
 export function* wordsOf(text: string): Generator<string, void> {
-  let start = 0;
-  while (start < text.length) {
-    const end = endOfPiece(text, start);
-    yield text.slice(start, end);
-    start = end;
-  }
+  for (const [piece] of text.matchAll(PIECE)) yield piece;
 }
 
 /**
@@ -27,64 +28,16 @@ export async function countWords(texts: readonly string[], signal: AbortSignal):
   let count = 0;
   let counted = 0;
   for (const text of texts) {
-    for (let start = 0; start < text.length; start += COUNTED_AT_ONCE) {
-      const end = Math.min(text.length, start + COUNTED_AT_ONCE);
-      count += countWordsBetween(text, start, end);
-      counted += end - start;
-      if (counted < COUNTED_AT_ONCE) continue;
-      counted = 0;
+    let isInWord = false;
+    for (let index = 0; index < text.length; index += 1) {
+      const isSpace = WHITE_SPACE.has(text.charCodeAt(index));
+      if (!isSpace && !isInWord) count += 1;
+      isInWord = !isSpace;
+      counted += 1;
+      if (counted % COUNTED_AT_ONCE !== 0) continue;
       await turn();
       if (signal.aborted) return count;
     }
   }
   return count;
-}
-
-/** Counts the words that begin between two positions of a text. */
-function countWordsBetween(text: string, start: number, end: number): number {
-  let count = 0;
-  let isInWord = start > 0 && !isWhiteSpace(text.charCodeAt(start - 1));
-  for (let index = start; index < end; index += 1) {
-    const isSpace = isWhiteSpace(text.charCodeAt(index));
-    if (!isSpace && !isInWord) count += 1;
-    isInWord = !isSpace;
-  }
-  return count;
-}
-
-function endOfPiece(text: string, start: number): number {
-  const limit = Math.min(text.length, start + MAX_PIECE_LENGTH);
-  let end = start;
-  if (start === 0) end = endOfWhiteSpace(text, end, limit);
-  while (end < limit && !isWhiteSpace(text.charCodeAt(end))) end += 1;
-  end = endOfWhiteSpace(text, end, limit);
-  return end === limit && isBetweenHalves(text, end) ? end - 1 : end;
-}
-
-function endOfWhiteSpace(text: string, start: number, limit: number): number {
-  let end = start;
-  while (end < limit && isWhiteSpace(text.charCodeAt(end))) end += 1;
-  return end;
-}
-
-/** Whether `index` is between the two halves of a surrogate pair. */
-function isBetweenHalves(text: string, index: number): boolean {
-  return (text.codePointAt(index - 1) ?? 0) > 0xffff;
-}
-
-/** Whether a UTF-16 unit matches `\s` of a regular expression. */
-function isWhiteSpace(unit: number): boolean {
-  if (unit > 0x20 && unit < 0xa0) return false;
-  if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
-  return (
-    unit === 0xa0 ||
-    unit === 0x1680 ||
-    (unit >= 0x2000 && unit <= 0x200a) ||
-    unit === 0x2028 ||
-    unit === 0x2029 ||
-    unit === 0x202f ||
-    unit === 0x205f ||
-    unit === 0x3000 ||
-    unit === 0xfeff
-  );
 }
