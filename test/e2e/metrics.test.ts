@@ -106,6 +106,9 @@ describe('/metrics', () => {
     expect(valueOf(series, 'chat_upstream_breaker_state', { upstream: 'acme', state: 'open' })).toBe(1);
     expect(valueOf(series, 'chat_upstream_breaker_state', { upstream: 'acme', state: 'closed' })).toBe(0);
     expect(valueOf(series, 'chat_upstream_breaker_state', { upstream: 'backup', state: 'closed' })).toBe(1);
+    const route = { upstream: 'acme', model: 'acme-model' };
+    expect(valueOf(series, 'chat_route_breaker_state', { ...route, state: 'open' })).toBe(1);
+    expect(valueOf(series, 'chat_route_breaker_state', { ...route, state: 'closed' })).toBe(0);
     expect(valueOf(series, 'chat_slots_held')).toBe(1);
     expect(valueOf(series, 'chat_limits_hit_total', { limit: 'concurrent_streams', tier: 'free' })).toBe(1);
 

@@ -59,7 +59,7 @@ export class CompletionStream implements AsyncIterableIterator<CompletionPart, u
 
   /** True when the end is reached: {@link read} returns nothing more. */
   get isOver(): boolean {
-    return this.over && this.failure === undefined;
+    return this.over && this.failure === undefined && this.held.length === 0;
   }
 
   /** True when {@link read} has returned the complete text, so that only the end can follow. */
@@ -74,10 +74,9 @@ export class CompletionStream implements AsyncIterableIterator<CompletionPart, u
    * @throws the reason why the answer is not complete. It is thrown once.
    */
   read(): CompletionPart | undefined {
-    if (this.hasBegun && !this.over) {
-      const part = this.held.shift() ?? this.readCurrent();
-      if (part !== undefined) return part;
-    }
+    // What the first text was sent with is read even if the completion was stopped since.
+    const part = this.hasBegun ? (this.held.shift() ?? this.readCurrent()) : undefined;
+    if (part !== undefined) return part;
     const { failure } = this;
     this.failure = undefined;
     if (failure !== undefined) throw failure;
@@ -112,6 +111,7 @@ export class CompletionStream implements AsyncIterableIterator<CompletionPart, u
   }
 
   return(): Promise<IteratorResult<CompletionPart, undefined>> {
+    this.held = [];
     if (!this.over) {
       this.current?.stop(CLIENT_GONE);
       this.end(CLIENT_GONE);
@@ -130,6 +130,7 @@ export class CompletionStream implements AsyncIterableIterator<CompletionPart, u
   };
 
   private readCurrent(): CompletionPart | undefined {
+    if (this.over) return undefined;
     const { current } = this;
     try {
       const part = current?.read();

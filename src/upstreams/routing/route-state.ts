@@ -51,13 +51,13 @@ export class RouteUse {
     this.upstream.succeed();
   }
 
-  /** The attempt has failed. A failure that is not the provider's fault tells nothing about the route. */
+  /** The attempt has failed. A provider that limits or rejects requests is available, unless it asks for a rest. */
   fail(failure: ServiceError): void {
     const { code, retryAfterSeconds = 0 } = failure;
     if (factsOf(code).fault !== 'provider') return;
     const scope = failure instanceof ProviderFailure ? failure.scope : 'route';
     if (retryAfterSeconds > 0) this.state.rest(scope, retryAfterSeconds * MS_PER_SECOND);
-    else this[scope].fail(code === 'upstream_timeout');
+    else if (code !== 'upstream_unavailable') this[scope].fail(code === 'upstream_timeout');
   }
 
   /** The attempt is over. Call this once. */

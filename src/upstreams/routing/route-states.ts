@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import type { RouteConfig } from '../../config/config.js';
-import { CircuitBreaker } from './circuit-breaker.js';
+import { CircuitBreaker, type BreakerState } from './circuit-breaker.js';
 import { RedisRests } from './redis-rests.js';
 import { RouteState } from './route-state.js';
 
@@ -40,9 +40,14 @@ export class RouteStates {
     return state;
   }
 
-  /** Returns the breaker of a whole upstream. */
-  ofUpstream(name: string): CircuitBreaker {
-    return this.breaker(name);
+  /** Returns the state of an upstream. It is not closed if the whole upstream pauses, or all routes of it that were used. */
+  stateOf(upstream: string): BreakerState {
+    const whole = this.named.get(upstream)?.breaker.state ?? 'closed';
+    if (whole !== 'closed') return whole;
+    const routes = [...this.named.values()].filter((each) => each.upstream === upstream && each.model !== undefined);
+    const states = routes.map(({ breaker }) => breaker.state);
+    if (states.length === 0 || states.includes('closed')) return 'closed';
+    return states.includes('half_open') ? 'half_open' : 'open';
   }
 
   /** Returns the breakers of all routes and upstreams that were used. */

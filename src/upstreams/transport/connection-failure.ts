@@ -8,14 +8,11 @@ const UNREACHABLE =
 /** The request is invalid for undici. The protocol has created the request, so this is a fault of the protocol. */
 const INVALID_REQUEST = 'UND_ERR_INVALID_ARG';
 
-/**
- * Converts a failure to send a request, or to read its answer, to the error for the caller. A failure that does not come
- * from the connection, such as a `TypeError` in a protocol, becomes `internal_error`.
- */
+/** Converts a failure of undici to the error for the caller. */
 export function failureOfConnection(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
-  const { code } = error as { readonly code?: unknown };
-  if (typeof code !== 'string' || code === INVALID_REQUEST) return unexpectedFailure(error);
+  const { code = '' } = error as { readonly code?: string };
+  if (code === INVALID_REQUEST) return unexpectedFailure(error);
   if (TIMED_OUT.has(code)) {
     const message = 'The service could not connect to the provider in time.';
     return new ProviderFailure('upstream_timeout', message, { cause: error, scope: 'upstream' });

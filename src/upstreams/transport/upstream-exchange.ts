@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../common/service-error.js';
 import type { AnswerHeaders, UpstreamRequest } from '../contract/protocol.js';
 import type { Connection } from './connection-pool.js';
-import { failureOfConnection } from './connection-failure.js';
+import { failureOfConnection, unexpectedFailure } from './connection-failure.js';
 
 /** The number of bytes that may wait for a slow reader. Above this number, TCP flow control slows the provider down. */
 const HIGH_WATER_BYTES = 64 * 1024;
@@ -157,7 +157,11 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.fail(error);
+    if (this.failure === undefined) {
+      this.isLost = LOST_CONNECTION.has((error as { readonly code?: string }).code ?? '');
+      this.failure = failureOfConnection(error);
+    }
+    this.changed();
   }
 
   private dispatch({ url, headers }: UpstreamRequest, body: string | Uint8Array): void {
@@ -173,16 +177,9 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
       else this.connection.release();
     } catch (error) {
       this.connection.release();
-      this.fail(error);
+      this.failure ??= unexpectedFailure(error);
+      this.changed();
     }
-  }
-
-  private fail(error: unknown): void {
-    if (this.failure === undefined) {
-      this.isLost = LOST_CONNECTION.has((error as { readonly code?: string }).code ?? '');
-      this.failure = failureOfConnection(error);
-    }
-    this.changed();
   }
 
   /** Calls `onChange` once for everything that undici passes on in one go. */

@@ -55,6 +55,7 @@ export function outcomeOf(failure: unknown): StreamOutcome {
     case 'upstream_unavailable':
       return 'upstream_failed';
     case 'upstream_rejected':
+    case 'content_filtered':
     case 'invalid_request':
       return 'rejected';
     default:

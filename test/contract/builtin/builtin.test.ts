@@ -4,17 +4,14 @@ import type { UpstreamConfig } from '../../../src/config/config.js';
 import type { ChatCall, ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
 import { BuiltinProtocol } from '../../../src/upstreams/protocols/builtin/builtin.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
+import { ACME, CONTEXT } from '../protocols/describe-protocol.js';
 
 const upstream: UpstreamConfig = {
+  ...ACME,
   name: 'builtin',
   protocol: 'builtin',
   baseUrl: undefined,
   apiKey: undefined,
-  headers: {},
-  timeouts: { connectMs: 1, firstTokenMs: 1, idleMs: 1 },
-  maxTokensField: 'max_tokens',
-  includeUsage: true,
-  maxEventBytes: 1024 * 1024,
 };
 
 const call = (message: string | readonly ChatMessage[], changes: Partial<ChatCall> = {}): ChatCall => ({
@@ -85,7 +82,10 @@ describe('the stream of the built-in protocol', () => {
 
   it('ends at once and says nothing more when the signal aborts while it waits for the next word', async () => {
     const abort = new AbortController();
-    const stream = new BuiltinProtocol({ wordDelayMs: 3_600_000 }).stream(call('count to 5'), upstream, { ...CONTEXT, signal: abort.signal });
+    const stream = new BuiltinProtocol({ wordDelayMs: 3_600_000 }).stream(call('count to 5'), upstream, {
+      ...CONTEXT,
+      signal: abort.signal,
+    });
     expect(await stream.next()).toEqual({ done: false, value: { type: 'text', text: '1 ' } });
     const next = stream.next();
     abort.abort();
@@ -163,7 +163,10 @@ describe('texts on request', () => {
   it('stops counting when the signal aborts', async () => {
     const abort = new AbortController();
     const asked = call(`echo ${'a '.repeat(2_000_000)}`, { maxTokens: 1 });
-    const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(asked, upstream, { ...CONTEXT, signal: abort.signal });
+    const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(asked, upstream, {
+      ...CONTEXT,
+      signal: abort.signal,
+    });
     await stream.next();
     const next = stream.next();
     abort.abort();

@@ -117,14 +117,14 @@ describe('AnthropicProtocol.parts', () => {
   it('counts the prompt at the start, but not yet the answer', () => {
     const usage = { input_tokens: 5, cache_read_input_tokens: 20, cache_creation_input_tokens: null, output_tokens: 1 };
     expect(partsOf({ type: 'message_start', message: { usage } })).toStrictEqual([
-      { type: 'usage', usage: { inputTokens: 25 } },
+      { type: 'usage', usage: { inputTokens: 25, cachedInputTokens: 20 } },
     ]);
   });
 
   it('does not count a prompt of which it knows only what was cached', () => {
     const usage = { cache_read_input_tokens: 20, output_tokens: 7 };
     expect(partsOf({ type: 'message_delta', delta: {}, usage })).toStrictEqual([
-      { type: 'usage', usage: { outputTokens: 7 } },
+      { type: 'usage', usage: { cachedInputTokens: 20, outputTokens: 7 } },
     ]);
   });
 
@@ -150,8 +150,13 @@ describe('AnthropicProtocol.parts', () => {
     expect(partsOf({ type: 'message_delta', delta: { stop_reason: raw } })).toEqual([{ type: 'finish', reason, raw }]);
   });
 
+  it('takes thinking for reasoning', () => {
+    const delta = { type: 'thinking_delta', thinking: 'so' };
+    expect(partsOf({ type: 'content_block_delta', index: 0, delta })).toEqual([{ type: 'reasoning', text: 'so' }]);
+  });
+
   it.each([
-    { type: 'thinking_delta', thinking: 'so' },
+    { type: 'thinking_delta', thinking: '' },
     { type: 'signature_delta', signature: 'x' },
     { type: 'input_json_delta', partial_json: '{' },
     { type: 'citations_delta', citation: {} },

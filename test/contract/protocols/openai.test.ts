@@ -127,10 +127,24 @@ describe('OpenAiProtocol.parts', () => {
     { reasoning_content: 'so' },
     { reasoning: 'so', content: '' },
     { thinking: 'so', content: null },
+    { reasoning: 'so', reasoning_content: 'so' },
+    { reasoning: 'so', reasoning_details: [{ type: 'reasoning.text', text: 'so' }] },
+    { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'so' }] }] },
+  ])('takes %j for reasoning, not for text', (delta) => {
+    expect(partsOf(chunk(delta))).toEqual([{ type: 'reasoning', text: 'so' }]);
+  });
+
+  it('gives reasoning before the text of the same delta', () => {
+    expect(partsOf(chunk({ reasoning: 'so', content: 'a' }))).toEqual([
+      { type: 'reasoning', text: 'so' },
+      { type: 'text', text: 'a' },
+    ]);
+  });
+
+  it.each([
     { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] },
     { tool_calls: [{ index: 0 }] },
     { function_call: { name: 'f', arguments: '' } },
-    { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'so' }] }] },
     { content: [{ type: 'reference', reference_ids: [1], text: 'not the answer' }] },
   ])('takes %j for progress, not for text', (delta) => {
     expect(partsOf(chunk(delta))).toEqual([{ type: 'progress' }]);
@@ -147,9 +161,19 @@ describe('OpenAiProtocol.parts', () => {
     expect(partsOf(chunk(delta))).toEqual([]);
   });
 
-  it('counts progress beside counts of tokens', () => {
-    const parts = partsOf({ ...chunk({ reasoning: 'so' }), usage: { prompt_tokens: 3, completion_tokens: 1 } });
+  it('counts progress in addition to counts of tokens', () => {
+    const parts = partsOf({ ...chunk({ tool_calls: [{}] }), usage: { prompt_tokens: 3, completion_tokens: 1 } });
     expect(parts.map(({ type }) => type)).toEqual(['progress', 'usage']);
+  });
+
+  it.each([
+    ['that leaves the reasoning out', { prompt_tokens: 32, completion_tokens: 9, total_tokens: 135 }, 103],
+    ['that includes the reasoning', { prompt_tokens: 32, completion_tokens: 103, total_tokens: 135 }, 103],
+    ['without a total', { prompt_tokens: 32, completion_tokens: 9 }, 9],
+    ['with a total that is too small', { prompt_tokens: 32, completion_tokens: 9, total_tokens: 10 }, 9],
+    ['with a total that is no count', { prompt_tokens: 32, completion_tokens: 9, total_tokens: 99.5 }, 9],
+  ])('lets the total decide on a count %s', (_, usage, outputTokens) => {
+    expect(partsOf({ choices: [], usage })).toEqual([{ type: 'usage', usage: { inputTokens: 32, outputTokens } }]);
   });
 
   it('reads a choice without an index, and none but the first', () => {

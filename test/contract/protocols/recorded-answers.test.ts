@@ -43,10 +43,12 @@ describe.each([
 
       const answer = await stream(service.origin, { key });
 
-      const failure = expected.error ?? 'upstream_error';
-      expect(await told(answer), name).toEqual({ text: expected.text, terminal: expected.complete ? 'done' : failure });
+      const isFiltered = expected.finish?.reason === 'content_filter';
+      const failure = isFiltered ? 'content_filtered' : (expected.error ?? 'upstream_error');
+      const isWhole = expected.complete && !isFiltered;
+      expect(await told(answer), name).toEqual({ text: expected.text, terminal: isWhole ? 'done' : failure });
       const record = await waitFor(() => records[count], 'the record');
-      expect(record.errorCode, name).toBe(expected.complete ? undefined : failure);
+      expect(record.errorCode, name).toBe(isWhole ? undefined : failure);
       expect(record.finishReason, name).toBe(expected.finish?.raw);
       expect(record, name).toMatchObject(reported(expected));
     }

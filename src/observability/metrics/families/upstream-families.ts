@@ -47,18 +47,18 @@ export function registerUpstreams(registry: Registry, { upstreams }: StreamFigur
   );
   gauge(registry, {
     name: 'chat_upstream_breaker_state',
-    help: '1 for the state in which the circuit breaker of an upstream is, 0 for the others.',
+    help: '1 for the state of an upstream, 0 for the others. An upstream is open when all of its routes that were used are open.',
     labels: ['upstream', 'state'],
     *samples() {
       for (const upstream of upstreams.keys()) {
-        const current = routes.ofUpstream(upstream).state;
+        const current = routes.stateOf(upstream);
         for (const state of BREAKER_STATES) yield [{ upstream, state }, Number(state === current)];
       }
     },
   });
   gauge(registry, {
     name: 'chat_route_breaker_state',
-    help: 'The same for a route: a model of an upstream, by the name that the provider uses. Routes that were used are shown.',
+    help: '1 for the state of a route, 0 for the others. A route is a model of an upstream. Only routes that were used are shown.',
     labels: ['upstream', 'model', 'state'],
     *samples() {
       for (const { upstream, model, breaker } of routes.all()) {
