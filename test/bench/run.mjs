@@ -110,19 +110,22 @@ async function measureFresh(scenario, side, size) {
 const all = [];
 const raw = {};
 // Scenarios with fresh processes come first, so that no other server runs at the same time.
-for (const scenario of scenarios.toSorted((one, other) => Number(other.fresh) - Number(one.fresh))) {
-  const startedAt = performance.now();
-  progress(`${scenario.name} `);
-  const foreignLoad = await watchForeignLoad();
-  const rounds = await roundsOf(scenario);
-  const foreignCores = await foreignLoad();
-  raw[scenario.name] = { foreignCores, rounds };
-  all.push(...findings(scenario, rounds, foreignCores));
-  progress(` ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
+try {
+  for (const scenario of scenarios.toSorted((one, other) => Number(other.fresh) - Number(one.fresh))) {
+    const startedAt = performance.now();
+    progress(`${scenario.name} `);
+    const foreignLoad = await watchForeignLoad();
+    const rounds = await roundsOf(scenario);
+    const foreignCores = await foreignLoad();
+    raw[scenario.name] = { foreignCores, rounds };
+    all.push(...findings(scenario, rounds, foreignCores));
+    progress(` ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
+  }
+  for (const server of Object.values(kept)) await server.process.stop();
+} finally {
+  // A scenario that fails does not lose the numbers of the scenarios before it.
+  console.log(markdown(on, roundCount, all));
+  if (options.json !== undefined)
+    writeFileSync(options.json, JSON.stringify({ machine: on, findings: all, scenarios: raw }, undefined, 2));
 }
-for (const server of Object.values(kept)) await server.process.stop();
-
-console.log(markdown(on, roundCount, all));
-if (options.json !== undefined)
-  writeFileSync(options.json, JSON.stringify({ machine: on, findings: all, scenarios: raw }, undefined, 2));
 process.exit(0);

@@ -1,14 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
+import type { ApiResponseOptions } from '@nestjs/swagger';
+import { ERROR_STATUS, type ErrorCode } from '../../common/service-error.js';
 import {
   ApiExtraModels,
   ApiProperty,
   ApiPropertyOptional,
   ApiResponse,
   ApiSchema,
-  getSchemaPath,
-} from '@nestjs/swagger';
-import type { ApiResponseOptions } from '@nestjs/swagger';
-import { ERROR_STATUS, type ErrorCode } from '../../common/service-error.js';
+  schemaPath,
+} from './api-decorators.js';
 
 /** Only a stream can end with this code. A request gets `unauthenticated` instead. */
 const STREAM_ONLY: ErrorCode = 'key_revoked';
@@ -62,7 +62,7 @@ export const ApiErrors = (...statuses: number[]): MethodDecorator =>
         description: CODES.filter((code) => ERROR_STATUS[code] === status)
           .map((code) => `\`${code}\``)
           .join(', '),
-        content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorBodyDto) } } },
+        content: { 'application/json': { schema: { $ref: schemaPath('ErrorBody') } } },
         headers: HEADERS[status] ?? {},
       }),
     ),
