@@ -17,14 +17,14 @@ const waiting: ((library: Swagger) => void)[] = [];
  * called. The library has more than 500 modules, and only the OpenAPI document needs them.
  */
 function deferred<Name extends DecoratorName>(name: Name): Swagger[Name] {
-  const factory: Factory =
-    (...parameters) =>
-    (...target) => {
+  const factory: unknown =
+    (...parameters: readonly unknown[]) =>
+    (...target: readonly unknown[]): void => {
       waiting.push((library) => {
         (library[name] as unknown as Factory)(...parameters)(...target);
       });
     };
-  return factory as unknown as Swagger[Name];
+  return factory as Swagger[Name];
 }
 
 /** Applies all decorators of this file that have been used so far, in their order. */
