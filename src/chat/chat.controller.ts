@@ -9,7 +9,7 @@ import {
   SseSignal,
   type MessageEvent,
 } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiTags } from '../http/open-api/api-decorators.js';
 import type { Response } from 'express';
 import type { Observable } from 'rxjs';
 import { CurrentPrincipal } from '../auth/principal/current-principal.decorator.js';

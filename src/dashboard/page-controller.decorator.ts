@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { ApiExcludeController } from '../http/open-api/api-decorators.js';
 import { OutsideApi } from '../http/routing/outside-api.decorator.js';
 
 /**

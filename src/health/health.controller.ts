@@ -1,11 +1,16 @@
 import { Controller, Get, HttpStatus, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { DrainState } from '../common/drain-state.js';
 import { ServiceError } from '../common/service-error.js';
 import { VERSION } from '../common/version.js';
 import { DatabaseHealth } from '../database/database-health.js';
 import { errorBody } from '../http/errors/error-body.js';
+import {
+  ApiOkResponse,
+  ApiOperation,
+  ApiServiceUnavailableResponse,
+  ApiTags,
+} from '../http/open-api/api-decorators.js';
 import { Public } from '../http/routing/public.decorator.js';
 import { RedisHealth } from '../redis/redis-health.js';
 import { HealthReport, ReadinessReport, type ReadinessParts } from './health.dto.js';

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from '../http/open-api/api-decorators.js';
 
 export class ModelEntry {
   @ApiProperty({ description: 'What to send as `model`: `<vendor>/<model_name>`.', example: 'builtin/eliza' })

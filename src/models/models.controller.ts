@@ -1,8 +1,8 @@
 import { CACHE_MANAGER, type Cache } from '@nestjs/cache-manager';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { createHash } from 'node:crypto';
+import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '../http/open-api/api-decorators.js';
 import { Public } from '../http/routing/public.decorator.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelList } from './model-list.dto.js';

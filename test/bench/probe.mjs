@@ -6,7 +6,13 @@ import { isMainThread } from 'node:worker_threads';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** @typedef {{ cpuMicros: number, rssKb: number, peakRssKb: number, descriptors: number, heapKb: number }} Usage */
+const MICROS_PER_TICK = 10_000;
+
+/**
+ * `cpuMicros` includes the threads of the process and its children that have ended.
+ *
+ * @typedef {{ cpuMicros: number, rssKb: number, peakRssKb: number, descriptors: number, heapKb: number }} Usage
+ */
 
 if (isMainThread && process.channel) {
   process.on('message', (message) => {
@@ -24,10 +30,12 @@ if (isMainThread && process.channel) {
 /** @returns {Usage} */
 function usage() {
   const { user, system } = process.cpuUsage();
+  // The fields `cutime` and `cstime`, after the name of the process in parentheses.
+  const children = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ').slice(13, 15);
   const status = readFileSync('/proc/self/status', 'utf8');
   const kilobytes = (field) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]);
   return {
-    cpuMicros: user + system,
+    cpuMicros: children.reduce((sum, ticks) => sum + Number(ticks) * MICROS_PER_TICK, user + system),
     rssKb: kilobytes('VmRSS'),
     peakRssKb: kilobytes('VmHWM'),
     heapKb: Math.round(process.memoryUsage().heapUsed / 1024),

@@ -43,12 +43,13 @@ export class MeasuredProcess {
    * @param {string} name
    * @param {readonly string[]} command `node`, its flags, the script, its arguments
    * @param {Record<string, string>} environment variables in addition to PATH and HOME
+   * @param {string} [binary] the path of the Node binary
    */
-  constructor(name, command, environment) {
+  constructor(name, command, environment, binary = process.execPath) {
     const [node, ...rest] = command;
     if (node !== 'node') throw new Error(`${name}: only a node command can be measured, not ${node}.`);
     this.name = name;
-    this.#child = spawn(process.execPath, ['--import', PROBE, ...rest], {
+    this.#child = spawn(binary, ['--import', PROBE, ...rest], {
       cwd: REPOSITORY,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

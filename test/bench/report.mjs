@@ -3,18 +3,18 @@ import { cpus, totalmem } from 'node:os';
 import { REPOSITORY } from './processes.mjs';
 import { median } from './statistics.mjs';
 
-/** @typedef {{ relay: Record<string, number>, gateway: Record<string, number> }} Round */
+/** @typedef {Partial<Record<import('./scenarios/scenario.mjs').Side, Record<string, number>>>} Round */
 
 /**
  * @typedef {object} Finding
  * @property {string} scenario
  * @property {string} label
- * @property {number} relay the median of the rounds
- * @property {number} gateway the median of the rounds
+ * @property {number} base the first server: the median of the rounds
+ * @property {number} measured the second server: the median of the rounds
  * @property {number} ratio the median of the ratios of the rounds. Both servers of a round run right after each other, under
  *   similar load of the machine.
  * @property {readonly [number, number]} ratioRange
- * @property {number | undefined} target
+ * @property {string} target
  * @property {boolean | undefined} met
  * @property {number} foreignCores how many cores other processes kept busy during the measurement
  */
@@ -26,24 +26,33 @@ import { median } from './statistics.mjs';
  * @returns {Finding[]}
  */
 export function findings(scenario, rounds, foreignCores) {
-  return scenario.rows.map(({ id, label, target }) => {
-    const ratios = rounds.map(({ relay, gateway }) => gateway[id] / relay[id]);
+  const [baseSide, measuredSide] = scenario.sides ?? ['relay', 'gateway'];
+  return scenario.rows.map(({ id, label, target, limit }) => {
+    const ratios = rounds.map((round) => round[measuredSide][id] / round[baseSide][id]);
     const ratio = median(ratios);
+    const measured = median(rounds.map((round) => round[measuredSide][id]));
     return {
       scenario: scenario.name,
       label,
-      relay: median(rounds.map(({ relay }) => relay[id])),
-      gateway: median(rounds.map(({ gateway }) => gateway[id])),
+      base: median(rounds.map((round) => round[baseSide][id])),
+      measured,
       ratio,
       ratioRange: [Math.min(...ratios), Math.max(...ratios)],
-      target,
-      met: target === undefined ? undefined : ratio <= target,
+      ...verdict(ratio, target, measured, limit),
       foreignCores,
     };
   });
 }
 
-export function machine() {
+/** @returns {Pick<Finding, 'target' | 'met'>} */
+function verdict(ratio, target, measured, limit) {
+  if (target !== undefined) return { target: `ratio ≤ ${target}`, met: ratio <= target };
+  if (limit !== undefined) return { target: `≤ ${limit}`, met: measured <= limit };
+  return { target: '', met: undefined };
+}
+
+/** @param {string} [node] the path of the measured Node binary */
+export function machine(node = process.execPath) {
   const [cpu] = cpus();
   return {
     date: new Date().toISOString(),
@@ -51,7 +60,7 @@ export function machine() {
     cpu: cpu.model,
     cores: cpus().length,
     memoryGb: Math.round(totalmem() / 2 ** 30),
-    node: process.version,
+    node: execFileSync(node, ['--version'], { encoding: 'utf8' }).trim(),
   };
 }
 
@@ -73,13 +82,13 @@ const shown = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toPr
  * @param {readonly Finding[]} all
  */
 export function markdown(on, roundCount, all) {
-  const rows = all.map(({ label, relay, gateway, ratio, ratioRange: [low, high], target, met, foreignCores }) =>
+  const rows = all.map(({ label, base, measured, ratio, ratioRange: [low, high], target, met, foreignCores }) =>
     [
       label,
-      shown(relay),
-      shown(gateway),
+      shown(base),
+      shown(measured),
       `${ratio.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`,
-      target === undefined ? '' : `≤ ${target.toFixed(1)}`,
+      target,
       met === undefined ? '' : met ? 'yes' : '**no**',
       foreignCores.toFixed(1),
     ].join(' | '),
@@ -88,7 +97,7 @@ export function markdown(on, roundCount, all) {
     `${on.cpu}, ${on.cores} cores, ${on.memoryGb} GB, Node ${on.node}, commit ${on.commit}, ${on.date}, gateway \`${on.gateway}\`; ` +
       `medians of ${roundCount} interleaved round${roundCount === 1 ? '' : 's'}, range of the ratio in brackets`,
     '',
-    '| | relay | gateway | gateway/relay | target | met? | other load |',
+    '| | lean relay | service | ratio | target | met? | other load |',
     '|---|---|---|---|---|---|---|',
     ...rows.map((row) => `| ${row} |`),
     '',

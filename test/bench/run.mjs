@@ -1,16 +1,19 @@
-// Compares the service with a bare node:http relay. Both use the same scripted provider.
+// Compares the service with a lean relay (relay.mjs). Both use the same scripted provider.
 //
-//   npm run build && node test/bench/run.mjs            all scenarios, 5 rounds, about 5 minutes
-//   node test/bench/run.mjs --only full,short           some of: full, paced, short, idle, stalled, models
+//   npm run build && node test/bench/run.mjs            all scenarios, 5 rounds, about 7 minutes
+//   node test/bench/run.mjs --only full,short           some of: full, paced, short, models, observed, idle, stalled,
+//                                                       rest, start
 //   node test/bench/run.mjs --rounds 9 --json out.json  more rounds; writes all numbers of all rounds to a file
 //   node test/bench/run.mjs --smoke                     tiny sizes, one round: checks that everything runs
 //   node test/bench/run.mjs --only full --profile DIR   the gateway writes its CPU profile to DIR when it exits
 //   node test/bench/run.mjs --gateway-cmd 'node --max-semi-space-size=32 dist/main.js'
-//   node test/bench/run.mjs --gateway-cmd 'node test/bench/relay.mjs' --key none     relay against relay, to measure the noise
+//   node test/bench/run.mjs --node /path/of/node          the Node binary of the relay and the gateway
+//   node test/bench/run.mjs --gateway-cmd 'node test/bench/relay.mjs' --key none --only full,paced,short
+//                                                       relay against relay, to measure the noise
 //
 // Every character of every answer is checked. An incomplete answer fails the run (exit code 1). A missed target does not
 // fail the run, because the numbers depend on the machine, and the ratios depend on it a little. CPU is the user and system
-// time of the server's process, with all its threads. Each round measures both servers, one right after the other. The order
+// time of the server's process, with all its threads and ended children. The service has a ledger, all limits and request logs. Each round measures both servers, one right after the other. The order
 // alternates. All servers listen on free ports of 127.0.0.1. The database is in a temporary folder. Everything is removed
 // when this process exits. The last column shows how many cores other processes kept busy during the measurement. Above
 // about 0.2, repeat the measurement, especially for the lateness.
@@ -20,7 +23,9 @@ import { parseArgs } from 'node:util';
 import { watchForeignLoad } from './foreign-load.mjs';
 import { findings, machine, markdown } from './report.mjs';
 import { SCENARIOS } from './scenarios.mjs';
-import { prepare } from './servers.mjs';
+import { NO_LIMIT_REACHED, prepare } from './servers.mjs';
+
+/** @typedef {import('./scenarios/scenario.mjs').Side} Side */
 
 const { values: options } = parseArgs({
   options: {
@@ -30,6 +35,7 @@ const { values: options } = parseArgs({
     json: { type: 'string' },
     profile: { type: 'string' },
     key: { type: 'string' },
+    node: { type: 'string', default: process.execPath },
     'gateway-cmd': { type: 'string', default: 'node dist/main.js' },
   },
 });
@@ -43,25 +49,34 @@ const scenarios = options.only.split(',').map((name) => {
 });
 if (options.profile !== undefined) mkdirSync(options.profile, { recursive: true });
 
-const on = { ...machine(), gateway: options['gateway-cmd'] };
+const on = { ...machine(options.node), gateway: options['gateway-cmd'] };
 const stand = await prepare({
   scripts: [...new Set(SCENARIOS.flatMap(({ scripts }) => scripts))],
   gatewayCommand: options['gateway-cmd'],
   key: options.key,
+  node: options.node,
+  tier: NO_LIMIT_REACHED,
+  logLevel: 'info',
   profileFolder: options.profile === undefined ? undefined : resolve(options.profile),
 });
-const start = { relay: stand.startRelay, gateway: stand.startGateway };
-const SIDES = /** @type {const} */ (['relay', 'gateway']);
+/** @type {Record<Side, () => Promise<import('./servers.mjs').Server>>} */
+const start = {
+  relay: stand.startRelay,
+  gateway: stand.startGateway,
+  unobserved: stand.startUnobserved,
+  observed: stand.startObserved,
+};
 
-/** @type {Partial<Record<'relay' | 'gateway', import('./servers.mjs').Server>>} */
+/** @type {Partial<Record<Side, import('./servers.mjs').Server>>} */
 const kept = {};
 const progress = (text) => process.stderr.write(text);
 
 /** @param {import('./scenarios/scenario.mjs').Scenario} scenario */
 async function roundsOf(scenario) {
   const size = options.smoke ? scenario.smokeSize : scenario.size;
+  const sides = scenario.sides ?? ['relay', 'gateway'];
   if (!scenario.fresh) {
-    for (const side of SIDES) {
+    for (const side of sides) {
       kept[side] ??= await start[side]();
       await scenario.warmUp(stand, kept[side], size);
     }
@@ -69,7 +84,7 @@ async function roundsOf(scenario) {
   const rounds = [];
   for (let number = 0; number < roundCount; number += 1) {
     const round = {};
-    for (const side of number % 2 === 0 ? SIDES : SIDES.toReversed()) {
+    for (const side of number % 2 === 0 ? sides : sides.toReversed()) {
       round[side] = scenario.fresh
         ? await measureFresh(scenario, side, size)
         : await scenario.measure(stand, kept[side], size);
@@ -82,7 +97,7 @@ async function roundsOf(scenario) {
 
 /**
  * @param {import('./scenarios/scenario.mjs').Scenario} scenario
- * @param {'relay' | 'gateway'} side
+ * @param {Side} side
  */
 async function measureFresh(scenario, side, size) {
   const server = await start[side]();
@@ -95,19 +110,22 @@ async function measureFresh(scenario, side, size) {
 const all = [];
 const raw = {};
 // Scenarios with fresh processes come first, so that no other server runs at the same time.
-for (const scenario of scenarios.toSorted((one, other) => Number(other.fresh) - Number(one.fresh))) {
-  const startedAt = performance.now();
-  progress(`${scenario.name} `);
-  const foreignLoad = await watchForeignLoad();
-  const rounds = await roundsOf(scenario);
-  const foreignCores = await foreignLoad();
-  raw[scenario.name] = { foreignCores, rounds };
-  all.push(...findings(scenario, rounds, foreignCores));
-  progress(` ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
+try {
+  for (const scenario of scenarios.toSorted((one, other) => Number(other.fresh) - Number(one.fresh))) {
+    const startedAt = performance.now();
+    progress(`${scenario.name} `);
+    const foreignLoad = await watchForeignLoad();
+    const rounds = await roundsOf(scenario);
+    const foreignCores = await foreignLoad();
+    raw[scenario.name] = { foreignCores, rounds };
+    all.push(...findings(scenario, rounds, foreignCores));
+    progress(` ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
+  }
+  for (const server of Object.values(kept)) await server.process.stop();
+} finally {
+  // A scenario that fails does not lose the numbers of the scenarios before it.
+  console.log(markdown(on, roundCount, all));
+  if (options.json !== undefined)
+    writeFileSync(options.json, JSON.stringify({ machine: on, findings: all, scenarios: raw }, undefined, 2));
 }
-for (const server of Object.values(kept)) await server.process.stop();
-
-console.log(markdown(on, roundCount, all));
-if (options.json !== undefined)
-  writeFileSync(options.json, JSON.stringify({ machine: on, findings: all, scenarios: raw }, undefined, 2));
 process.exit(0);

@@ -14,7 +14,7 @@ import { idleStream } from './scenarios/idle.mjs';
 import { paced } from './scenarios/paced.mjs';
 import { completeStreams, providerIsIdle } from './scenarios/scenario.mjs';
 import { machine } from './report.mjs';
-import { prepare } from './servers.mjs';
+import { NO_LIMIT_REACHED, prepare } from './servers.mjs';
 import { startStores } from './shared-stores.mjs';
 
 const { values: options } = parseArgs({
@@ -27,7 +27,6 @@ const size = options.smoke
   ? { warmUp: 50, streams: 100, admitted: 20, held: 50, windowMs: 2_000, paced: { ...paced.size, count: 20 } }
   : { warmUp: 500, streams: 2_000, admitted: 200, held: 2_000, windowMs: 24_000, paced: paced.size };
 const WIDTH = 16;
-const NO_LIMIT_REACHED = { requests_per_minute: 10_000_000, concurrent_streams: 1_000_000, tokens_per_day: 1e12 };
 
 const stores = await startStores(options.postgres);
 const stand = await prepare({

@@ -1,4 +1,4 @@
-// The three servers of a bench: the provider, the bare relay and the gateway.
+// The three servers of a bench: the provider, the lean relay and the gateway.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -17,8 +17,17 @@ import { scriptNamed } from './scripts.mjs';
  * @property {Server & { counters: () => Promise<Counters> }} provider
  * @property {() => Promise<Server>} startRelay
  * @property {(options?: GatewayOptions) => Promise<Server>} startGateway
+ * @property {() => Promise<Server>} startUnobserved starts the gateway without ledger, metrics and request logs
+ * @property {() => Promise<Server>} startObserved starts the gateway with ledger, metrics and request logs
  * @property {(tier: string) => Promise<string>} createKey creates another account and an API key. A gateway must be running.
  */
+
+/** A tier with all limits. The service checks each limit, and no load of a bench reaches one. */
+export const NO_LIMIT_REACHED = {
+  requests_per_minute: 10_000_000,
+  concurrent_streams: 1_000_000,
+  tokens_per_day: 1e12,
+};
 
 const CONTEXT_LENGTH = 1_000_000;
 const STAND_IN = {
@@ -40,6 +49,8 @@ const STAND_IN = {
  * @param {Record<string, number>} [options.tier] the limits of the default tier. No limits by default.
  * @param {Record<string, Record<string, number>>} [options.otherTiers] tiers for the accounts of {@link Stand.createKey}
  * @param {boolean} [options.standIn] whether the gateway also serves the built-in model
+ * @param {string} [options.node] the path of the Node binary of the relay and the gateway. By default, the binary of the bench.
+ * @param {string} [options.logLevel] LOG_LEVEL of the gateway
  * @param {Record<string, string>} [options.stores] DATABASE_URL and REDIS_URL. By default a new SQLite database without Redis.
  * @returns {Promise<Stand>}
  */
@@ -51,6 +62,8 @@ export async function prepare({
   tier = {},
   otherTiers = {},
   standIn = false,
+  node: binary = process.execPath,
+  logLevel = 'warn',
   stores = {},
 }) {
   const providerProcess = new MeasuredProcess('provider', ['node', 'test/bench/provider.mjs'], {});
@@ -63,37 +76,48 @@ export async function prepare({
     context_length: CONTEXT_LENGTH,
   }));
   const tiers = { bench: tier, ...otherTiers };
-  const environment = { ...gatewayEnvironment(providerUrl, models, tiers, standIn), ...stores };
+  const environment = { ...gatewayEnvironment(providerUrl, models, tiers, standIn), LOG_LEVEL: logLevel, ...stores };
   /** @type {string | undefined} */
   let accountKey = key === 'none' ? undefined : key;
+
+  const startGateway = async ({ command = gatewayCommand, variables = {} } = {}) => {
+    const port = await freePort();
+    const [node, ...rest] = command.split(' ');
+    const flags = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
+    const gateway = new MeasuredProcess(
+      'gateway',
+      [node, ...flags, ...rest],
+      { ...environment, ...variables, PORT: String(port) },
+      binary,
+    );
+    await gateway.until('answers GET /health', () => answersHealth(port));
+    if (key === undefined) accountKey ??= await createKey(binary, buildOf(gatewayCommand), environment);
+    return { process: gateway, port, key: accountKey };
+  };
 
   return {
     provider: {
       ...provider,
       counters: async () => (await fetch(`http://127.0.0.1:${provider.port}/control/counters`)).json(),
     },
-    createKey: (tierName) => createKey(adminBeside(gatewayCommand), environment, tierName),
+    createKey: (tierName) => createKey(binary, buildOf(gatewayCommand), environment, tierName),
     startRelay: async () => {
-      const relay = new MeasuredProcess('relay', ['node', 'test/bench/relay.mjs'], {
+      const variables = {
         PROVIDER_URL: providerUrl,
         MODELS_JSON: JSON.stringify({ models }),
         NODE_ENV: 'production',
-      });
+      };
+      const relay = new MeasuredProcess('relay', ['node', 'test/bench/relay.mjs'], variables, binary);
       return { process: relay, port: await relay.reportedPort(), key: undefined };
     },
-    startGateway: async ({ command = gatewayCommand, variables = {} } = {}) => {
-      const port = await freePort();
-      const [node, ...rest] = command.split(' ');
-      const flags = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
-      const gateway = new MeasuredProcess('gateway', [node, ...flags, ...rest], {
-        ...environment,
-        ...variables,
-        PORT: String(port),
-      });
-      await gateway.until('answers GET /health', () => answersHealth(port));
-      if (key === undefined) accountKey ??= await createKey(adminBeside(gatewayCommand), environment);
-      return { process: gateway, port, key: accountKey };
+    startGateway,
+    startUnobserved: () => {
+      const build = buildOf(gatewayCommand);
+      const command = gatewayCommand.replace(join(build, 'main.js'), `test/bench/unobserved.mjs ${build}`);
+      return startGateway({ command, variables: { LOG_LEVEL: 'fatal' } });
     },
+    startObserved: async () =>
+      startGateway({ variables: { LOG_LEVEL: 'info', METRICS_PORT: String(await freePort()) } }),
   };
 }
 
@@ -129,7 +153,6 @@ function gatewayEnvironment(providerUrl, models, tiers, standIn) {
     HOST: '127.0.0.1',
     DATABASE_URL: `sqlite:${join(folder, 'chat.sqlite')}`,
     CONFIG_FILE: configFile,
-    LOG_LEVEL: 'warn',
     BENCH_PROVIDER_KEY: 'sk-bench-not-a-secret',
     // Used if the relay runs in place of the gateway.
     PROVIDER_URL: providerUrl,
@@ -148,17 +171,21 @@ async function answersHealth(port) {
   }
 }
 
-/** The path of the admin command in the build of the gateway. The build may come from another checkout. */
-function adminBeside(gatewayCommand) {
+/** The folder of the build of the gateway. The build may come from another checkout. */
+function buildOf(gatewayCommand) {
   const main = gatewayCommand.split(' ').findLast((part) => part.endsWith('main.js'));
-  if (main === undefined) throw new Error('--gateway-cmd does not end in main.js: give a --key, or none.');
-  return join(dirname(main), 'admin.js');
+  if (main === undefined) {
+    throw new Error(
+      '--gateway-cmd does not end in main.js: give a --key, or none, and --only scenarios except observed.',
+    );
+  }
+  return dirname(main);
 }
 
 /** @returns {Promise<string>} */
-async function createKey(adminScript, environment, tier = 'bench') {
+async function createKey(binary, build, environment, tier = 'bench') {
   const admin = async (...parameters) => {
-    const { stdout } = await promisify(execFile)(process.execPath, [adminScript, ...parameters], {
+    const { stdout } = await promisify(execFile)(binary, [join(build, 'admin.js'), ...parameters], {
       cwd: REPOSITORY,
       env: { PATH: process.env.PATH, ...environment },
     });

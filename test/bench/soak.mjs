@@ -3,7 +3,7 @@
 //   npm run build && node test/bench/soak.mjs                 3 minutes
 //   node test/bench/soak.mjs --minutes 0.3                    checks that everything runs; memory is checked from 1 minute on
 //   node test/bench/soak.mjs --growth 10                      how many percent memory may grow from the middle to the end
-//   node test/bench/soak.mjs --gateway-cmd 'node test/bench/relay.mjs' --key none     the bare relay, to compare
+//   node test/bench/soak.mjs --gateway-cmd 'node test/bench/relay.mjs' --key none     the lean relay, to compare
 //
 // The clients (soak-clients.mjs) read to the end, leave early, read slowly, or have a failing provider. All clients share one
 // account. The tier of the account allows only a few streams more than the clients open. If slots are not released, streams

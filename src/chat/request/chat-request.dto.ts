@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '../../http/open-api/api-decorators.js';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,

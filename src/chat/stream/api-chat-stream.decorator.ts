@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOkResponse, ApiOperation, schemaPath } from '../../http/open-api/api-decorators.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
 import { Chunk } from './chunk.dto.js';
 
@@ -24,7 +24,7 @@ export const ApiChatStream = (): MethodDecorator =>
       },
       content: {
         'text/event-stream': {
-          schema: { type: 'array', format: 'event-stream', items: { $ref: getSchemaPath(Chunk) } },
+          schema: { type: 'array', format: 'event-stream', items: { $ref: schemaPath(Chunk.name) } },
           example:
             'data: {"content":"Hel","done":false}\n\ndata: {"content":"lo","done":false}\n\ndata: {"content":"","done":true}\n\n',
         },

@@ -53,7 +53,11 @@ class ChunkPump {
   run(): void {
     if (this.isWaitingForClient || this.subscriber.closed) return;
     try {
-      while (this.sendNext()) if (!this.sink.isReady) return this.waitForClient();
+      while (this.sendNext()) {
+        if (this.sink.isReady) continue;
+        this.waitForClient();
+        return;
+      }
     } catch (error) {
       this.end({ type: 'error', data: failedChunk(error) });
       return;

@@ -1,14 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
+import { ERRORS, STREAM_ONLY_CODES, type ErrorCode } from '../../common/service-error.js';
+import type { ApiResponseOptions } from '@nestjs/swagger';
 import {
   ApiExtraModels,
   ApiProperty,
   ApiPropertyOptional,
   ApiResponse,
   ApiSchema,
-  getSchemaPath,
-} from '@nestjs/swagger';
-import type { ApiResponseOptions } from '@nestjs/swagger';
-import { ERRORS, STREAM_ONLY_CODES, type ErrorCode } from '../../common/service-error.js';
+  schemaPath,
+} from './api-decorators.js';
 
 const CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !STREAM_ONLY_CODES.includes(code));
 
@@ -59,7 +59,7 @@ export const ApiErrors = (...statuses: number[]): MethodDecorator =>
         description: CODES.filter((code) => ERRORS[code].status === status)
           .map((code) => `\`${code}\``)
           .join(', '),
-        content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorBodyDto) } } },
+        content: { 'application/json': { schema: { $ref: schemaPath('ErrorBody') } } },
         headers: HEADERS[status] ?? {},
       }),
     ),

@@ -1,27 +1,57 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import type { Request, Response } from 'express';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { ExpressAdapter } from '@nestjs/platform-express/adapters/express-adapter.js';
+import { Router, type Express } from 'express';
 import { VERSION } from '../../common/version.js';
+import { applyApiDecorators } from './api-decorators.js';
 
-/** Serves the description of the API: `/api/docs` for people, `/api/openapi.json` for programs. */
-export function serveOpenApi(app: INestApplication): void {
-  const base = new DocumentBuilder()
+interface ApiDocuments {
+  /** The OpenAPI document. Anyone can request it, and the library would generate the JSON again for each request. */
+  readonly json: Buffer;
+  readonly pages: Router;
+}
+
+/**
+ * Serves the description of the API: `/api/docs` for people, `/api/openapi.json` for programs. The first request loads the
+ * library and builds the document.
+ */
+export function serveOpenApi(app: NestExpressApplication): void {
+  let documents: Promise<ApiDocuments> | undefined;
+  const documentsOnce = (): Promise<ApiDocuments> => (documents ??= createDocuments(app));
+  const express: Express = app.getHttpAdapter().getInstance();
+  express.get('/api/openapi.json', async (_, response) => {
+    const { json } = await documentsOnce();
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Length', json.length);
+    response.end(json);
+  });
+  express.get('/api/docs{/*path}', async (request, response, next) => {
+    const { pages } = await documentsOnce();
+    pages(request, response, next);
+  });
+}
+
+async function createDocuments(app: INestApplication): Promise<ApiDocuments> {
+  const swagger = await import('@nestjs/swagger');
+  applyApiDecorators(swagger);
+  const base = new swagger.DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Chat Streaming Service')
     .setDescription('Streams chat completions of AI language models as server-sent events.')
     .setVersion(VERSION)
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'An API key.' })
     .build();
-  let document: OpenAPIObject | undefined;
-  let json: Buffer | undefined;
-  const documentOnce = (): OpenAPIObject => (document ??= SwaggerModule.createDocument(app, base));
-  app.getHttpAdapter().get('/api/openapi.json', (_: Request, response: Response) => {
-    // Anyone can request this document. The library would generate the JSON again for each request, and its YAML at a
-    // higher cost.
-    json ??= Buffer.from(JSON.stringify(documentOnce()));
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', json.length);
-    response.end(json);
+  const document = swagger.SwaggerModule.createDocument(app, base);
+  const pages = Router();
+  const adapter = new ExpressAdapter(pages);
+  // The library adds its routes to an application. The routes of the service are complete by now: see `notFound`.
+  const host = {
+    getHttpAdapter: () => adapter,
+    useStaticAssets: adapter.useStaticAssets.bind(adapter),
+  } as unknown as INestApplication;
+  swagger.SwaggerModule.setup('api/docs', host, document, {
+    raw: [],
+    customSiteTitle: 'Chat Streaming Service',
   });
-  SwaggerModule.setup('api/docs', app, documentOnce, { raw: [], customSiteTitle: 'Chat Streaming Service' });
+  return { json: Buffer.from(JSON.stringify(document)), pages };
 }

@@ -1,4 +1,5 @@
-import { ExpressAdapter } from '@nestjs/platform-express';
+// The index of the package also loads its support for file uploads.
+import { ExpressAdapter } from '@nestjs/platform-express/adapters/express-adapter.js';
 import type { Express } from 'express';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { pathOutsideApi } from './outside-api.decorator.js';

@@ -93,7 +93,7 @@ export class CompletionStream implements AsyncIterableIterator<CompletionPart, u
           else if (this.isOver) resolve({ done: true, value: undefined });
           else return;
         } catch (error) {
-          reject(error as Error);
+          reject(error instanceof Error ? error : new Error(String(error)));
         }
         this.onReadable = () => undefined;
       };
@@ -124,8 +124,7 @@ export class CompletionStream implements AsyncIterableIterator<CompletionPart, u
   }
 
   private readonly changed = (): void => {
-    if (this.over) return;
-    if (!this.hasBegun) this.look();
+    if (!this.hasBegun && !this.over) this.look();
     if (this.hasBegun || this.over) this.onReadable();
   };
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config, type UpstreamConfig } from '../../config/config.js';
 import { ConfigError } from '../../config/config-error.js';
-import type { OptionsIssue, OptionsSchema } from '../contract/options-schema.js';
+import type { OptionsIssue } from '../contract/options-schema.js';
 import type { Protocol } from '../contract/protocol.js';
 
 /** Injection token of all protocols: the built-in protocols and the protocols that a team registers. */
@@ -59,7 +59,7 @@ function checkedOptions({ name, options: schema }: Protocol, given: unknown): Ch
   if (schema === undefined) {
     return { options: given, issues: given === undefined ? [] : [`: the protocol ${name} has no options`] };
   }
-  const result = (schema as OptionsSchema<unknown>)['~standard'].validate(given ?? {});
+  const result = schema['~standard'].validate(given ?? {});
   if (result instanceof Promise) throw new Error(`The options schema of the protocol ${name} must be synchronous.`);
   if (result.issues !== undefined) return { options: given, issues: result.issues.map(shown) };
   return { options: result.value, issues: [] };

@@ -1,5 +1,5 @@
 import { Controller, Get, Header, Inject, Query, StreamableFile } from '@nestjs/common';
-import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiQuery, ApiTags } from '../../http/open-api/api-decorators.js';
 import { Readable } from 'node:stream';
 import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../../auth/principal/principal.js';

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from '../../http/open-api/api-decorators.js';
 
 class UsageKey {
   @ApiProperty()

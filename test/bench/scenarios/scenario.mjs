@@ -5,16 +5,20 @@ import { sleep } from '../processes.mjs';
 /** @typedef {import('../servers.mjs').Server} Server */
 /** @typedef {import('../servers.mjs').Stand} Stand */
 
+/** @typedef {'relay' | 'gateway' | 'unobserved' | 'observed'} Side */
+
 /**
  * @typedef {object} Row one number of the report
  * @property {string} id the name of the value in a measurement
  * @property {string} label
- * @property {number} [target] the highest acceptable ratio of gateway to relay
+ * @property {number} [target] the highest acceptable ratio of the second server to the first
+ * @property {number} [limit] the highest acceptable value of the second server
  */
 
 /**
  * @typedef {object} Scenario
  * @property {string} name
+ * @property {readonly [Side, Side]} [sides] the servers to compare. By default, the lean relay and the gateway.
  * @property {boolean} fresh whether each measurement needs new processes, because processes do not release used memory
  * @property {readonly Row[]} rows
  * @property {readonly string[]} scripts

@@ -1,8 +1,14 @@
 import {
-  ServiceError,
+  endpoint,
+  parseJsonObject,
+  providerFailure,
+  streamHeaders,
+  tokenCount,
+  unreadableEventParts,
+  type AnswerReader,
   type ChatCall,
   type HttpProtocol,
-  type ServerSentEvent,
+  type ProviderEvent,
   type StreamPart,
   type UpstreamConfig,
   type UpstreamRequest,
@@ -18,43 +24,27 @@ export class AcmeProtocol implements HttpProtocol {
 
   request({ model, messages, temperature, maxTokens }: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
     return {
-      url: new URL('generate', upstream.baseUrl),
-      headers: { 'content-type': 'application/json', 'x-acme-key': upstream.apiKey ?? '', ...upstream.headers },
+      url: endpoint(upstream, '/generate'),
+      headers: streamHeaders(upstream.apiKey === undefined ? {} : { 'x-acme-key': upstream.apiKey }, upstream),
       body: JSON.stringify({ model, turns: messages, heat: temperature, limit: maxTokens }),
     };
   }
 
-  parts({ event, data }: ServerSentEvent): readonly StreamPart[] {
-    if (!['token', 'end', 'oops'].includes(event)) return [];
-    const body = parse(data);
-    if (body === undefined) return failure('An event is not a JSON object.');
-    if (event === 'oops') return failure('Acme says that it failed.');
-    if (event === 'token') return typeof body.t === 'string' && body.t !== '' ? [{ type: 'text', text: body.t }] : [];
-    return [
-      { type: 'usage', usage: { inputTokens: count(body.in), outputTokens: count(body.out) } },
-      { type: 'finish', reason: body.why === 'limit' ? 'length' : 'stop', raw: String(body.why) },
-      { type: 'complete', last: true },
-    ];
+  /** Acme's events need no state, so all streams can share one reader. */
+  open(): AnswerReader {
+    return { parts };
   }
 }
 
-/** The reason is logged; the client is told the message alone. */
-function failure(reason: string): readonly StreamPart[] {
+function parts({ event, data }: ProviderEvent): readonly StreamPart[] {
+  if (!['token', 'end', 'oops'].includes(event)) return [];
+  const body = parseJsonObject(data);
+  if (body === undefined) return unreadableEventParts(data);
+  if (event === 'oops') return [{ type: 'error', error: providerFailure('upstream_error', 'Acme reports a failure.') }];
+  if (event === 'token') return typeof body.t === 'string' && body.t !== '' ? [{ type: 'text', text: body.t }] : [];
   return [
-    { type: 'error', error: new ServiceError('upstream_error', 'The provider failed.', { cause: new Error(reason) }) },
+    { type: 'usage', usage: { inputTokens: tokenCount(body.in), outputTokens: tokenCount(body.out) } },
+    { type: 'finish', reason: body.why === 'limit' ? 'length' : 'stop', raw: String(body.why) },
+    { type: 'complete', last: true },
   ];
-}
-
-function parse(data: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const body: unknown = JSON.parse(data);
-    return typeof body === 'object' && body !== null ? { ...body } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A count that Acme did not give is unknown, not 0. */
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
 }

@@ -56,9 +56,8 @@ function textParts(text: unknown): readonly StreamPart[] {
 /** Leaves out the count of output tokens. At the start this count covers only the first token, not the answer. */
 function startParts(message: unknown): readonly StreamPart[] {
   const usage = isJsonObject(message) ? usageOf(message.usage) : undefined;
-  if (usage === undefined) return NOTHING;
-  const { outputTokens: _, ...input } = usage;
-  return Object.keys(input).length === 0 ? NOTHING : [{ type: 'usage', usage: input }];
+  const input = tokenUsage({ ...usage, outputTokens: undefined });
+  return input === undefined ? NOTHING : [{ type: 'usage', usage: input }];
 }
 
 function endParts(body: JsonObject): readonly StreamPart[] {

@@ -1,5 +1,5 @@
 /** A text with one of these characters is parsed as JSON. All other texts are the same inside and outside of JSON. */
-// eslint-disable-next-line regexp/no-control-character -- JSON does not allow control characters inside a text.
+
 const NEEDS_PARSER = /["\\\u0000-\u001f]/;
 /** After this number of events that differ in more than their text, the provider's events are not compared any more. */
 const MAX_MISSES = 8;

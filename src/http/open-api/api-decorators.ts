@@ -1,0 +1,49 @@
+import type * as swagger from '@nestjs/swagger';
+
+type Swagger = typeof swagger;
+type DecoratorName = {
+  [Name in keyof Swagger]: Swagger[Name] extends (
+    ...parameters: never[]
+  ) => MethodDecorator | PropertyDecorator | ClassDecorator
+    ? Name
+    : never;
+}[keyof Swagger];
+type Factory = (...parameters: readonly unknown[]) => (...target: readonly unknown[]) => void;
+
+const waiting: ((library: Swagger) => void)[] = [];
+
+/**
+ * Returns the decorator of `@nestjs/swagger` with this name. The decorator takes effect when {@link applyApiDecorators} is
+ * called. The library has more than 500 modules, and only the OpenAPI document needs them.
+ */
+function deferred<Name extends DecoratorName>(name: Name): Swagger[Name] {
+  const factory: unknown =
+    (...parameters: readonly unknown[]) =>
+    (...target: readonly unknown[]): void => {
+      waiting.push((library) => {
+        (library[name] as unknown as Factory)(...parameters)(...target);
+      });
+    };
+  return factory as Swagger[Name];
+}
+
+/** Applies all decorators of this file that have been used so far, in their order. */
+export function applyApiDecorators(library: Swagger): void {
+  for (const apply of waiting.splice(0)) apply(library);
+}
+
+export const ApiBearerAuth = deferred('ApiBearerAuth');
+export const ApiExcludeController = deferred('ApiExcludeController');
+export const ApiExtraModels = deferred('ApiExtraModels');
+export const ApiOkResponse = deferred('ApiOkResponse');
+export const ApiOperation = deferred('ApiOperation');
+export const ApiProperty = deferred('ApiProperty');
+export const ApiPropertyOptional = deferred('ApiPropertyOptional');
+export const ApiQuery = deferred('ApiQuery');
+export const ApiResponse = deferred('ApiResponse');
+export const ApiSchema = deferred('ApiSchema');
+export const ApiServiceUnavailableResponse = deferred('ApiServiceUnavailableResponse');
+export const ApiTags = deferred('ApiTags');
+
+/** The path of a schema in the document, by the name of the schema. */
+export const schemaPath = (name: string): string => `#/components/schemas/${name}`;
