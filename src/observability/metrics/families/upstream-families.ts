@@ -15,7 +15,7 @@ export function registerUpstreams(
 ): void {
   counter(registry, {
     name: 'chat_upstream_attempts_total',
-    help: 'Tries to get an answer from an upstream.',
+    help: 'Attempts to get an answer from an upstream.',
     labels: ['upstream'],
     *samples() {
       for (const [upstream, { attempts }] of upstreams) yield [{ upstream }, attempts];
@@ -23,7 +23,7 @@ export function registerUpstreams(
   });
   counter(registry, {
     name: 'chat_upstream_errors_total',
-    help: 'Those of them that failed, before the first text or after it.',
+    help: 'Failed attempts, before or after the first text.',
     labels: ['upstream', 'code'],
     *samples() {
       for (const [upstream, { errors }] of upstreams) {
@@ -33,7 +33,7 @@ export function registerUpstreams(
   });
   counter(registry, {
     name: 'chat_upstream_failovers_total',
-    help: 'Those of them that failed, and were followed by one at the next route.',
+    help: 'Failed attempts that were followed by an attempt at the next route.',
     labels: ['upstream'],
     *samples() {
       for (const [upstream, { failovers }] of upstreams) yield [{ upstream }, failovers];
@@ -41,17 +41,17 @@ export function registerUpstreams(
   });
   histogramOfUpstreams(
     'chat_upstream_first_token_seconds',
-    'From a request to an upstream to its first text.',
+    'The time from a request to an upstream to its first text.',
     'firstToken',
   );
   histogramOfUpstreams(
     'chat_upstream_attempt_duration_seconds',
-    'From a request to an upstream to its end.',
+    'The time from a request to an upstream to the end of the attempt.',
     'duration',
   );
   gauge(registry, {
     name: 'chat_upstream_breaker_state',
-    help: '1 for the state in which the circuit breaker of an upstream is, 0 for the others.',
+    help: '1 for the current state of the circuit breaker of an upstream, 0 for the other states.',
     labels: ['upstream', 'state'],
     *samples() {
       for (const upstream of upstreams.keys()) {
