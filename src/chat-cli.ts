@@ -23,7 +23,7 @@ async function run(): Promise<number> {
     await converse(client, { ...options, model });
     return 0;
   }
-  if (message === '') throw new Error('There is no message: it is empty.');
+  if (message === '') throw new Error('The message is empty.');
   const system = options.system === undefined ? [] : [{ role: 'system', content: options.system } as const];
   const { temperature, maxTokens } = options;
   await printAnswer(

@@ -28,17 +28,20 @@ export async function readPassword(
   if (fromStdin) return readLine(stdin);
   if (stdin.isTTY === true && stderr.isTTY === true) return askTwice(stdin, stderr);
   throw new Misuse(
-    'There is no password. Add --password-stdin and send the password to the standard input, or run the command in a ' +
-      'terminal, which asks for it. (--password P works, too, but shows the password in the process list.)',
+    'The password is missing. Add --password-stdin and send the password to the standard input, or run the command in a ' +
+      'terminal, which asks for the password. (--password P also works, but shows the password in the process list.)',
   );
 }
 
 /** Reads the standard input to its end. The input must have exactly one line. */
 async function readLine(stdin: CommandContext['stdin']): Promise<string> {
-  if (stdin.isTTY === true) throw new Misuse('--password-stdin needs a pipe or a file. Without it, the terminal asks.');
+  if (stdin.isTTY === true)
+    throw new Misuse(
+      '--password-stdin needs a pipe or a file. Without this option, the terminal asks for the password.',
+    );
   const text = decoded(await readAll(stdin)).replace(/\r?\n$/, '');
-  if (text === '') throw new Misuse('The standard input holds no password.');
-  if (/[\r\n]/.test(text)) throw new Misuse('The standard input must hold the password alone, in one line.');
+  if (text === '') throw new Misuse('The standard input contains no password.');
+  if (/[\r\n]/.test(text)) throw new Misuse('The standard input must contain only the password, in one line.');
   return text;
 }
 

@@ -111,7 +111,7 @@ function usage(): string {
     const password = setsPassword ? ['[--password-stdin | --password P]'] : [];
     return `  ${[name, ...needed, ...allowed, ...switches, ...password].join(' ')}`;
   });
-  return `Usage: npm run --silent admin -- <command>\n\n${lines.join('\n')}\n\nWithout an option for it, a password is asked for in the terminal.\n`;
+  return `Usage: npm run --silent admin -- <command>\n\n${lines.join('\n')}\n\nIf you give no password option, the command asks for the password in the terminal.\n`;
 }
 
 /** The error message for the operator, without the stack. */

@@ -11,14 +11,14 @@ export async function welcome(firstRun: FirstRun, config: Config, url: string): 
   process.stdout.write(
     [
       '',
-      'This is the first start: here is an account for development, shown only now.',
+      'This is the first start. Here is a development account, shown only once:',
       '',
       `  Sign in   ${webAddress(url)}/sign-in`,
       `  Email     ${account.email}`,
       `  Password  ${account.password}`,
       `  API key   ${account.key}`,
       '',
-      'Sign in to chat in the playground and to make more keys, or try it right here:',
+      'Sign in to chat in the playground and to create more keys, or try this command:',
       '',
       curl.replace(/^/gm, '  '),
       '',

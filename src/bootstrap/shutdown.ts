@@ -18,7 +18,7 @@ export function stopOnSignals(app: NestExpressApplication, config: Config, logge
   const stop = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(1);
     stopping = true;
-    logger.log(`${signal}: finishing the streams that run`, 'Service');
+    logger.log(`${signal}: waiting for running streams to finish`, 'Service');
     drain(app, config).then(
       () => process.exit(0),
       (error: unknown) => {

@@ -25,9 +25,9 @@ export class OutageLog {
   away(reason: string): void {
     if (this.awaySince !== undefined) return;
     const since = (this.awaySince = performance.now());
-    this.logger.warn(`${this.store} is away (${reason}): ${this.consequence}`);
+    this.logger.warn(`${this.store} is unavailable (${reason}): ${this.consequence}`);
     this.timer = setInterval(() => {
-      this.logger.warn(`${this.store} has been away for ${Math.round((performance.now() - since) / 1000)} s`);
+      this.logger.warn(`${this.store} has been unavailable for ${Math.round((performance.now() - since) / 1000)} s`);
     }, REPEAT_MS).unref();
   }
 

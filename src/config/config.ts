@@ -115,7 +115,7 @@ export interface PriceConfig {
 
 export interface RouteConfig {
   readonly upstream: UpstreamConfig;
-  /** The provider's own name of the model. */
+  /** The name of the model at the upstream. */
   readonly model: string;
   /** Whether the model accepts a sampling temperature. Some reasoning models refuse it. */
   readonly temperature: boolean;

@@ -6,9 +6,9 @@
 export function listenProblem(variable: string, code: string | undefined, host: string, port: number): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `${variable}: ${port} on ${host} is taken by another process`;
+      return `${variable}: ${port} on ${host} is already in use by another process`;
     case 'EACCES':
-      return `${variable}: ${port} may not be used by this user`;
+      return `${variable}: ${port} needs more privileges than this user has`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `HOST: ${host} is not an address of this machine`;

@@ -130,12 +130,12 @@ function configureUpstream(
   unset.push(...options.missing);
   if (unset.length > 0) return undefined;
 
-  if (baseUrl !== undefined && !/^https?:\/\//.test(baseUrl)) return 'base_url: must begin with http:// or https://';
-  if (baseUrl !== undefined && !URL.canParse(baseUrl)) return 'base_url: is not a URL';
+  if (baseUrl !== undefined && !/^https?:\/\//.test(baseUrl)) return 'base_url: must start with http:// or https://';
+  if (baseUrl !== undefined && !URL.canParse(baseUrl)) return 'base_url: must be a valid URL';
   const unfit = Object.entries({ api_key: apiKey ?? '', ...headers }).find(
     ([, value]) => !/^[\t\x20-\x7e]*$/.test(value),
   );
-  if (unfit !== undefined) return `${unfit[0]}: holds a character that no header may hold`;
+  if (unfit !== undefined) return `${unfit[0]}: contains a character that is not allowed in a header`;
   return {
     name,
     protocol: entry.protocol,

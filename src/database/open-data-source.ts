@@ -25,6 +25,6 @@ export async function openDataSource(options?: DataSourceOptions): Promise<DataS
     case 'postgres':
       return openPostgres(options);
     default:
-      throw new TypeError('These options are not from dataSourceOptions().');
+      throw new TypeError('These options were not created by dataSourceOptions().');
   }
 }

@@ -13,7 +13,10 @@ export class ReadinessParts {
   @ApiProperty({ enum: ['up', 'down'] })
   readonly database!: 'up' | 'down';
 
-  @ApiPropertyOptional({ enum: ['up', 'down'], description: 'Where one is configured. Requests go on without it.' })
+  @ApiPropertyOptional({
+    enum: ['up', 'down'],
+    description: 'Present if Redis is configured. The service keeps answering while Redis is down.',
+  })
   readonly redis?: 'up' | 'down';
 
   @ApiProperty({ description: 'Whether this process is stopping.' })
@@ -27,6 +30,6 @@ export class ReadinessReport {
   @ApiProperty()
   readonly parts!: ReadinessParts;
 
-  @ApiPropertyOptional({ description: 'As in every error, when the status is not `ready`.' })
+  @ApiPropertyOptional({ description: 'Present if the status is `not_ready`. The same format as in every error.' })
   readonly error?: ErrorDto;
 }

@@ -37,9 +37,9 @@ export class ModelCatalog {
     if (model === undefined) {
       throw new ServiceError(
         'model_not_found',
-        'There is no such model. GET /api/v1/chat/models lists those there are.',
+        'This model does not exist. GET /api/v1/chat/models lists the available models.',
         {
-          details: [{ field: 'model', message: 'is not the id of a model' }],
+          details: [{ field: 'model', message: 'is unknown' }],
         },
       );
     }

@@ -1,16 +1,19 @@
 import { ApiProperty } from '../http/open-api/api-decorators.js';
 
 export class ModelEntry {
-  @ApiProperty({ description: 'What to send as `model`: `<vendor>/<model_name>`.', example: 'builtin/eliza' })
+  @ApiProperty({
+    description: 'The value of `model` in a chat request: `<vendor>/<model_name>`.',
+    example: 'builtin/eliza',
+  })
   readonly id!: string;
 
   @ApiProperty({ description: 'Display name.' })
   readonly name!: string;
 
-  @ApiProperty({ description: 'Display name of the provider.' })
+  @ApiProperty({ description: 'Display name of the company that offers the model.' })
   readonly provider!: string;
 
-  @ApiProperty({ description: 'Context window, in tokens.', type: 'integer', example: 8192 })
+  @ApiProperty({ description: 'Context length in tokens.', type: 'integer', example: 8192 })
   readonly context_length!: number;
 }
 

@@ -27,7 +27,7 @@ export class ModelsController {
   @Get()
   @ApiOperation({ summary: 'Lists the available models' })
   @ApiOkResponse({ type: ModelList })
-  @ApiResponse({ status: 304, description: 'The list is still the one of `If-None-Match`.' })
+  @ApiResponse({ status: 304, description: 'The list has not changed: it still matches `If-None-Match`.' })
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     const { json, etag } = await this.cache.wrap(`models:${this.catalog.fingerprint}`, () => render(this.catalog));
     response.setHeader('Cache-Control', CACHE_CONTROL);

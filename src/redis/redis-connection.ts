@@ -36,7 +36,7 @@ const RECONNECT_MOST_MS = 1000;
 export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   /** For libraries that send their own commands. Call them inside {@link run}, which limits how long they wait. */
   readonly client: RedisClient;
-  private readonly log = new OutageLog('Redis', 'each replica keeps its share of the limits until it is back');
+  private readonly log = new OutageLog('Redis', 'each replica keeps its share of the limits until Redis is back');
   private readonly silence = new SilenceWatch(() => {
     this.goAway('no answer in time');
     // The server may answer on a new connection.

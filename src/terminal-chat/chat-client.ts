@@ -43,7 +43,7 @@ export class ChatClient {
 
   async firstModel(): Promise<string> {
     const [first] = await this.models();
-    if (first === undefined) throw new ChatFailure('The service lists no model.');
+    if (first === undefined) throw new ChatFailure('The service has no models.');
     return first.id;
   }
 
@@ -81,9 +81,11 @@ export class ChatClient {
       }
     } catch (error) {
       if (error instanceof ChatFailure) throw error;
-      throw new IncompleteAnswer('The connection broke, or what came over it was no chat stream.', { cause: error });
+      throw new IncompleteAnswer('The connection broke, or the service sent something other than a chat stream.', {
+        cause: error,
+      });
     }
-    throw new IncompleteAnswer('The stream ended without saying that the answer is done.');
+    throw new IncompleteAnswer('The stream ended before the answer was complete.');
   }
 
   private async fetch(path: string, init: RequestInit): Promise<Response> {
@@ -93,7 +95,9 @@ export class ChatClient {
     } catch (error) {
       const { cause } = error as { cause?: { code?: string } };
       const reason = cause?.code === undefined ? '' : ` (${cause.code})`;
-      throw new ChatFailure(`Cannot reach ${this.url}${reason}. Does the service run? npm start`, { cause: error });
+      throw new ChatFailure(`Cannot reach ${this.url}${reason}. Is the service running? Start it with: npm start`, {
+        cause: error,
+      });
     }
     if (response.ok) return response;
     throw await refusal(response);
@@ -104,7 +108,8 @@ async function refusal(response: Response): Promise<ChatFailure> {
   const { status } = response;
   const retryAfter = response.headers.get('retry-after') ?? undefined;
   const body = ErrorBody.safeParse(await response.json().catch(() => undefined));
-  if (!body.success) return new ChatFailure(response.statusText || 'The service refused.', { status, retryAfter });
+  if (!body.success)
+    return new ChatFailure(response.statusText || 'The service refused the request.', { status, retryAfter });
   const { code, message, request_id: requestId, details = [] } = body.data.error;
   const lines = details.map((detail) => `${detail.field}: ${detail.message}`);
   return new ChatFailure(message, { status, code, retryAfter, requestId, lines });
@@ -113,6 +118,6 @@ async function refusal(response: Response): Promise<ChatFailure> {
 /** Reads the failure from the data of an `error` event. */
 function toldFailure(data: string): IncompleteAnswer {
   const body = ErrorBody.safeParse(JSON.parse(data));
-  if (!body.success) return new IncompleteAnswer('The service says that it failed, but not why.');
+  if (!body.success) return new IncompleteAnswer('The service failed without giving a reason.');
   return new IncompleteAnswer(body.data.error.message, { code: body.data.error.code });
 }

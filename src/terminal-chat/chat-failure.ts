@@ -36,7 +36,7 @@ export function describeFailure(error: unknown): string {
   return [
     `${error instanceof IncompleteAnswer ? 'The answer is NOT complete: ' : ''}${what === '' ? '' : `${what}: `}${error.message}`,
     ...lines.map((line) => `  ${line}`),
-    ...(retryAfter === undefined ? [] : [`  Retry after ${retryAfter} s.`]),
-    ...(requestId === undefined ? [] : [`  Request id: ${requestId}`]),
+    ...(retryAfter === undefined ? [] : [`  Try again in ${retryAfter} s.`]),
+    ...(requestId === undefined ? [] : [`  Request ID: ${requestId}`]),
   ].join('\n');
 }

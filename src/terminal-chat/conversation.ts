@@ -13,7 +13,7 @@ export async function converse(client: ChatClient, settings: Settings): Promise<
   terminal.on('SIGINT', () => {
     if (!conversation.stop()) terminal.close();
   });
-  say(`Talking to ${settings.model}. /models, /model ID, /clear, /exit; Ctrl-C stops an answer.`);
+  say(`Model: ${settings.model}. Commands: /models, /model ID, /clear, /exit. Ctrl-C stops an answer.`);
   terminal.prompt();
   for await (const line of terminal) {
     if (line.trim() === '/exit') break;
@@ -49,7 +49,7 @@ class Conversation {
         return this.choose(argument);
       case '/clear':
         this.clear();
-        say('A new conversation.');
+        say('Started a new conversation.');
         return;
       default:
         say('Commands: /models, /model ID, /clear, /exit');
@@ -94,16 +94,16 @@ class Conversation {
 
   private async choose(id: string | undefined): Promise<void> {
     if (id === undefined) {
-      say(`Talking to ${this.model}. Another: /model ID`);
+      say(`Model: ${this.model}. To change it: /model ID`);
       return;
     }
     const models = await this.client.models();
     if (!models.some((model) => model.id === id)) {
-      say(`There is no model "${id}". /models lists what there is.`);
+      say(`There is no model "${id}". /models lists the available models.`);
       return;
     }
     this.model = id;
-    say(`Talking to ${id}.`);
+    say(`Model: ${id}.`);
   }
 }
 

@@ -16,26 +16,26 @@ const DEFAULT_URL = 'http://127.0.0.1:3000/api/v1';
 
 export const USAGE = `Usage: npm run --silent chat -- [options]
 
-Talks to the running service and prints its answers as they come.
+Chats with the running service and prints each answer as it arrives.
 
   --url URL             the service, with its path prefix (or CHAT_URL; default ${DEFAULT_URL})
   --key KEY             an API key (or CHAT_API_KEY)
   --model ID            the model (default: the first of GET /chat/models)
   --system TEXT         a system message
   --temperature N       0 to 2
-  --max-tokens N        most tokens of an answer
-  -m, --message TEXT    asks once, prints the answer, and exits; so does a message piped in
+  --max-tokens N        the maximum number of tokens per answer
+  -m, --message TEXT    sends one message, prints the answer and exits; a piped message does the same
   -h, --help            this text
 
 In a conversation: /models, /model ID, /clear, /exit. Ctrl-C stops the answer; a second one exits.
 `;
 
-export const HOW_TO_GET_A_KEY = `No API key. Pass one with --key or in CHAT_API_KEY. To create one, beside the running service:
+export const HOW_TO_GET_A_KEY = `No API key. Set --key or CHAT_API_KEY. To create a key while the service is running:
 
   npm run --silent admin -- account create --email you@example.com --password <password>
   npm run --silent admin -- key create --email you@example.com --name chat
 
-The second command prints the key, this once only.
+The second command prints the key. The key is shown only once.
 `;
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -60,7 +60,8 @@ export function readOptions(args: readonly string[], variables: Variables): Opti
     },
   });
   const url = values.url ?? (variables['CHAT_URL'] || DEFAULT_URL);
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new Error(`--url: "${url}" is not an http address.`);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    throw new Error(`--url: "${url}" is not an http:// or https:// URL.`);
   return {
     help: values.help,
     url: withoutTrailingSlashes(url),

@@ -22,11 +22,11 @@ export function refusalError(
 ): ServiceError {
   switch (refusedBy) {
     case 'requests': {
-      const message = `The tier allows ${state.requests?.limit ?? 0} requests a minute.`;
+      const message = `The tier allows ${state.requests?.limit ?? 0} requests per minute.`;
       return new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds });
     }
     case 'streams': {
-      const message = `The tier allows ${state.streams?.limit ?? 0} streams at once.`;
+      const message = `The tier allows ${state.streams?.limit ?? 0} concurrent streams.`;
       return new ServiceError('concurrency_limit_exceeded', message, { retryAfterSeconds });
     }
     case 'tokens': {
@@ -37,7 +37,7 @@ export function refusalError(
       } = state.tokens ?? {};
       const renewal = renewsAt.toISOString().replace(/\.\d+/, '');
       const need = needed === undefined ? '' : `, and this request needs ${needed}`;
-      const message = `The tier allows ${limit} tokens a day. ${remaining} are left until ${renewal}${need}.`;
+      const message = `The tier allows ${limit} tokens per day. ${remaining} remain until ${renewal}${need}.`;
       return new ServiceError('quota_exceeded', message, { retryAfterSeconds });
     }
   }

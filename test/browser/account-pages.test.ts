@@ -95,7 +95,7 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
       await page.getByLabel('Email').fill('nobody@example.com');
       await page.getByLabel('Password').fill('a wrong guess');
       await page.getByRole('button', { name: 'Sign in' }).click();
-      expect(await page.getByRole('alert').innerText()).toBe('The email address or the password is wrong.');
+      expect(await page.getByRole('alert').innerText()).toBe('The email or the password is incorrect.');
       expect(await page.getByLabel('Email').inputValue()).toBe('nobody@example.com');
       expect(await page.getByLabel('Password').inputValue()).toBe('');
     });
@@ -114,7 +114,7 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
       await page.getByRole('heading', { name: 'Revoke “laptop”?' }).waitFor();
       expect(await statusWith(key)).toBe(200);
       await page.getByRole('button', { name: 'Revoke' }).click();
-      expect(await page.getByRole('status').innerText()).toBe('The key is revoked.');
+      expect(await page.getByRole('status').innerText()).toBe('The key was revoked.');
       expect(await rowOf(page, 'laptop').innerText()).toContain('Revoked');
       expect(await rowOf(page, 'laptop').getByRole('button').count()).toBe(0);
       expect(await statusWith(key)).toBe(401);
@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
       await signUp(page);
       const old = await createKey(page, 'server');
       await rowOf(page, 'server').getByRole('button', { name: 'Rotate' }).click();
-      await page.getByLabel('The old key ends').selectOption('1 hour from now');
+      await page.getByLabel('Old key expires').selectOption('1 hour from now');
       await page.getByRole('button', { name: 'Rotate' }).click();
       const fresh = await page.locator('#new-key').innerText();
       expect([await statusWith(old), await statusWith(fresh), fresh === old]).toEqual([200, 200, false]);
@@ -139,11 +139,11 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
       await page.getByLabel('Current password').fill('a wrong guess');
       await page.getByLabel('New password').fill('eight blue parrots');
       await page.getByRole('button', { name: 'Change password' }).click();
-      await page.getByText('This is not the current password.').waitFor();
+      await page.getByText('The current password is incorrect.').waitFor();
       await page.getByLabel('Current password').fill(PASSWORD);
       await page.getByLabel('New password').fill('eight blue parrots');
       await page.getByRole('button', { name: 'Change password' }).click();
-      expect(await page.getByRole('status').innerText()).toContain('The password is changed.');
+      expect(await page.getByRole('status').innerText()).toContain('Your password was changed.');
     });
 
     it('revoke all keys together with the password', async () => {
@@ -184,7 +184,7 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
     const page = await browser.newPage();
     await page.goto(`${origin}/sign-in`);
     await page.keyboard.press('Tab');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('email');
@@ -215,7 +215,7 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
         await page.getByLabel('Email').fill('someone@example.com');
         await page.getByLabel('Password').fill('password1');
         await page.getByRole('button', { name: 'Sign up' }).click();
-        await page.getByText('everybody tries first').waitFor();
+        await page.getByText('too common').waitFor();
         await expectAccessible(page, 'sign-up-refused');
       },
       LOOKING_MS,
@@ -249,7 +249,7 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
         await page.getByLabel('Current password').fill('a wrong guess');
         await page.getByLabel('New password').fill('short');
         await page.getByRole('button', { name: 'Change password' }).click();
-        await page.getByText('A password has').waitFor();
+        await page.getByText('The password must have').waitFor();
         await expectAccessible(page, 'account-refused');
       },
       LOOKING_MS,

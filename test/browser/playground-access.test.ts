@@ -47,10 +47,10 @@ describe.skipIf(!hasChromium)('the playground in Chromium for everyone', () => {
     await expectAccessible(page, 'playground-answering');
 
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('Stopped. This much').waitFor();
+    await page.getByText('Stopped. This partial answer').waitFor();
     expect(complaints).toEqual([]);
     await playground.send('And now?');
-    await page.locator('.failure').getByText('Too many requests in a minute').waitFor();
+    await page.locator('.failure').getByText('Too many requests per minute').waitFor();
     await expectAccessible(page, 'playground-limited');
   }, 120_000);
 

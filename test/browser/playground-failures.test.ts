@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await failure().getByText('The answer is incomplete').waitFor();
     expect(await playground.announcement()).toContain('The answer is incomplete');
     await playground.answerIs('Half of');
-    await page.getByText('Incomplete: neither it nor its question goes along').waitFor();
+    await page.getByText('Incomplete. This exchange is not included as context.').waitFor();
     await button('Try again').click();
     await playground.answerIs('Hello world');
     expect(await page.locator('.answer').count()).toBe(2);
@@ -84,8 +84,8 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await page.clock.install();
     await playground.ask('One', 'Hello world');
     await playground.send('Two');
-    await failure().getByText('Too many requests in a minute').waitFor();
-    await failure().getByText('The tier allows 1 requests a minute.').waitFor();
+    await failure().getByText('Too many requests per minute').waitFor();
+    await failure().getByText('The tier allows 1 requests per minute.').waitFor();
     await failure()
       .getByText(/You can try again in (60|[45]\d) s, at .*\d/)
       .waitFor();
@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await playground.answerIs('On and on');
     const other = await web.open('/playground', { account: opened.account });
     await new PlaygroundPage(other.page).send('And I?');
-    await other.page.locator('.failure').getByText('Too many answers at once').waitFor();
+    await other.page.locator('.failure').getByText('Too many concurrent streams').waitFor();
     await other.page.context().close();
   });
 
@@ -129,7 +129,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
       call.refuse(400);
     });
     await playground.send('Something unspeakable');
-    await failure().getByText('The model refuses this request').waitFor();
+    await failure().getByText('The model rejected this request').waitFor();
     expect(await button('Try again').count()).toBe(0);
     await button('Edit message').click();
     expect(await page.getByLabel('Message').inputValue()).toBe('Something unspeakable');
@@ -164,7 +164,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
 
   it.each([
     [500, 'The model failed'],
-    [529, 'Not available right now'],
+    [529, 'Temporarily unavailable'],
   ])('a provider that answers %i can be asked again', async (status, title) => {
     web.provider.next((call) => {
       call.refuse(status);

@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     await playground.send('Hello!');
     // The rest is written only once the page has the first piece.
     await playground.answerIs('First,');
-    await expect.poll(() => playground.announcement()).toBe('The answer begins.');
+    await expect.poll(() => playground.announcement()).toBe('The answer is starting.');
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
     seen.open();
     await playground.answerIs(`First,${rest}`);
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     await playground.send('Go on!');
     await playground.answerIs('On and on');
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('Stopped. This much of it goes along').waitFor();
+    await page.getByText('Stopped. This partial answer is included').waitFor();
     expect(await playground.focusedId()).toBe('message');
     const call = await web.provider.call(next);
     await call.over;
@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     await (
       await web.provider.call(next)
     ).over;
-    await page.getByText('Ask something.').waitFor();
+    await page.getByText('Ask a question.').waitFor();
     await playground.ask('Anew', 'Hello world');
     expect((await requestOf(next + 1))['messages']).toEqual([{ role: 'user', content: 'Anew' }]);
   });

@@ -72,7 +72,7 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     await full.page.context().close();
 
     const empty = await web.open('/usage');
-    await empty.page.getByText('Nothing yet in these days.').waitFor();
+    await empty.page.getByText('No usage in this period').waitFor();
     await expectAccessible(empty.page, 'usage-empty');
     expect(empty.complaints).toEqual([]);
     await empty.page.context().close();

@@ -104,7 +104,7 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
   currency: {
     set: (mode) => costs(mode, { input_per_million: 1, output_per_million: 1_000_000 }, 'EUR', 'EUR'),
     unset: (mode) => costs(mode, { input_per_million: 1, output_per_million: 1_000_000 }, 'USD'),
-    refused: [['Euro', 'must be the three letters of a currency, such as USD']],
+    refused: [['Euro', 'must be a currency code of three letters, such as USD']],
   },
 };
 

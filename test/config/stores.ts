@@ -67,7 +67,7 @@ export const stores: Effects = {
     refused: [
       ['127.0.0.1:6379', REDIS_PROBLEM],
       ['http://127.0.0.1', REDIS_PROBLEM],
-      ['redis://127.0.0.1', 'REDIS_URL: needs DATABASE_URL to be postgres://…: replicas share both'],
+      ['redis://127.0.0.1', 'REDIS_URL: needs DATABASE_URL to be postgres://…, because replicas share both'],
     ],
   },
   CONFIG_FILE: {
@@ -86,8 +86,8 @@ export const stores: Effects = {
         expect(await modelsOf(origin)).toEqual(['builtin/eliza']);
       }),
     refused: [
-      ['/nowhere/config.yaml', 'CONFIG_FILE: there is no such file'],
-      ['/', 'CONFIG_FILE: it cannot be read (EISDIR)'],
+      ['/nowhere/config.yaml', 'CONFIG_FILE: the file does not exist'],
+      ['/', 'CONFIG_FILE: the file cannot be read (EISDIR)'],
     ],
   },
 };

@@ -28,8 +28,8 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
         expect(provider.calls).toEqual([]);
       }),
     refused: [
-      ['ftp://provider', 'must begin with http:// or https://'],
-      ['http://[', 'is not a URL'],
+      ['ftp://provider', 'must start with http:// or https://'],
+      ['http://[', 'must be a valid URL'],
     ],
   },
   'upstreams.<name>.api_key': {
@@ -38,7 +38,7 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
       sent(mode, { upstream: { api_key: undefined } }, ({ headers }) => headers.authorization, undefined),
     refused: [
       ['', TEXT],
-      ['a\nb', 'holds a character that no header may hold'],
+      ['a\nb', 'contains a character that is not allowed in a header'],
     ],
   },
   'upstreams.<name>.headers': {

@@ -34,7 +34,7 @@ describe('METRICS_PORT', () => {
     const { code, stderr } = await installation.start({ METRICS_PORT: String(port) }).exited;
 
     expect(code).toBe(1);
-    expect(stderr).toMatch(new RegExp(`METRICS_PORT: ${port} on 127.0.0.1 is taken`));
+    expect(stderr).toMatch(new RegExp(`METRICS_PORT: ${port} on 127.0.0.1 is already in use`));
     expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
     server.close();
   });

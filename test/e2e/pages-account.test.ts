@@ -25,14 +25,14 @@ describe('the page of an account', () => {
   it('shows the address, the tier and its limits, on every page the way out', async () => {
     const html = await (await (await signedIn()).get(PATH)).body();
     expect(html).toMatch(/<dt>Email<\/dt><dd>ada@example\.com<\/dd><dt>Tier<\/dt><dd>free<\/dd>/);
-    expect(html).toMatch(/Requests a minute<\/dt><dd>20<\/dd>.*<dd>4,096<\/dd>.*<dd>No limit<\/dd>/);
+    expect(html).toMatch(/Requests per minute<\/dt><dd>20<\/dd>.*<dd>4,096<\/dd>.*<dd>No limit<\/dd>/);
     expect(html).toMatch(/<header.*ada@example\.com.*free.*<form method="post" action="\/sign-out">.*<\/header>/s);
   });
 
   it.each([
-    [{ current_password: 'a wrong guess', new_password: 'quite another one' }, 'This is not the current password.'],
-    [{ current_password: PASSWORD, new_password: 'short' }, 'A password has 8 to 1024 characters.'],
-    [{}, 'A password has 8 to 1024 characters.'],
+    [{ current_password: 'a wrong guess', new_password: 'quite another one' }, 'The current password is incorrect.'],
+    [{ current_password: PASSWORD, new_password: 'short' }, 'must have 8 to 1024 characters.'],
+    [{}, 'must have 8 to 1024 characters.'],
   ])('does not change the password by %j', async (fields, message) => {
     const client = await signedIn();
     const answer = await client.post(`${PATH}/password`, fields);
@@ -76,7 +76,7 @@ describe('the page of an account', () => {
     const next = 'quite another one';
     const answer = await client.post(`${PATH}/password`, { current_password: PASSWORD, new_password: next });
     expect([answer.status, answer.headers.location]).toEqual([303, `${PATH}?done=password`]);
-    expect(await (await client.get(`${PATH}?done=password`)).body()).toContain('The password is changed.');
+    expect(await (await client.get(`${PATH}?done=password`)).body()).toContain('Your password was changed.');
     expect((await other.get(PATH)).status).toBe(303);
     expect((await browserClient(service.origin).signIn()).status).toBe(401);
     await signedIn(next);

@@ -60,7 +60,7 @@ describe('Settings > API keys', () => {
     expect((await create(form)).answer.status).toBe(201);
     const again = await create(form);
     expect(again.answer.status).toBe(400);
-    expect(again.html).toContain('made already');
+    expect(again.html).toContain('already created');
     expect(again.html).not.toMatch(KEY);
     expect((await keys.list(await idOf(EMAIL))).filter(({ name }) => name === 'twice')).toHaveLength(1);
   });
@@ -74,13 +74,13 @@ describe('Settings > API keys', () => {
   });
 
   it.each([
-    [{ name: '  ' }, 'A name has 1 to 100 characters.'],
-    [{ name: 'x'.repeat(101) }, 'A name has 1 to 100 characters.'],
-    [{ name: 'two\nlines' }, 'A name is one line of text.'],
-    [{ name: 'nul\0' }, 'A name is one line of text.'],
-    [{ name: 'x', expires_in_days: '-1' }, 'Choose one of the times that are offered.'],
-    [{ name: 'x', expires_in_days: 'toString' }, 'Choose one of the times that are offered.'],
-    [{ name: 'x', id: 'not-a-uuid' }, 'This is not a UUID.'],
+    [{ name: '  ' }, 'The name must have 1 to  100 characters.'],
+    [{ name: 'x'.repeat(101) }, 'The name must have 1 to  100 characters.'],
+    [{ name: 'two\nlines' }, 'The name must be one line of text.'],
+    [{ name: 'nul\0' }, 'The name must be one line of text.'],
+    [{ name: 'x', expires_in_days: '-1' }, 'Choose one of the listed options.'],
+    [{ name: 'x', expires_in_days: 'toString' }, 'Choose one of the listed options.'],
+    [{ name: 'x', id: 'not-a-uuid' }, 'The id must be a UUID.'],
   ])('does not take %j', async (fields, message) => {
     const { answer, html } = await create(fields);
     expect(answer.status).toBe(400);
@@ -118,7 +118,7 @@ describe('Settings > API keys', () => {
     expect([answer.status, answer.headers.location]).toEqual([303, `${PATH}?done=revoked`]);
     expect(await statusWith(key)).toBe(401);
     expect(await (await ada.get(`${PATH}?done=revoked`)).body()).toMatch(
-      /role="status">The key is revoked\..*Revoked</s,
+      /role="status">The key was revoked\..*Revoked</s,
     );
     expect((await ada.get(`${PATH}/${id}/revoke`)).status).toBe(303);
     expect((await ada.post(`${PATH}/${id}/revoke`)).status).toBe(303);
@@ -141,7 +141,7 @@ describe('Settings > API keys', () => {
     const fresh = KEY.exec(await answer.body())?.[0] ?? '';
     expect([await statusWith(fresh), await statusWith(old.key)]).toEqual([200, 401]);
     const again = await ada.post(`${PATH}/${old.id}/rotate`, {});
-    expect([again.status, (await again.body()).includes('has ended already')]).toEqual([400, true]);
+    expect([again.status, (await again.body()).includes('is expired or revoked')]).toEqual([400, true]);
   });
 
   it.each(['revoke', 'rotate'])('knows no key of another account to %s, nor one that is none', async (action) => {
@@ -189,7 +189,7 @@ describe('Settings > API keys', () => {
     const answer = await mallory.post(PATH, { name: 'one more' });
     expect(answer.status).toBe(429);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-    expect(await answer.body()).toContain('This account has made too many API keys.');
+    expect(await answer.body()).toContain('This account created too many API keys.');
     // What is refused for another reason does not count, so the limit stays as it is.
     expect(await keys.count(account)).toBe(100);
   });

@@ -65,7 +65,7 @@ describe('the pages to sign in, up and out', () => {
     const answer = await visitor().signIn('"><script>alert(1)</script>@example.com', 'wrong pass phrase');
     expect([answer.status, answer.headers['cache-control']]).toEqual([401, 'no-store']);
     const html = await answer.body();
-    expect(html).toMatch(/<div class="notice bad" role="alert">The email address or the password is wrong\./);
+    expect(html).toMatch(/<div class="notice bad" role="alert">The email or the password is incorrect\./);
     expect(html).toContain('value="&quot;>&lt;script>alert(1)&lt;/script>@example.com"');
     expect(html).not.toContain('<script>');
     expect(html).not.toContain('wrong pass phrase');
@@ -98,7 +98,7 @@ describe('the pages to sign in, up and out', () => {
     const answer = await client.signIn('target@example.com', 'a wrong guess');
     expect(answer.status).toBe(429);
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(60);
-    expect(await answer.body()).toContain('There were too many attempts. Try again in 15 minutes.');
+    expect(await answer.body()).toContain('Too many attempts. Try again in 15 minutes.');
   });
 
   it('take no form from another origin, and say so in a page', async () => {

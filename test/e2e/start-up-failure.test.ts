@@ -131,7 +131,7 @@ describe('a start that cannot work', () => {
 
   it('says that CONFIG_FILE is not there', () => {
     expect(configProblem({ CONFIG_FILE: join(installation.folder, 'none.yaml') })).toMatch(
-      /CONFIG_FILE: .*no such file/,
+      /CONFIG_FILE: .*does not exist/,
     );
   });
 
@@ -140,7 +140,7 @@ describe('a start that cannot work', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
 
-    expect(await failure({ PORT: String(port) })).toMatch(new RegExp(`PORT: ${port} .*taken`));
+    expect(await failure({ PORT: String(port) })).toMatch(new RegExp(`PORT: ${port} .*already in use`));
 
     server.close();
   });
@@ -155,7 +155,7 @@ describe('a start that cannot work', () => {
   });
 
   it.each([
-    ['a folder', (path: string) => mkdir(path), /it is a folder/],
+    ['a folder', (path: string) => mkdir(path), /is a folder/],
     [
       'not a database',
       (path: string) => writeFile(path, 'This is not a database, whatever its name says. '.repeat(100)),

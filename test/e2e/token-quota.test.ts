@@ -75,7 +75,7 @@ describe('the tokens of a day', () => {
 
     const { code, message } = await refused.error();
     expect({ status: refused.status, code }).toEqual({ status: 429, code: 'quota_exceeded' });
-    expect(message).toMatch(/300 are left until \d{4}-\d\d-\d\dT00:00:00Z, and this request needs 301\./);
+    expect(message).toMatch(/300 remain until \d{4}-\d\d-\d\dT00:00:00Z, and this request needs 301\./);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(refused.headers['x-ratelimit-remaining-tokens']).toBe('300');
     expect(stage.provider.calls).toHaveLength(0);

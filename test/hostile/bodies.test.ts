@@ -112,7 +112,7 @@ describe('with a heap of 512 MB, a body', () => {
     for (const count of [1_001, 5_000]) {
       const wrong = `{"model":"${MODEL}","messages":[${Array.from({ length: count }, () => '{"role":"user","content":"x"}').join()}]}`;
       const { details = [] } = await (await stream(target.origin, { key, body: wrong })).error();
-      expect(details).toEqual([{ field: 'messages', message: 'must hold at most 1000 messages' }]);
+      expect(details).toEqual([{ field: 'messages', message: 'must contain at most 1000 messages' }]);
     }
   });
 

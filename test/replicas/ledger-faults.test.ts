@@ -106,9 +106,9 @@ describe.skipIf(postgres === undefined)('the ledger on PostgreSQL, with faults',
     // The database is cut off while streams end, and comes back.
     proxy.cut();
     leave();
-    await waitFor(() => /ledger cannot be written/.test(second.stdout), 'the ledger to fall behind');
+    await waitFor(() => /Usage records cannot be written/.test(second.stdout), 'the ledger to fall behind');
     proxy.restore();
-    await waitFor(() => /ledger is written again/.test(second.stdout), 'the ledger to catch up');
+    await waitFor(() => /Usage records are written again/.test(second.stdout), 'the ledger to catch up');
     await waitFor(async () => (await openStream(origin, { key })).status !== 503, 'the database to be back');
     admitted++;
 

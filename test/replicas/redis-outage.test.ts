@@ -64,7 +64,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
         call.answer('Hello');
       });
       await knowEachOther();
-      const [away, back] = [logged(/Redis is away/), logged(/Redis is back/)];
+      const [away, back] = [logged(/Redis is unavailable/), logged(/Redis is back/)];
       const whole = await burst(replicas.origins, 8, await replicas.createKey('requests'));
       expect(whole.admitted).toHaveLength(9);
       const counted = await replicas.createKey('requests');
@@ -86,7 +86,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
         expect((await get(origin, '/api/v1/health')).status).toBe(200);
       }
       await areLogged(
-        /Redis is away/,
+        /Redis is unavailable/,
         away.map((lines) => lines + 1),
       );
 

@@ -107,7 +107,7 @@ describe('the ledger of a process that stops', () => {
     const { store, interrupted } = opened();
     await interrupted.onApplicationBootstrap();
     const gate = (store.gates.beat = new Gate());
-    store.abandoned = () => Promise.reject(new Error('The database is away.'));
+    store.abandoned = () => Promise.reject(new Error('The database is unavailable.'));
     vi.advanceTimersByTime(3 * LONG_MS);
     await new Promise(setImmediate);
     expect(store.calls).toEqual(['beat', 'beat done', 'beat']);

@@ -11,7 +11,7 @@ describe('a lane of lookups', () => {
     const lane = new LookupLane<string>(async (ids) => {
       queries.push(ids);
       await fails.opened;
-      if (queries.length === 1) throw new Error('The database is away.');
+      if (queries.length === 1) throw new Error('The database is unavailable.');
       return new Map(ids.map((id) => [id, `row ${id}`]));
     }, limits);
     const asked = ['1', '2', '3', '4'].map((id) => lane.ask(id));

@@ -29,9 +29,9 @@ describe('the log of an outage', () => {
     vi.advanceTimersByTime(5 * MINUTE_MS);
 
     expect(lines).toEqual([
-      'Redis is away (refused): limits are shared out.',
-      'Redis has been away for 60 s',
-      'Redis has been away for 120 s',
+      'Redis is unavailable (refused): limits are shared out.',
+      'Redis has been unavailable for 60 s',
+      'Redis has been unavailable for 120 s',
       'Redis is back after 120 s',
     ]);
     expect(vi.getTimerCount()).toBe(0);

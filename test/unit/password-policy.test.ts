@@ -28,7 +28,7 @@ describe('a new password', () => {
     ['1,025 characters', 'long words '.repeat(94).slice(0, 1025)],
     ['seven characters that are more before they are normalized', 'e\u0301'.repeat(7)],
   ])('must not be of %s', (_, password) => {
-    expect(problemOf(password)).toBe('A password has 8 to 1024 characters.');
+    expect(problemOf(password)).toMatch(/8 to 1024 characters/);
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe('a new password', () => {
     'aaaaaaaaaaaa',
     '🦊'.repeat(9),
   ])('must not be what everybody tries: %s', (password) => {
-    expect(problemOf(password)).toMatch(/everybody tries/);
+    expect(problemOf(password)).toMatch(/too common/);
   });
 
   it.each([EMAIL, EMAIL.toUpperCase(), 'Ada.Lovelace'])('must not be the address: %s', (password) => {

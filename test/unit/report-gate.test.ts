@@ -8,9 +8,9 @@ const AT_ONCE = 3;
 describe('the gate of reports', () => {
   it('gives the place of a report back, also of one that fails', async () => {
     const gate = new ReportGate(new ShedLoad());
-    const failing = () => Promise.reject(new Error('The database is away.'));
+    const failing = () => Promise.reject(new Error('The database is unavailable.'));
     for (let round = 0; round < 2 * AT_ONCE; round++) {
-      await expect(gate.run('ada', failing)).rejects.toThrow('The database is away.');
+      await expect(gate.run('ada', failing)).rejects.toThrow('The database is unavailable.');
       await new Promise(setImmediate);
     }
 
@@ -23,7 +23,7 @@ describe('the gate of reports', () => {
     const running = Array.from({ length: AT_ONCE }, (_, index) =>
       gate.run(`account-${index}`, async () => {
         await fails.opened;
-        throw new Error('The database is away.');
+        throw new Error('The database is unavailable.');
       }),
     );
     const waiting = gate.run('ada', () => Promise.resolve('a report'));

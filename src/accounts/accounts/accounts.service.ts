@@ -78,7 +78,7 @@ export class AccountsService {
       await orUnavailable(this.accounts.insert(account));
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
-      throw invalid([{ field: 'email', message: 'An account with this email exists already.' }]);
+      throw invalid([{ field: 'email', message: 'An account with this email already exists.' }]);
     }
     return account;
   }
@@ -150,7 +150,7 @@ export class AccountsService {
     options: PasswordChangeOptions = {},
   ): Promise<ChangedPassword> {
     const account = await this.findById(accountId);
-    if (account === undefined) throw new ServiceError('not_found', 'There is no such account.');
+    if (account === undefined) throw new ServiceError('not_found', 'This account does not exist.');
     const problems = passwordProblems(next, account.email, 'new_password');
     if (problems.length > 0) throw invalid(problems);
     const matches = await this.passwords.verify(account.passwordHash, current, options.network);
@@ -196,7 +196,7 @@ export class AccountsService {
 }
 
 function emailProblems(email: string): ErrorDetail[] {
-  return isEmail(email) ? [] : [{ field: 'email', message: 'This is not an email address.' }];
+  return isEmail(email) ? [] : [{ field: 'email', message: 'This is not a valid email address.' }];
 }
 
 function passwordProblems(password: string, email: string, field = 'password'): ErrorDetail[] {
@@ -205,9 +205,9 @@ function passwordProblems(password: string, email: string, field = 'password'): 
 }
 
 function wrongCurrentPassword(): ServiceError {
-  return invalid([{ field: 'current_password', message: 'This is not the current password.' }]);
+  return invalid([{ field: 'current_password', message: 'The current password is incorrect.' }]);
 }
 
 function invalid(details: readonly ErrorDetail[]): ServiceError {
-  return new ServiceError('invalid_request', 'The account cannot be kept like this.', { details });
+  return new ServiceError('invalid_request', 'The account details are invalid.', { details });
 }

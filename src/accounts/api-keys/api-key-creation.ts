@@ -84,9 +84,9 @@ export class ApiKeyCreation {
     try {
       return await orUnavailable(this.database.run({ table: 'accounts', id: accountId }, all));
     } catch (error) {
-      if (isUniqueViolation(error)) throw invalid('id', 'This key has been made already.');
+      if (isUniqueViolation(error)) throw invalid('id', 'This key was already created.');
       if (!isForeignKeyViolation(error)) throw error;
-      throw new ServiceError('not_found', 'There is no such account.');
+      throw new ServiceError('not_found', 'This account does not exist.');
     }
   }
 
@@ -110,18 +110,18 @@ function endingOf({ id, endsAt }: ReplacedApiKey, row: statements.ApiKeyRow): St
 
 function checkFields(name: string, expiresAt: Date | undefined, id: string, now: number): void {
   if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
-    throw invalid('name', `A name has 1 to ${MAX_NAME_LENGTH} characters.`);
+    throw invalid('name', `The name must have 1 to  ${MAX_NAME_LENGTH} characters.`);
   }
-  if (CONTROL_CHARACTER.test(name)) throw invalid('name', 'A name is one line of text.');
+  if (CONTROL_CHARACTER.test(name)) throw invalid('name', 'The name must be one line of text.');
   // Not "<=", so that an invalid date is refused too.
   if (expiresAt !== undefined && !(expiresAt.getTime() > now)) {
     throw invalid('expires_at', 'The expiry date must be in the future.');
   }
-  if (!isUUID(id)) throw invalid('id', 'This is not a UUID.');
+  if (!isUUID(id)) throw invalid('id', 'The id must be a UUID.');
 }
 
 function invalid(field: string, message: string): ServiceError {
-  return new ServiceError('invalid_request', 'The key cannot be made like this.', { details: [{ field, message }] });
+  return new ServiceError('invalid_request', 'The details of the key are invalid.', { details: [{ field, message }] });
 }
 
 function tooManyKeys(): ServiceError {

@@ -34,7 +34,7 @@ export class ApiKeyRotation {
     const old = await this.keys.find(id, accountId);
     const now = this.now();
     if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt.getTime() <= now)) {
-      throw new ServiceError('invalid_request', 'This key has ended already. Create a new one.');
+      throw new ServiceError('invalid_request', 'This key is expired or revoked. Create a new key.');
     }
     const end = new Date(now + overlapMs);
     const endsAt = old.expiresAt !== null && old.expiresAt < end ? old.expiresAt : end;

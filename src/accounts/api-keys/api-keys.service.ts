@@ -115,5 +115,5 @@ export class ApiKeysService {
 }
 
 function unknownKey(): ServiceError {
-  return new ServiceError('not_found', 'There is no such key.');
+  return new ServiceError('not_found', 'This API key does not exist.');
 }

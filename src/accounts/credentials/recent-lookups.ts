@@ -94,7 +94,7 @@ export class RecentLookups<V> {
   private trusted(id: string, cause: unknown): V {
     const known = this.remembered.get(id, this.options.now() - TRUSTED_WHILE_AWAY_MS);
     if (known !== undefined) return known;
-    throw new ServiceError('unavailable', 'The service cannot reach its database right now.', {
+    throw new ServiceError('unavailable', 'The database is unavailable. Try again in a moment.', {
       cause,
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
@@ -146,15 +146,19 @@ export class RecentLookups<V> {
   private tooMany(): ServiceError {
     const { what, shedLoad } = this.options;
     shedLoad.note('credential_lookups');
-    return new ServiceError('unavailable', `Too many ${what} are looked up right now. Try again in a moment.`, {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
+    return new ServiceError(
+      'unavailable',
+      `The service is checking too many ${what} right now. Try again in a moment.`,
+      {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      },
+    );
   }
 
   private tooManyUnknown(): ServiceError {
     const { what, shedLoad } = this.options;
     shedLoad.note('unknown_credentials');
-    const message = `Too many unknown ${what} come from your network. Try again in a moment.`;
+    const message = `Your network sends too many unknown ${what}. Try again in a moment.`;
     return new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 }

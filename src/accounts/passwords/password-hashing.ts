@@ -86,7 +86,7 @@ export function normalizePassword(password: string): string {
 }
 
 function tooManyWaiting(): ServiceError {
-  return new ServiceError('unavailable', 'Too many people sign in right now. Try again in a moment.', {
+  return new ServiceError('unavailable', 'Too many people are signing in right now. Try again in a moment.', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

@@ -21,10 +21,10 @@ export function passwordProblem(password: string, email: string): string | undef
   const normalized = normalizePassword(password);
   const length = Array.from(normalized).length;
   if (length < MIN_LENGTH || length > MAX_PASSWORD_LENGTH) {
-    return `A password has ${MIN_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
+    return `The password must have ${MIN_LENGTH} to ${MAX_PASSWORD_LENGTH} characters.`;
   }
   const lower = normalized.toLowerCase();
-  if (isCommon(lower)) return 'This is one of the passwords that everybody tries first. Choose another.';
+  if (isCommon(lower)) return 'This password is too common. Choose another.';
   if (lower === email || lower === email.split('@', 1)[0]) return 'The password must not be the email address.';
   if (NAMES_OF_THE_SERVICE.includes(lower.replace(/[^\p{L}\p{N}]/gu, ''))) {
     return 'The password must not be the name of the service.';

@@ -28,7 +28,7 @@ export class ExpiredSessions {
     this.removal = this.removal
       .then(() => this.removeAll())
       .catch((error: unknown) => {
-        this.logger.warn({ msg: 'Expired sessions could not be removed.', reason: String(error) });
+        this.logger.warn({ msg: 'Expired sessions cannot be deleted', reason: String(error) });
       });
   }
 

@@ -73,7 +73,7 @@ export class SessionsService {
       await orUnavailable(this.sessions.insert({ id, accountId, createdAt, lastSeenAt: createdAt, expiresAt }));
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
-      throw new ServiceError('not_found', 'There is no such account.');
+      throw new ServiceError('not_found', 'This account does not exist.');
     }
     await this.endAll(await orUnavailable(this.surplus.of(accountId, id)));
     this.lookups.expect(id);

@@ -16,7 +16,7 @@ export type Withdraw = (from?: ReadonlySet<AttemptCounter>) => Promise<void>;
  */
 export async function countAll(
   counts: readonly Count[],
-  refusal = 'There were too many attempts. Try again later.',
+  refusal = 'Too many attempts. Try again later.',
 ): Promise<Withdraw> {
   const withdrawals = new Map<AttemptCounter, () => Promise<void>>();
   const withdraw: Withdraw = async (from) => {

@@ -22,7 +22,7 @@ export class KeyCreationLimit {
   async count<T>(accountId: string, create: () => Promise<T>): Promise<T> {
     const withdraw = await countAll(
       [[this.byAccount, keyOf(accountId)]],
-      'This account has made too many API keys. Try again later.',
+      'This account created too many API keys. Try again later.',
     );
     try {
       return await create();

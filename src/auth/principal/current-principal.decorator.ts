@@ -9,7 +9,8 @@ import type { Principal } from './principal.js';
  */
 export function principalOf(request: Request): Principal {
   const { principal } = request.context;
-  if (principal === undefined) throw new Error('A route that is public, or whose guard did not run, has no principal.');
+  if (principal === undefined)
+    throw new Error('The request has no principal: the route is public, or its guard did not run.');
   return principal;
 }
 

@@ -30,8 +30,8 @@ export class SameOriginGuard implements CanActivate {
 }
 
 function explanation({ headers }: Request): string {
-  const claim = 'This can be done from the pages of this service only.';
+  const claim = 'This request must come from a page of this service.';
   if (headers['sec-fetch-site'] !== 'same-origin') return claim;
   // The browser says that the origin is the same. So the host in the request is not the host that the browser sees.
-  return `${claim} The origin and the host of the request differ: a proxy in front must pass the host on (see TRUST_PROXY).`;
+  return `${claim} The origin and the host of the request differ: the proxy in front must forward the host (see TRUST_PROXY).`;
 }

@@ -17,7 +17,10 @@ export class SessionGuard implements CanActivate {
       return true;
     }
     if (request.context.principal !== undefined || hasBearerHeader(request)) {
-      throw new ServiceError('forbidden', 'This is for the web application: an API key cannot be used here.');
+      throw new ServiceError(
+        'forbidden',
+        'This path needs a session of the web application. It does not accept API keys.',
+      );
     }
     throw new ServiceError('unauthenticated', 'Sign in first.', { headers: { 'WWW-Authenticate': CHALLENGE } });
   }

@@ -67,10 +67,10 @@ export class PasswordChange {
     try {
       session = await this.starts.begin(account);
     } catch (cause) {
-      throw new ServiceError('unavailable', 'The password is changed. Sign in with the new one.', { cause });
+      throw new ServiceError('unavailable', 'Your password was changed. Sign in with the new password.', { cause });
     }
     if (session !== undefined) return session;
-    throw new ServiceError('unauthenticated', 'The password was changed elsewhere, too. Sign in again.', {
+    throw new ServiceError('unauthenticated', 'The password was also changed elsewhere. Sign in again.', {
       headers: { 'WWW-Authenticate': CHALLENGE },
     });
   }

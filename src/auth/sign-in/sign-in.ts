@@ -63,7 +63,7 @@ export class SignIn {
    */
   async signUp(credentials: Credentials, visitor: Visitor): Promise<NewSession> {
     if (this.config.signUp === 'closed') {
-      throw new ServiceError('forbidden', 'New accounts are made by the operator of this service only.');
+      throw new ServiceError('forbidden', 'Sign-up is closed. Ask the operator of this service for an account.');
     }
     const attempt = await this.limits.signUp(visitor.address, normalizeEmail(credentials.email));
     const account = await this.accounts.create(credentials, { network: siteOf(visitor.address) });
@@ -80,7 +80,7 @@ export class SignIn {
 }
 
 function wrongCredentials(): ServiceError {
-  return new ServiceError('unauthenticated', 'The email address or the password is wrong.', {
+  return new ServiceError('unauthenticated', 'The email or the password is incorrect.', {
     headers: { 'WWW-Authenticate': CHALLENGE },
   });
 }

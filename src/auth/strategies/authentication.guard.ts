@@ -40,7 +40,8 @@ export class AuthenticationGuard implements CanActivate {
   private authenticate(request: Request, response: Response): Promise<Principal> {
     return new Promise((resolve, reject) => {
       const decide = (error: unknown, principal?: Principal | false | null, challenges?: unknown): void => {
-        if (error) reject(error instanceof Error ? error : new Error('A strategy failed.', { cause: error }));
+        if (error)
+          reject(error instanceof Error ? error : new Error('An authentication strategy failed', { cause: error }));
         else if (principal) resolve(principal);
         else reject(refusal(challenges));
       };

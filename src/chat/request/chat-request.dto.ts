@@ -50,7 +50,7 @@ export class ChatRequest {
   @ApiProperty({
     pattern: MODEL_ID.source,
     maxLength: LONGEST_MODEL_ID,
-    description: 'One of the ids that `GET /chat/models` lists.',
+    description: 'A model id from `GET /chat/models`.',
     example: 'builtin/eliza',
   })
   @Matches(MODEL_ID, { message: MUST.beModelId })
@@ -77,7 +77,7 @@ export class ChatRequest {
   @ApiPropertyOptional({
     type: 'integer',
     minimum: 1,
-    description: 'Most tokens to generate: no more than the context length of the model and the cap of the tier.',
+    description: 'The maximum number of tokens to generate. Limited by the model and by the tier.',
   })
   @Min(1, { message: MUST.beOne })
   @IsInt({ message: MUST.beInteger })

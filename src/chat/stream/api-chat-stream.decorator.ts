@@ -11,16 +11,19 @@ export const ApiChatStream = (): MethodDecorator =>
       summary: 'Streams a chat completion',
       description:
         'Answers with server-sent events. Each `data:` line is a chunk. The answer is complete when a chunk with `done: true` ' +
-        'has arrived. A stream that ends otherwise is not complete: its last event is named `error` and says why, unless the ' +
-        'connection broke. Comment lines (`: keep-alive`) carry nothing. Members of the body that are not named here are refused.',
+        'arrives. If a stream fails, its last event is named `error` and gives the reason. If a stream ends without either, the ' +
+        'connection broke. Ignore comment lines (`: keep-alive`). The service refuses unknown members in the body.',
     }),
     ApiOkResponse({
       description: 'The stream of chunks.',
       headers: {
         'X-Request-Id': { schema: { type: 'string' } },
-        'X-RateLimit-Limit': { description: 'Requests a minute that the tier allows.', schema: { type: 'integer' } },
-        'X-RateLimit-Remaining': { description: 'Those left of the minute.', schema: { type: 'integer' } },
-        'X-RateLimit-Reset': { description: 'Seconds until the minute is over.', schema: { type: 'integer' } },
+        'X-RateLimit-Limit': {
+          description: 'The requests per minute that the tier allows.',
+          schema: { type: 'integer' },
+        },
+        'X-RateLimit-Remaining': { description: 'The remaining requests in this minute.', schema: { type: 'integer' } },
+        'X-RateLimit-Reset': { description: 'Seconds until the minute ends.', schema: { type: 'integer' } },
       },
       content: {
         'text/event-stream': {

@@ -11,12 +11,12 @@ export class ChunkError {
 
 /** The data of one event of the stream. */
 export class Chunk {
-  @ApiProperty({ description: 'A piece of the text; empty in the last chunk.' })
+  @ApiProperty({ description: 'A piece of the text. Empty in the last chunk.' })
   readonly content!: string;
 
-  @ApiProperty({ description: '`true` in the last chunk, once the answer is complete, and only then.' })
+  @ApiProperty({ description: '`true` only in the last chunk of a complete answer.' })
   readonly done!: boolean;
 
-  @ApiPropertyOptional({ description: 'Why the stream ends before the answer is complete. In an event named `error`.' })
+  @ApiPropertyOptional({ description: 'Why the stream failed. Only in an event named `error`.' })
   readonly error?: ChunkError;
 }

@@ -103,7 +103,7 @@ function valuesOf(schema: MemberSchema): string {
     case 'array':
       return 'a list';
     case 'object':
-      return schema.properties === undefined ? 'entries by name' : 'its members';
+      return schema.properties === undefined ? 'entries by name' : 'the members below';
     default:
       return 'a text';
   }

@@ -15,26 +15,30 @@ const eventBytes = z
   .min(4_096)
   .max(16 * 1024 * 1024);
 const text = z.string().min(1);
-const name = z.string().regex(/^[\w.-]+$/, 'must be a name of letters, digits, dots, hyphens and underscores');
+const name = z.string().regex(/^[\w.-]+$/, 'must contain only letters, digits, dots, hyphens and underscores');
 
 const Timeouts = z.strictObject({
-  connect_ms: milliseconds.default(10_000).describe('For a connection to the provider.'),
-  first_token_ms: milliseconds.default(120_000).describe('From the sent request to the first sign of an answer.'),
-  idle_ms: milliseconds.default(60_000).describe('Between two signs of an answer.'),
+  connect_ms: milliseconds.default(10_000).describe('The time limit for a connection to the upstream.'),
+  first_token_ms: milliseconds
+    .default(120_000)
+    .describe('The time limit from the sent request to the first data of the answer.'),
+  idle_ms: milliseconds.default(60_000).describe('The time limit between two pieces of data of the answer.'),
 });
 
 const Upstream = z.strictObject({
-  protocol: text.describe('`openai`, `anthropic`, `builtin`, or a protocol of your own.'),
+  protocol: text.describe('`openai`, `anthropic`, `builtin`, or your own protocol.'),
   base_url: text.optional().meta({
-    description: 'The address of the provider, `http://…` or `https://…`.',
-    unset: 'for protocols that answer in this process',
+    description: 'The URL of the upstream, `http://…` or `https://…`.',
+    unset: 'only for protocols that need no network',
   }),
-  api_key: text.optional().meta({ description: 'The key of the provider, as its protocol sends it.', unset: 'no key' }),
+  api_key: text
+    .optional()
+    .meta({ description: 'The API key of the upstream. The protocol decides how to send it.', unset: 'no key' }),
   headers: z
-    .record(z.string().regex(/^[\w-]+$/, 'must be the name of a header'), z.string())
+    .record(z.string().regex(/^[\w-]+$/, 'must be a valid header name'), z.string())
     .default({})
-    .describe('Sent with every request, over the headers of the protocol.'),
-  timeouts: Timeouts.prefault({}).describe('How long to wait for the provider, in milliseconds.'),
+    .describe('Headers of every request. They replace headers of the protocol with the same name.'),
+  timeouts: Timeouts.prefault({}).describe('Time limits for the upstream, in milliseconds.'),
   options: z.record(z.string(), z.unknown()).optional().meta({
     description: 'The settings of the protocol. The protocol checks them at start-up.',
     accepts: 'an object, as the protocol documents it',
@@ -43,22 +47,24 @@ const Upstream = z.strictObject({
   max_tokens_field: z
     .enum(['max_tokens', 'max_completion_tokens'])
     .default('max_tokens')
-    .describe('The name of the token limit in a request, because newer models of OpenAI refuse `max_tokens`.'),
+    .describe('The name of the token limit in requests to the upstream. Newer OpenAI models refuse `max_tokens`.'),
   include_usage: z
     .boolean()
     .default(true)
-    .describe('Whether to ask for token counts with `stream_options`, which some servers refuse.'),
+    .describe('Whether to request token counts with `stream_options`. Some servers refuse this member.'),
   max_event_bytes: eventBytes
     .default(DEFAULT_MAX_EVENT_BYTES)
-    .describe('Most bytes of one event, and of one line, of the stream. A provider that sends more has failed.'),
+    .describe(
+      'The maximum size of one event, and of one line, of the stream, in bytes. A larger event is a failure of the upstream.',
+    ),
 });
 
 const Route = z.strictObject({
-  upstream: text.describe('The name of one of the upstreams.'),
-  model: text.describe("The provider's own name of the model."),
-  temperature: z.boolean().default(true).describe('Whether to send a temperature, which some reasoning models refuse.'),
+  upstream: text.describe('The name of an upstream.'),
+  model: text.describe('The name of the model at the upstream.'),
+  temperature: z.boolean().default(true).describe('Whether to send the temperature. Some reasoning models refuse it.'),
   priority: z.int().min(1).max(1_000).optional().meta({
-    description: 'Routes with the lowest number are tried first.',
+    description: 'The service tries routes with the lowest number first.',
     unset: 'the position of the route in the list, from 1',
   }),
   weight: z
@@ -72,8 +78,8 @@ const Route = z.strictObject({
 const price = z.number().min(0).max(1_000_000);
 
 const Price = z.strictObject({
-  input_per_million: price.describe('Of a million tokens of the prompt.'),
-  output_per_million: price.describe('Of a million tokens of the answer.'),
+  input_per_million: price.describe('The price of one million input tokens.'),
+  output_per_million: price.describe('The price of one million output tokens.'),
 });
 
 const Model = z.strictObject({
@@ -81,44 +87,50 @@ const Model = z.strictObject({
     .string()
     .regex(/^[^/\s]{1,100}\/\S{1,400}$/, 'must have the form <vendor>/<model_name>')
     .meta({
-      description: 'How clients name the model. Each id stands once.',
+      description: 'The id of the model in requests. Each id must be unique.',
       accepts: '`<vendor>/<model_name>`',
     }),
-  name: text.describe('How `GET /chat/models` and the pages call the model.'),
-  provider: text.describe('Who makes the model, as `GET /chat/models` and the pages tell.'),
-  context_length: count.describe('How many tokens the prompt and the answer have together.'),
+  name: text.describe('The display name in `GET /chat/models` and on the pages.'),
+  provider: text.describe('The company that offers the model, as shown in `GET /chat/models` and on the pages.'),
+  context_length: count.describe('The maximum number of input and output tokens together.'),
   max_output_tokens: count.optional().meta({
-    description: 'Most tokens of an answer. A request for more is refused.',
-    unset: 'no limit of the model',
+    description: 'The maximum number of output tokens. A request for more is refused.',
+    unset: 'only `context_length` limits the answer',
   }),
-  price: Price.optional().meta({ description: 'What tokens cost, in `currency`.', unset: 'no cost is recorded' }),
+  price: Price.optional().meta({
+    description: 'The price of tokens, in `currency`.',
+    unset: 'the service records no cost',
+  }),
   sticky: z
     .boolean()
     .default(false)
     .describe(
-      'Whether the requests of one account go to the same route while the route is healthy, so that the prompt cache of the provider is used.',
+      'Whether the requests of one account go to the same route while the route is healthy. The provider can then use its prompt cache.',
     ),
   routes: z
     .array(Route)
-    .min(1, 'must name at least one route')
+    .min(1, 'must contain at least one route')
     .describe(
-      'Tried by priority, and within a priority by weight, until a route gives the first text. A route without a configured upstream is left out.',
+      'The service tries the routes by priority and weight until one returns text. It skips a route whose upstream is not configured.',
     ),
 });
 
 const Tier = z.strictObject({
-  requests_per_minute: count
+  requests_per_minute: count.optional().meta({
+    description: 'The maximum number of requests per minute. A minute starts with its first request.',
+    unset: 'no limit',
+  }),
+  concurrent_streams: count
     .optional()
-    .meta({ description: 'Most requests in a minute, which begins with its first request.', unset: 'no limit' }),
-  concurrent_streams: count.optional().meta({ description: 'Most streams at once.', unset: 'no limit' }),
+    .meta({ description: 'The maximum number of concurrent streams.', unset: 'no limit' }),
   max_tokens: count.optional().meta({
     description:
-      'Most tokens of an answer. A request for more is refused, and a request that does not say gets this limit.',
+      'The maximum number of output tokens per answer. A request for more is refused. This is also the default for a request without `max_tokens`.',
     unset: 'no limit',
   }),
   tokens_per_day: count
     .optional()
-    .meta({ description: 'Most tokens of prompts and answers together, in a day in UTC.', unset: 'no limit' }),
+    .meta({ description: 'The maximum number of input and output tokens together, per UTC day.', unset: 'no limit' }),
 });
 
 /**
@@ -126,18 +138,20 @@ const Tier = z.strictObject({
  */
 export const ConfigFile = z
   .strictObject({
-    upstreams: z.record(name, Upstream).describe('Connections to providers, by name.'),
+    upstreams: z.record(name, Upstream).describe('The configured connections to providers, by name.'),
     models: z
       .array(Model)
-      .min(1, 'must name at least one model')
-      .describe('In the order in which they are listed. A model without a configured upstream is not listed.'),
-    tiers: z.record(name, Tier).describe('What accounts may use, by name.'),
-    default_tier: text.describe('The tier of a new account, and of accounts whose tier is gone.'),
+      .min(1, 'must contain at least one model')
+      .describe(
+        'The models, in the order in which the service lists them. A model without a configured upstream is not listed.',
+      ),
+    tiers: z.record(name, Tier).describe('The limits of accounts, by name of the tier.'),
+    default_tier: text.describe('The tier of new accounts, and of accounts whose tier is missing from this file.'),
     currency: z
       .string()
-      .regex(/^[A-Z]{3}$/, 'must be the three letters of a currency, such as USD')
+      .regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD')
       .default('USD')
-      .meta({ description: 'Of all prices.', accepts: 'the three letters of a currency' }),
+      .meta({ description: 'The currency of all prices.', accepts: 'a currency code of three letters' }),
   })
   .check(({ value, issues }) => {
     const refuse = (path: (string | number)[], message: string) => {
@@ -146,7 +160,7 @@ export const ConfigFile = z
     if (!Object.hasOwn(value.tiers, value.default_tier)) refuse(['default_tier'], 'is not one of the tiers');
     const seen = new Set<string>();
     value.models.forEach((model, m) => {
-      if (seen.has(model.id)) refuse(['models', m, 'id'], `"${model.id}" stands twice`);
+      if (seen.has(model.id)) refuse(['models', m, 'id'], `"${model.id}" appears twice`);
       seen.add(model.id);
       model.routes.forEach((route, r) => {
         if (!Object.hasOwn(value.upstreams, route.upstream)) {
@@ -170,7 +184,8 @@ export function readConfigFile(path: string | URL, shownAs: string): { file?: Co
     source = readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code ?? 'unknown error'})`;
+    const reason =
+      code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${code ?? 'unknown error'})`;
     return { problems: [`${shownAs}: ${reason}`] };
   }
   const document = parseDocument(source, { prettyErrors: true });

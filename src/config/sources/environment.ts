@@ -48,28 +48,29 @@ export const Environment = z
       .optional()
       .meta({
         description:
-          '`production`: the first start makes no development account, and sign-up is closed unless `SIGN_UP` opens it. ' +
-          'Any other value counts as development.',
+          '`production`: the first start creates no development account, and sign-up is closed by default. ' +
+          'Any other value means development.',
         unset: 'development',
       }),
     HOST: z.string().default('127.0.0.1').meta({
-      description: 'The address or host name at which the service and `/metrics` listen. `0.0.0.0` listens everywhere.',
+      description:
+        'The address or host name at which the service and `/metrics` listen. `0.0.0.0` listens on all IPv4 addresses.',
     }),
     PORT: wholeNumber(0, 65535).prefault('3000').meta({
-      description: 'The port at which the service listens. 0 takes any free port.',
+      description: 'The port at which the service listens. 0 selects a free port.',
     }),
     DATABASE_URL: database.prefault('sqlite:data/chat.sqlite').meta({
       description:
-        'Where accounts, keys, sessions and usage are stored. A SQLite file and its folders are made if they are missing, ' +
-        'and several processes may open it.',
+        'Where accounts, keys, sessions and usage are stored. If the SQLite file and its folders are missing, the service ' +
+        'creates them. Several processes can open the same file.',
     }),
     REDIS_URL: redisUrl.optional().meta({
       description:
-        'Replicas share limits, sign-in attempts and the list of models there. Needs `DATABASE_URL` to be `postgres://…`.',
-      unset: 'each process counts alone',
+        'The Redis in which replicas share limits, sign-in attempts and the list of models. Needs `DATABASE_URL` to be `postgres://…`.',
+      unset: 'each process counts for itself',
     }),
     CONFIG_FILE: z.string().optional().meta({
-      description: 'The path of the file with upstreams, models and tiers.',
+      description: 'The file with upstreams, models and tiers.',
       accepts: 'the path of a YAML or JSON file',
       unset: 'the built-in catalog',
     }),
@@ -77,55 +78,57 @@ export const Environment = z
       .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)
       .default('info')
       .meta({
-        description: 'The least important lines that the log still has.',
+        description: 'The log contains messages of this level and of more severe levels.',
       }),
     TRUST_PROXY: wholeNumber(0, 100)
       .prefault('0')
       .meta({
         description:
-          'How many proxies stand in front, exactly: their `X-Forwarded-For`, `X-Forwarded-Host` and `X-Forwarded-Proto` are ' +
-          'believed. With too few, all clients share one address and its sign-in limits. With too many, clients invent theirs.',
+          'The exact number of proxies in front of the service. The service trusts their `X-Forwarded-For`, `X-Forwarded-Host` and ' +
+          '`X-Forwarded-Proto`. If the number is too low, all clients share one address and its sign-in limits. If the number is ' +
+          'too high, clients can fake their address.',
       }),
     SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 86_400).prefault('60').meta({
-      description: 'How long streams in flight may go on after SIGTERM. Then they end with `shutting_down`.',
+      description:
+        'How long running streams can continue after SIGTERM. After this time, they end with `shutting_down`.',
     }),
     STALLED_READER_SECONDS: wholeNumber(1, 86_400).prefault('300').meta({
-      description: 'How long a client may read nothing of its stream before the connection is cut.',
+      description: 'If a client reads nothing from its stream for this time, the service closes the connection.',
     }),
     UNREAD_ANSWER_SECONDS: wholeNumber(1, 86_400)
       .prefault('30')
       .meta({
         description:
-          'How long a client may read next to nothing (less than 64 KiB) of an answer that is not a stream before the ' +
-          'connection is cut.',
+          'For answers other than streams: if a client has not read the whole answer and reads less than 64 KiB in this time, the ' +
+          'service closes the connection.',
       }),
     MAX_STREAMS: wholeNumber(1, 1_000_000).optional().meta({
-      description: 'How many streams this process holds at once. Above it, requests get 503 `unavailable`.',
-      unset: 'from the limits of memory and of open files',
+      description: 'The maximum number of concurrent streams in this process. Further requests get 503 `unavailable`.',
+      unset: 'calculated from the limits of memory and of open files',
     }),
     METRICS_PORT: wholeNumber(0, 65535).optional().meta({
-      description: 'Serves `/metrics` for Prometheus on this port of its own, at `HOST`. 0 takes any free port.',
+      description: 'A separate port that serves `/metrics` for Prometheus, on `HOST`. 0 selects a free port.',
       unset: 'no metrics',
     }),
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.optional().meta({
-      description: 'Traces go to this collector, by OTLP over HTTP, such as `http://127.0.0.1:4318`.',
+      description: 'The collector that gets the traces, by OTLP over HTTP. Example: `http://127.0.0.1:4318`.',
       unset: 'no traces',
     }),
     OTEL_SERVICE_NAME: z.string().default('chat-streaming-service').meta({
-      description: 'The name of this service in its traces.',
+      description: 'The name of this service in traces.',
     }),
     SIGN_UP: openOrClosed.optional().meta({
-      description: '`open`: anyone can make an account. `closed`: only the admin command makes accounts.',
+      description: '`open`: anyone can create an account. `closed`: only the admin command creates accounts.',
       unset: '`open`; in production `closed`',
     }),
     API_DOCS: openOrClosed.default('open').meta({
       description:
-        '`closed`: `/api/docs` and `/api/openapi.json` answer 404. Also open in production, as they hold no secret.',
+        '`closed`: `/api/docs` and `/api/openapi.json` answer 404. The default is `open` in production too, because both contain no secrets.',
     }),
   })
   .refine(({ REDIS_URL, DATABASE_URL }) => REDIS_URL === undefined || DATABASE_URL.type === 'postgres', {
     path: ['REDIS_URL'],
-    message: 'needs DATABASE_URL to be postgres://…: replicas share both',
+    message: 'needs DATABASE_URL to be postgres://…, because replicas share both',
     // Runs this check even if there are other problems, so that all problems are reported at once.
     when: ({ value }) => typeof value === 'object',
   });

@@ -32,8 +32,8 @@ export function AccountView({ account, changed, revokeKeys = false, problems }: 
         </dl>
       </section>
       <form method="post" action="/settings/account/password">
-        <h2>Change the password</h2>
-        <p>You are signed out in all other browsers. API keys keep working, unless you revoke them here.</p>
+        <h2>Change password</h2>
+        <p>This signs you out in all other browsers. API keys keep working unless you revoke them here.</p>
         <FormFailure problems={problems} fields={['current_password', 'new_password']} />
         {/* Tells password managers which account the password belongs to. */}
         <input hidden type="text" name="username" value={account.email} autoComplete="username" readOnly />
@@ -49,14 +49,14 @@ export function AccountView({ account, changed, revokeKeys = false, problems }: 
           name="new_password"
           type="password"
           autoComplete="new-password"
-          hint="At least 8 characters. A few words make a good one."
+          hint="At least 8 characters. A few random words work well."
           problems={problems}
         />
         <Checkbox
           label="Revoke all API keys"
           name="revoke_keys"
           checked={revokeKeys}
-          hint="Programs that use them are refused at once. Choose this if somebody else knew your password."
+          hint="Programs that use these keys lose access at once. Choose this if somebody else knows your password."
         />
         <button>Change password</button>
       </form>
@@ -65,17 +65,17 @@ export function AccountView({ account, changed, revokeKeys = false, problems }: 
 }
 
 function reportOf({ revokedKeys }: PasswordChanged): string {
-  const sessions = 'The password is changed. You are signed out in all other browsers.';
+  const sessions = "Your password was changed. You've been signed out everywhere else.";
   if (revokedKeys === undefined) return sessions;
   return `${sessions} ${revokedKeys === 1 ? '1 API key was' : `${revokedKeys} API keys were`} revoked.`;
 }
 
 function TierFacts({ tier }: { readonly tier: TierConfig }) {
   const limits: [string, number | undefined][] = [
-    ['Requests a minute', tier.requestsPerMinute],
-    ['Answers at once', tier.concurrentStreams],
-    ['Tokens of one answer', tier.maxTokens],
-    ['Tokens a day', tier.tokensPerDay],
+    ['Requests per minute', tier.requestsPerMinute],
+    ['Concurrent streams', tier.concurrentStreams],
+    ['Tokens per answer', tier.maxTokens],
+    ['Tokens per day', tier.tokensPerDay],
   ];
   return (
     <>

@@ -27,8 +27,8 @@ export function ApiKeysView(props: ApiKeysViewProps) {
     <>
       <h1>API keys</h1>
       <p class="lead">
-        Programs show a key to use this service on your account. Give each program its own, so that you can end one
-        without the others.
+        API keys let your programs use this service. Create one key for each program, so you can revoke one without
+        affecting the rest.
       </p>
       {done === undefined ? null : <Done>{done}</Done>}
       {newKey === undefined ? null : <NewKeyView {...newKey} />}
@@ -36,11 +36,11 @@ export function ApiKeysView(props: ApiKeysViewProps) {
       <section>
         <h2>Your keys</h2>
         {keys.length === 0 ? (
-          <p class="empty">There are none yet.</p>
+          <p class="empty">No keys yet.</p>
         ) : (
           <>
             <KeyTable keys={keys} now={now} />
-            <p class="fine">All times are in UTC. “Last used” can be a minute behind.</p>
+            <p class="fine">All times are in UTC. “Last used” can be up to a minute late.</p>
           </>
         )}
         <Pagination path="/settings/api-keys" shown={shown} />

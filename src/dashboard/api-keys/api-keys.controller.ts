@@ -38,7 +38,7 @@ export class ApiKeysController {
     @CurrentPrincipal() { accountId }: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const done = query['done'] === 'revoked' ? 'The key is revoked.' : undefined;
+    const done = query['done'] === 'revoked' ? 'The key was revoked.' : undefined;
     const wanted = pageNumber(query['page']);
     this.pages.send(response, await this.gate.run(accountId, () => this.list.page(accountId, { done }, wanted)));
   }

@@ -37,7 +37,7 @@ export function overlapOf(hours: string | undefined): number {
 }
 
 function notOffered(field: string): ServiceError {
-  return new ServiceError('invalid_request', 'The form is not valid.', {
-    details: [{ field, message: 'Choose one of the times that are offered.' }],
+  return new ServiceError('invalid_request', 'The form is invalid.', {
+    details: [{ field, message: 'Choose one of the listed options.' }],
   });
 }

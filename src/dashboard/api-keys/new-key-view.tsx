@@ -25,12 +25,12 @@ export function NewKeyView({ created, origin, model, replaced }: NewKey) {
     <section class="new-key" data-new-key role="status">
       <h2>Your new key “{name}”</h2>
       <p>
-        <strong>Copy it now: it is shown only this once.</strong> Keep it where your programs keep their secrets.
+        <strong>Copy the key now: it is shown only once.</strong> Store it in your secret manager.
       </p>
       <Copyable what="key" text={key} id="new-key" wraps />
       {replaced === undefined ? null : (
         <p>
-          The old key <code>{replaced.prefix}…</code> ends on <Moment at={replaced.endsAt} /> UTC.
+          The old key <code>{replaced.prefix}…</code> expires on <Moment at={replaced.endsAt} /> UTC.
         </p>
       )}
       {model === undefined ? null : (

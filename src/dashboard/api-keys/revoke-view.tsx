@@ -6,13 +6,13 @@ export function RevokeView({ apiKey }: { readonly apiKey: ListedApiKey }) {
     <>
       <h1>Revoke “{apiKey.name}”?</h1>
       <p>
-        Whatever uses this key is refused from then on, and answers that it is reading end within two seconds. A key
-        that is revoked stays so.
+        Programs that use this key lose access at once, and their running streams end within two seconds. This can't be
+        undone.
       </p>
       <KeyFacts apiKey={apiKey} />
       <form method="post" action={`/settings/api-keys/${apiKey.id}/revoke`} class="actions">
         <button class="danger">Revoke</button>
-        <a href="/settings/api-keys">Keep it</a>
+        <a href="/settings/api-keys">Cancel</a>
       </form>
     </>
   );

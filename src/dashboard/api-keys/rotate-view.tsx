@@ -16,19 +16,16 @@ export function RotateView({ apiKey, nextId, problems }: RotateViewProps) {
   return (
     <>
       <h1>Rotate “{apiKey.name}”</h1>
-      <p>
-        You get a new key of the same name. The old one goes on for the time that you need to bring the new one to where
-        it is used.
-      </p>
+      <p>You get a new key with the same name. The old key keeps working while you deploy the new one.</p>
       <FormFailure problems={problems} fields={[]} />
       <KeyFacts apiKey={apiKey} />
       <form method="post" action={`/settings/api-keys/${apiKey.id}/rotate`} data-once>
         <input type="hidden" name="id" value={nextId} />
-        <Choice label="The old key ends" name="old_key_ends_in_hours" options={OVERLAPS} selected="24" />
-        <Choice label="The new key expires" name="expires_in_days" options={LIFETIMES} selected="never" />
+        <Choice label="Old key expires" name="old_key_ends_in_hours" options={OVERLAPS} selected="24" />
+        <Choice label="New key expires" name="expires_in_days" options={LIFETIMES} selected="never" />
         <div class="actions">
           <button>Rotate</button>
-          <a href="/settings/api-keys">Leave it</a>
+          <a href="/settings/api-keys">Cancel</a>
         </div>
       </form>
     </>

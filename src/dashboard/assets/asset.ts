@@ -18,7 +18,7 @@ export interface Asset {
 export function readAsset(file: string | URL): Asset {
   const name = file instanceof URL ? file.pathname : file;
   const type = TYPES[extname(name)];
-  if (type === undefined) throw new Error(`Nobody knows the media type of ${name}.`);
+  if (type === undefined) throw new Error(`The media type of ${name} is unknown.`);
   const bytes = readFileSync(file);
   return { type, bytes, gzipped: gzipSync(bytes, { level: 9 }) };
 }

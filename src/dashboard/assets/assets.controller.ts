@@ -17,7 +17,7 @@ export class AssetsController {
     @Res() response: Response,
   ): void {
     const asset = ASSETS.get(path.join('/'));
-    if (asset === undefined) throw new ServiceError('not_found', 'There is no such file.');
+    if (asset === undefined) throw new ServiceError('not_found', 'This file does not exist.');
     const gzip = request.acceptsEncodings('gzip') === 'gzip';
     const body = gzip ? asset.gzipped : asset.bytes;
     response.writeHead(200, {

@@ -3,18 +3,18 @@ import { waitingTime } from '../waiting-time.js';
 
 /** The title and the advice for an error, by HTTP status. */
 const WORDS: Readonly<Record<number, readonly [title: string, advice: string]>> = {
-  400: ['That did not work', 'Go back, and look at what you have entered.'],
-  403: ['Not allowed', 'Open the page anew from here, and try again.'],
-  404: ['Page not found', 'Check the address, or begin at the start.'],
-  405: ['Not like this', 'Open the page anew from here, and try again.'],
-  408: ['That took too long', 'Go back, and try again.'],
-  413: ['That is too much', 'Go back, and send less.'],
-  429: ['Too many attempts', 'Wait a little, and try again.'],
-  503: ['Not available right now', 'Nothing is lost. Try again in a moment.'],
+  400: ['Invalid request', 'Go back and check what you entered.'],
+  403: ['Not allowed', 'Open the page again and retry.'],
+  404: ['Page not found', 'Check the address, or go to the home page.'],
+  405: ['Method not allowed', 'Open the page again and retry.'],
+  408: ['Request timed out', 'Go back and try again.'],
+  413: ['Request too large', 'Go back and send less text.'],
+  429: ['Too many attempts', 'Wait a moment and try again.'],
+  503: ['Temporarily unavailable', 'Your data is safe. Try again in a moment.'],
 };
 const UNKNOWN = [
   'Something went wrong',
-  'Try again. If it stays like this, tell the operator of this service.',
+  'Try again. If the problem remains, contact the operator of this service.',
 ] as const;
 
 export function errorTitle({ status }: ServiceError): string {
@@ -32,11 +32,11 @@ export function ErrorView({ error, requestId }: { readonly error: ServiceError; 
       <p>{retryAfterSeconds === undefined ? advice : `Try again in ${waitingTime(retryAfterSeconds)}.`}</p>
       <p>
         <a href="/" role="button" class="outline">
-          To the start
+          Home
         </a>
       </p>
       <p class="fine">
-        Request <code>{requestId}</code>
+        Request ID: <code>{requestId}</code>
       </p>
     </section>
   );

@@ -31,7 +31,7 @@ export function Layout({ page, account, signUp }: LayoutProps) {
       </head>
       <body>
         <a class="skip-link" href="#content">
-          Skip to the content
+          Skip to content
         </a>
         <Header place={place} account={account} signUp={signUp} />
         <main id="content" class={`container ${width ?? ''}`} tabIndex={-1}>

@@ -13,8 +13,8 @@ export function CurlPanel({ origin, modelId }: CurlPanelProps) {
     <details id="curl" class="curl">
       <summary>This request as curl</summary>
       <p class="fine">
-        <code>$API_KEY</code> stands for a key that you make under{' '}
-        <a href="/settings/api-keys">Settings &gt; API Keys</a>: <code>export API_KEY=csk_…</code>
+        Replace <code>$API_KEY</code> with a key from <a href="/settings/api-keys">API keys</a>, or set it first:{' '}
+        <code>export API_KEY=csk_…</code>
       </p>
       <Copyable what="command" id="curl-command" text={firstRequest(origin, modelId)} />
     </details>

@@ -15,11 +15,11 @@ export function PlaygroundView({ models, tier, accountId, origin }: PlaygroundVi
     <>
       <h1>Playground</h1>
       <p id="without-script" class="notice">
-        The playground needs JavaScript, to show an answer while it is written. The command below does the same from a
-        terminal; make a key for it under <a href="/settings/api-keys">Settings &gt; API Keys</a>.
+        The playground needs JavaScript. To use a terminal instead, run the command below with a key from{' '}
+        <a href="/settings/api-keys">API keys</a>.
       </p>
       {first === undefined ? (
-        <p class="notice">This service has no model yet: whoever runs it has to configure one.</p>
+        <p class="notice">No model is configured. Ask the operator of this service to configure one.</p>
       ) : null}
       <form id="ask" class="playground" autocomplete="off" data-account={accountId}>
         <div class="chat">
@@ -30,13 +30,13 @@ export function PlaygroundView({ models, tier, accountId, origin }: PlaygroundVi
           <div id="conversation" role="log" aria-live="off" aria-label="Conversation" tabIndex={0}>
             <div class="empty-state">
               <p>
-                <strong>Ask something.</strong>
+                <strong>Ask a question.</strong>
               </p>
               <p>
-                The answer shows here while it is written. The page asks as your own programs do, by{' '}
-                <code>POST /api/v1/chat/stream</code>, and it counts as one of your requests.
+                The answer appears here as it is generated. This page uses the same API as your code,{' '}
+                <code>POST /api/v1/chat/stream</code>, and counts towards your limits.
               </p>
-              <p>What you write is kept in this tab only, until you reload it.</p>
+              <p>The conversation is stored only in this tab, until you reload the page.</p>
             </div>
           </div>
           <div class="composer">
@@ -55,7 +55,7 @@ export function PlaygroundView({ models, tier, accountId, origin }: PlaygroundVi
                 </button>
               </div>
               <small id="message-hint">
-                <kbd>Enter</kbd> sends, <kbd>Shift</kbd> + <kbd>Enter</kbd> begins a new line.
+                <kbd>Enter</kbd> sends, <kbd>Shift</kbd> + <kbd>Enter</kbd> starts a new line.
               </small>
             </div>
           </div>

@@ -16,7 +16,7 @@ export function SettingsFields({ first, tier }: SettingsFieldsProps) {
       <legend>Settings</legend>
       <label for="system">System prompt</label>
       <textarea id="system" rows={4} aria-describedby="system-hint" />
-      <small id="system-hint">Optional. Goes before every conversation.</small>
+      <small id="system-hint">Optional. Sent before every conversation.</small>
       <div class="pair">
         <div>
           <label for="temperature">Temperature</label>
@@ -30,7 +30,7 @@ export function SettingsFields({ first, tier }: SettingsFieldsProps) {
             value="0.7"
             aria-describedby="temperature-hint"
           />
-          <small id="temperature-hint">From 0, exact, to 2, wild.</small>
+          <small id="temperature-hint">0 = focused, 2 = random</small>
         </div>
         <div>
           <label for="max-tokens">Max tokens</label>
@@ -44,9 +44,7 @@ export function SettingsFields({ first, tier }: SettingsFieldsProps) {
             placeholder="optional"
             aria-describedby="max-tokens-hint"
           />
-          <small id="max-tokens-hint">
-            {most === undefined ? 'Of the answer.' : `Of the answer. At most ${count(most)}.`}
-          </small>
+          <small id="max-tokens-hint">{most === undefined ? 'For each answer' : `Up to ${count(most)}`}</small>
         </div>
       </div>
     </fieldset>

@@ -15,7 +15,7 @@ export function SignInView({ email, next, problems, signUp }: SignInViewProps) {
   return (
     <>
       <h1>Sign in</h1>
-      <p class="lead">To chat, to make API keys, and to see what was used.</p>
+      <p class="lead">Chat with models, manage API keys, track usage.</p>
       <FormFailure problems={problems} fields={[]} />
       <form method="post" action="/sign-in">
         <Field label="Email" name="email" type="email" value={email} autoComplete="username" problems={problems} />
@@ -28,9 +28,7 @@ export function SignInView({ email, next, problems, signUp }: SignInViewProps) {
           No account yet? <a href={withNext('/sign-up', next)}>Sign up</a>
         </p>
       ) : (
-        <p class="fine">
-          New accounts are made by the operator of this service. Ask them for one, or for a new password.
-        </p>
+        <p class="fine">Sign-up is closed. Ask the operator of this service for an account or a new password.</p>
       )}
     </>
   );

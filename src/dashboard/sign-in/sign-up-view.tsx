@@ -13,7 +13,7 @@ export function SignUpView({ email, next, problems }: SignUpViewProps) {
   return (
     <>
       <h1>Sign up</h1>
-      <p class="lead">An email address and a password are all that it takes.</p>
+      <p class="lead">Create your account.</p>
       <FormFailure problems={problems} fields={['email', 'password']} />
       <form method="post" action="/sign-up">
         <Field label="Email" name="email" type="email" value={email} autoComplete="username" problems={problems} />
@@ -22,14 +22,14 @@ export function SignUpView({ email, next, problems }: SignUpViewProps) {
           name="password"
           type="password"
           autoComplete="new-password"
-          hint="At least 8 characters. A few words make a good one."
+          hint="At least 8 characters. A few random words work well."
           problems={problems}
         />
         {next === undefined ? null : <input type="hidden" name="next" value={next} />}
         <button>Sign up</button>
       </form>
       <p>
-        You have an account? <a href={withNext('/sign-in', next)}>Sign in</a>
+        Already have an account? <a href={withNext('/sign-in', next)}>Sign in</a>
       </p>
     </>
   );
@@ -39,9 +39,9 @@ export function SignUpClosedView() {
   return (
     <>
       <h1>Sign up</h1>
-      <p class="lead">New accounts are made by the operator of this service only. Ask them for one.</p>
+      <p class="lead">Sign-up is closed. Ask the operator of this service for an account.</p>
       <p>
-        You have an account? <a href="/sign-in">Sign in</a>
+        Already have an account? <a href="/sign-in">Sign in</a>
       </p>
     </>
   );

@@ -23,6 +23,6 @@ async function copy(source, button) {
   } catch {
     // Browsers allow clipboard access only to pages served over TLS or from the same machine.
     getSelection()?.selectAllChildren(source);
-    status.textContent = 'Selected: copy it with your keyboard';
+    status.textContent = 'Selected: press Ctrl+C or ⌘C to copy';
   }
 }

@@ -106,7 +106,7 @@ function Bar({ day, left, index, series, scale }: BarProps) {
 function description(days: readonly string[], totals: readonly number[]): string {
   const most = Math.max(...totals);
   const busiest = days[totals.indexOf(most)] ?? '';
-  return `${days[0] ?? ''} to ${days.at(-1) ?? ''}: at most ${count(most)}, on ${busiest}. All figures are in the table by day.`;
+  return `${days[0] ?? ''} to ${days.at(-1) ?? ''}: at most ${count(most)}, on ${busiest}. The table by day has all values.`;
 }
 
 /** The smallest round number that is not below the value, so that bars fill most of the height. */

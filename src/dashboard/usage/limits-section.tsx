@@ -25,12 +25,12 @@ export function LimitsSection({ tier, state }: LimitsSectionProps) {
       </h2>
       {state === undefined ? (
         <p class="notice" role="status">
-          What is left of them cannot be told at the moment. The limits hold all the same; reload the page in a while.
+          The remaining quota is unavailable right now. The limits still apply. Reload the page later.
         </p>
       ) : null}
       <div class="table" role="region" aria-label="Limits" tabIndex={0}>
         <table class="limits">
-          <caption class="visually-hidden">Limits and what is left of them now</caption>
+          <caption class="visually-hidden">Limits and remaining quota</caption>
           <thead>
             <tr>
               <th scope="col">Limit</th>
@@ -38,9 +38,9 @@ export function LimitsSection({ tier, state }: LimitsSectionProps) {
                 Allowed
               </th>
               <th scope="col" class="number">
-                Left now
+                Remaining
               </th>
-              <th scope="col">Renewed</th>
+              <th scope="col">Resets</th>
             </tr>
           </thead>
           <tbody>
@@ -60,9 +60,9 @@ export function LimitsSection({ tier, state }: LimitsSectionProps) {
       </div>
       <p class="fine">
         {tier.maxTokens === undefined
-          ? 'The length of an answer is limited by the model alone.'
-          : `An answer has at most ${count(tier.maxTokens)} tokens.`}{' '}
-        A request above a limit is refused with status 429, and costs nothing.
+          ? 'Only the model limits the length of an answer.'
+          : `An answer can have up to ${count(tier.maxTokens)} tokens.`}{' '}
+        Requests above a limit get status 429 and cost nothing.
       </p>
     </section>
   );
@@ -73,22 +73,22 @@ function linesOf(tier: TierConfig, state: LimitState | undefined): readonly Limi
   const isMinuteUnused = requests !== undefined && requests.remaining === requests.limit;
   return [
     {
-      name: 'Requests a minute',
+      name: 'Requests per minute',
       limit: tier.requestsPerMinute,
       remaining: requests?.remaining,
       renewal:
         requests === undefined || isMinuteUnused
-          ? 'a minute after the first request'
+          ? 'one minute after the first request'
           : `in ${waitingTime(requests.resetSeconds)}`,
     },
     {
-      name: 'Streams at once',
+      name: 'Concurrent streams',
       limit: tier.concurrentStreams,
       remaining: streams?.remaining,
-      renewal: 'as soon as a stream ends',
+      renewal: 'when a stream ends',
     },
     {
-      name: 'Tokens a day',
+      name: 'Tokens per day',
       limit: tier.tokensPerDay,
       remaining: tokens?.remaining,
       renewal: tokens === undefined ? 'at midnight UTC' : `at midnight UTC, in ${waitingTime(tokens.resetSeconds)}`,

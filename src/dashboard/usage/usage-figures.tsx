@@ -69,7 +69,7 @@ export function UsageFigures({ totals, days, keys, hasPrices }: UsageFiguresProp
         withShares
       />
       <UsageTable
-        caption="By day, the latest first"
+        caption="By day, latest first"
         heading="Day"
         lines={[...byDay].reverse().map(([day, sum]) => ({ name: <time dateTime={day}>{day}</time>, sum }))}
         total={total}
@@ -96,13 +96,14 @@ function linesOf<T>(
 /** Explains the signs in front of figures, and the requests that the tables leave out. */
 function Notes({ total, withCost }: { readonly total: UsageSum; readonly withCost: boolean }) {
   const notes = [
-    total.tokensEstimated > 0 && `${ESTIMATED} Part of it is an estimate, as the provider did not report its tokens.`,
-    total.tokensUnknown > 0 && `${AT_LEAST} Nobody knows the tokens of some requests: they are not in the figure.`,
+    total.tokensEstimated > 0 && `${ESTIMATED} Partly estimated, because the provider did not report all token counts.`,
+    total.tokensUnknown > 0 &&
+      `${AT_LEAST} Token counts are missing for some requests. The total does not include them.`,
     withCost &&
       total.withoutCost > 0 &&
-      'Cost leaves out requests whose tokens are not known or whose model had no price.',
-    'Days without requests are left out of the table by day.',
-    'Errors are failures of a model, of the service or of the request. An answer that you stop is none.',
+      'Cost does not include requests without token counts or without a price of the model.',
+    'The table by day shows only days with requests.',
+    'Errors are failures of a model, the service or a request. Stopped answers are not counted as errors.',
   ].filter((note) => note !== false);
   return (
     <ul class="fine notes">

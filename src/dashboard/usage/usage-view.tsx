@@ -23,7 +23,7 @@ export function UsageView({ range, days, totals, keys, hasPrices, tier, state }:
       <LimitsSection tier={tier} state={state} />
       <section aria-labelledby="used">
         <div class="section-head">
-          <h2 id="used">What you have used</h2>
+          <h2 id="used">Your usage</h2>
           <nav aria-label="Period" class="ranges">
             {RANGES.map((other) => (
               <a key={other} href={`/usage?days=${other}`} aria-current={other === range ? 'true' : undefined}>
@@ -45,7 +45,7 @@ function Used({ totals, days, keys, hasPrices }: Pick<UsageViewProps, 'totals' |
   if (totals === undefined) {
     return (
       <p class="notice" role="status">
-        The figures cannot be read at the moment. Nothing of them is lost; reload the page in a while.
+        Usage is unavailable right now. No data is lost. Reload the page later.
       </p>
     );
   }
@@ -55,12 +55,12 @@ function Used({ totals, days, keys, hasPrices }: Pick<UsageViewProps, 'totals' |
   return (
     <div class="empty-state">
       <p>
-        <strong>Nothing yet in these days.</strong>
+        <strong>No usage in this period</strong>
       </p>
       <p>
-        Ask a model something in the <a href="/playground">playground</a>, or make a key under{' '}
-        <a href="/settings/api-keys">Settings &gt; API Keys</a> and call the service from a program of yours. Every
-        answer shows here a moment after it has ended.
+        Chat in the <a href="/playground">playground</a>, or create a key under{' '}
+        <a href="/settings/api-keys">API keys</a> and call the API from your code. Each request appears here a moment
+        after its answer ends.
       </p>
     </div>
   );

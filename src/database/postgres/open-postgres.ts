@@ -105,21 +105,21 @@ async function migrate(options: PostgresDataSourceOptions): Promise<void> {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ECONNRESET: 'the connection was cut',
-  ENOTFOUND: 'there is no such host',
+  ECONNREFUSED: 'no server listens at this address',
+  ECONNRESET: 'the connection was closed',
+  ENOTFOUND: 'the host does not exist',
   EAI_AGAIN: 'the host name cannot be looked up',
   ETIMEDOUT: 'no answer in time',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the network cannot be reached',
-  '28P01': 'the user or the password is wrong',
-  '28000': 'the user may not sign in',
-  '3D000': 'there is no such database',
-  '3F000': 'there is no schema to make tables in',
-  '42501': 'the user may not make tables',
-  '53300': 'it has too many connections',
-  '55P03': 'a backup or a long query uses a table that has to change: try again when it is over',
-  '57P03': 'it is starting up',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the network is unreachable',
+  '28P01': 'the user or the password is incorrect',
+  '28000': 'the user is not allowed to sign in',
+  '3D000': 'the database does not exist',
+  '3F000': 'there is no schema in which to create tables',
+  '42501': 'the user is not allowed to create tables',
+  '53300': 'the server has too many connections',
+  '55P03': 'a backup or a long query locks a table that must change: try again when the backup or query ends',
+  '57P03': 'the server is starting up',
 };
 
 function reasonOf(error: unknown): string {

@@ -19,7 +19,7 @@ const REDIAL_EVERY_MS = 250;
 export class PostgresPresence extends DatabasePresence implements OnModuleInit, OnApplicationShutdown {
   private readonly log = new OutageLog(
     'The database',
-    'API keys and sessions that were valid within the last 10 minutes go on, others get 503',
+    'API keys and sessions that were valid within the last 10 minutes keep working, others get 503',
   );
   private readonly onSilence: (() => void)[] = [];
   private probe: ProbeConnection | undefined;

@@ -45,7 +45,7 @@ export async function orUnavailable<T>(query: Promise<T>): Promise<T> {
     return await query;
   } catch (error) {
     if (isUniqueViolation(error) || isForeignKeyViolation(error)) throw error;
-    throw new ServiceError('unavailable', 'The service cannot reach its database right now.', {
+    throw new ServiceError('unavailable', 'The database is unavailable. Try again in a moment.', {
       cause: error,
       retryAfterSeconds: 1,
     });

@@ -18,7 +18,7 @@ const RETRY_AFTER_SECONDS = 1;
  */
 export class DatabaseAway extends Error {
   constructor(cause: unknown) {
-    super('The database is away.', { cause });
+    super('The database is unavailable.', { cause });
     this.name = 'DatabaseAway';
   }
 }
@@ -52,7 +52,7 @@ export async function queryInTime<T>(query: () => Promise<T>, presence: Database
       if (!isWorthRetrying(error)) break;
     }
   }
-  throw new ServiceError('unavailable', 'The database of the service is too slow right now. Try again in a moment.', {
+  throw new ServiceError('unavailable', 'The database is too slow right now. Try again in a moment.', {
     cause: failure,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });

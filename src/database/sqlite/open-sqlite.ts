@@ -95,16 +95,16 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is not a folder',
   EEXIST: 'a part of its path is not a folder',
   SQLITE_CANTOPEN: 'permission denied',
-  SQLITE_READONLY: 'it may not be written',
-  SQLITE_NOTADB: 'it is not a SQLite database',
-  SQLITE_CORRUPT: 'it is damaged',
+  SQLITE_READONLY: 'the file is not writable',
+  SQLITE_NOTADB: 'the file is not a SQLite database',
+  SQLITE_CORRUPT: 'the file is damaged',
   SQLITE_FULL: 'the disk is full',
-  SQLITE_BUSY: 'another process keeps it locked',
+  SQLITE_BUSY: 'another process has locked the file',
 };
 
 function reasonOf(error: unknown, path: string): string {
   const code = codeOf(error) ?? '';
-  if (code.startsWith('SQLITE_CANTOPEN') && isFolder(path)) return 'it is a folder';
+  if (code.startsWith('SQLITE_CANTOPEN') && isFolder(path)) return 'the path is a folder';
   // Extended codes start with the basic code, such as SQLITE_READONLY_DIRECTORY.
   const basic = Object.keys(REASONS).find((known) => code === known || code.startsWith(`${known}_`)) ?? '';
   return REASONS[basic] ?? (error instanceof Error ? error.message : String(error));

@@ -125,7 +125,7 @@ export class BodiesInFlight {
 
   private partyIsFull(): ServiceError {
     this.shed.note('account_bodies');
-    return new ServiceError('concurrency_limit_exceeded', 'Too many request bodies are being sent at once.', {
+    return new ServiceError('concurrency_limit_exceeded', 'Too many request bodies are being sent at the same time.', {
       retryAfterSeconds: PARTY_RETRY_SECONDS,
     });
   }
@@ -134,7 +134,7 @@ export class BodiesInFlight {
     this.shed.note('all_bodies');
     return new ServiceError(
       'unavailable',
-      'The service holds too many request bodies right now. Try again in a moment.',
+      'The service is reading too many request bodies right now. Try again in a moment.',
       {
         retryAfterSeconds: ALL_RETRY_SECONDS,
       },

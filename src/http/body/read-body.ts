@@ -84,7 +84,7 @@ export class BodyReader {
         try {
           if (length > limitBytes) throw tooLarge(limitBytes);
           if (pieces > MOST_PIECES)
-            throw new ServiceError('invalid_request', 'The body comes in too many small pieces.');
+            throw new ServiceError('invalid_request', 'The body arrives in too many small pieces.');
           hold.add(piece.length);
           sink.add(piece);
           this.pace.count(request, piece.length);
@@ -111,7 +111,7 @@ function tooLarge(limitBytes: number): ServiceError {
 }
 
 function brokenOff(): ServiceError {
-  return new ServiceError('invalid_request', 'The body broke off.');
+  return new ServiceError('invalid_request', 'The body is incomplete.');
 }
 
 function tooSlow(): ServiceError {

@@ -52,7 +52,7 @@ function orMethodNotAllowed(error: ServiceError, request: Request): ServiceError
   const methods = allowedMethods(request);
   if (methods.length === 0 || methods.includes(request.method)) return error;
   const allow = methods.join(', ');
-  return new ServiceError('method_not_allowed', `The path does not take ${request.method}, only ${allow}.`, {
+  return new ServiceError('method_not_allowed', `This path does not support ${request.method}, only ${allow}.`, {
     headers: { Allow: allow },
   });
 }

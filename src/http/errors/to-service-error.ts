@@ -4,14 +4,14 @@ import { ServiceError, type ErrorCode } from '../../common/service-error.js';
 /** The error codes and messages for HTTP errors that the framework or its parsers throw, by status. */
 const BY_STATUS: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   [HttpStatus.BAD_REQUEST]: ['invalid_request', 'The request is malformed.'],
-  [HttpStatus.UNAUTHORIZED]: ['unauthenticated', 'A valid credential is needed.'],
+  [HttpStatus.UNAUTHORIZED]: ['unauthenticated', 'A valid API key or session is required.'],
   [HttpStatus.FORBIDDEN]: ['forbidden', 'This is not allowed.'],
-  [HttpStatus.NOT_FOUND]: ['not_found', 'There is nothing at this path.'],
-  [HttpStatus.METHOD_NOT_ALLOWED]: ['method_not_allowed', 'The path does not take this method.'],
+  [HttpStatus.NOT_FOUND]: ['not_found', 'This path does not exist.'],
+  [HttpStatus.METHOD_NOT_ALLOWED]: ['method_not_allowed', 'This path does not support this method.'],
   [HttpStatus.PAYLOAD_TOO_LARGE]: ['payload_too_large', 'The body is too large.'],
   [HttpStatus.UNSUPPORTED_MEDIA_TYPE]: ['unsupported_media_type', 'The body must be application/json.'],
   [HttpStatus.TOO_MANY_REQUESTS]: ['rate_limit_exceeded', 'Too many requests.'],
-  [HttpStatus.SERVICE_UNAVAILABLE]: ['unavailable', 'The service is not available right now.'],
+  [HttpStatus.SERVICE_UNAVAILABLE]: ['unavailable', 'The service is unavailable right now.'],
 };
 
 /**

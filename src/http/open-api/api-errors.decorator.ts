@@ -42,9 +42,11 @@ class ErrorBodyDto {
   readonly error!: ErrorDto;
 }
 
-const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer' as const } } };
+const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' as const } },
+};
 const HEADERS: Readonly<Record<number, ApiResponseOptions['headers']>> = {
-  401: { 'WWW-Authenticate': { description: 'RFC 6750.', schema: { type: 'string' } } },
+  401: { 'WWW-Authenticate': { description: 'The challenge of RFC 6750.', schema: { type: 'string' } } },
   429: RETRY_AFTER,
   503: RETRY_AFTER,
 };

@@ -37,5 +37,5 @@ function errorOf(found: readonly ErrorDetail[]): ServiceError {
   const others = details.length - named.length;
   const atLeast = found.length > details.length ? 'at least ' : '';
   const rest = others === 0 ? '' : ` and ${atLeast}${others} more`;
-  return new ServiceError('invalid_request', `The request is not valid: see ${named.join(', ')}${rest}.`, { details });
+  return new ServiceError('invalid_request', `The request is invalid: see ${named.join(', ')}${rest}.`, { details });
 }

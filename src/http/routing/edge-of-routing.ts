@@ -14,7 +14,7 @@ import { beginContext } from '../request/request-context.js';
  */
 export function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
   beginContext(request, response);
-  sendError(new ServiceError('invalid_request', 'The expectation cannot be met.'), response, 417);
+  sendError(new ServiceError('invalid_request', 'The value of the Expect header is not supported.'), response, 417);
 }
 
 /**
@@ -26,7 +26,7 @@ export function begin(request: Request, response: Response, next: NextFunction):
   // The only security header that an API needs. The pages set their own security headers.
   response.setHeader('X-Content-Type-Options', 'nosniff');
   if (request.headers.host !== undefined || request.httpVersion === '1.0') next();
-  else sendError(new ServiceError('invalid_request', 'The header Host is missing.'), response);
+  else sendError(new ServiceError('invalid_request', 'The Host header is missing.'), response);
 }
 
 /** Creates the last middleware, which answers requests that no route has answered. */

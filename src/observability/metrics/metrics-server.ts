@@ -76,7 +76,7 @@ async function answer(metrics: Metrics, request: IncomingMessage, response: Serv
   beginContext(request, response);
   try {
     const isScrape = request.url?.split('?', 1)[0] === '/metrics' && ['GET', 'HEAD'].includes(request.method ?? '');
-    if (!isScrape) throw new ServiceError('not_found', 'There is nothing but /metrics here.');
+    if (!isScrape) throw new ServiceError('not_found', 'This port serves only /metrics.');
     const body = Buffer.from(await metrics.text());
     response.writeHead(200, { 'Content-Type': metrics.contentType, 'Content-Length': body.length });
     response.end(body);

@@ -34,7 +34,10 @@ export class Tracing implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   private tellCollector(isAway: boolean): void {
-    if (isAway) this.logger.warn('Spans cannot be sent to OTEL_EXPORTER_OTLP_ENDPOINT: they are dropped meanwhile');
+    if (isAway)
+      this.logger.warn(
+        'Spans cannot be sent to OTEL_EXPORTER_OTLP_ENDPOINT: they are dropped until the collector is back',
+      );
     else this.logger.log('Spans are sent again');
   }
 }

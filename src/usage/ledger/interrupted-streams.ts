@@ -63,7 +63,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
 
   private async setAsideUnreadable({ id, unreadable }: AbandonedBatch): Promise<void> {
     if (unreadable === undefined) return;
-    const reason = 'The opening of streams that were interrupted cannot be read.';
+    const reason = 'The journal entry of interrupted streams cannot be read.';
     await this.writer.setAside({ id, requestId: undefined, reason, record: unreadable });
   }
 }

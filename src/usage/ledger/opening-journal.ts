@@ -132,7 +132,7 @@ export class OpeningJournal {
       if (!(error instanceof UnstorableData)) throw error;
       triedIds.delete(id);
       this.logger.error({
-        msg: 'The store refuses the opening of a stream',
+        msg: 'The store refuses the journal entry of a stream',
         requestId,
         recordId: id,
         reason: error.message,

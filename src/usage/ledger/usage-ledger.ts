@@ -123,7 +123,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
   }
 
   private readonly logSinkFailure = (error: unknown): void => {
-    this.logger.error(error instanceof Error ? error : new Error('A usage sink failed.', { cause: error }));
+    this.logger.error(error instanceof Error ? error : new Error('A usage sink failed', { cause: error }));
   };
 
   private writeAfter(delayMs: number): void {
@@ -164,8 +164,8 @@ export class UsageLedger implements BeforeApplicationShutdown {
     if (isBehind === this.isBehind) return;
     this.isBehind = isBehind;
     if (isBehind) {
-      this.logger.warn({ msg: 'The usage ledger cannot be written: records wait until its store is back', ...failure });
-    } else this.logger.log('The usage ledger is written again');
+      this.logger.warn({ msg: 'Usage records cannot be written: they wait until the database is back', ...failure });
+    } else this.logger.log('Usage records are written again');
   }
 }
 

@@ -61,9 +61,13 @@ export class ReportGate {
     return whose === 'account'
       ? new ServiceError(
           'concurrency_limit_exceeded',
-          `An account may ask for ${REPORTS_OF_AN_ACCOUNT} reports at once.`,
+          `An account can request at most ${REPORTS_OF_AN_ACCOUNT} reports at the same time.`,
           options,
         )
-      : new ServiceError('unavailable', 'Too many reports are made right now. Try again in a moment.', options);
+      : new ServiceError(
+          'unavailable',
+          'The service is creating too many reports right now. Try again in a moment.',
+          options,
+        );
   }
 }

@@ -47,7 +47,7 @@ export function startOfDay(now: number): number {
 }
 
 function refused(field: string, message: string): ServiceError {
-  return new ServiceError('invalid_request', `The period is not valid: ${field} ${message}.`, {
+  return new ServiceError('invalid_request', `The period is invalid: ${field} ${message}.`, {
     details: [{ field, message }],
   });
 }

@@ -30,11 +30,11 @@ export class UsageController {
   @LimitedByTier()
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
-    summary: "Sums up the account's own streams by day, model and key",
-    description: "Counts against the limits of the account's tier like a chat request.",
+    summary: 'Reports the usage of your account by day, model and key',
+    description: 'The request counts towards the limits of the tier, like a chat request.',
   })
-  @ApiQuery({ name: 'from', ...DAY, description: 'The first day, in UTC. By default 29 days before the last.' })
-  @ApiQuery({ name: 'to', ...DAY, description: 'The last day. By default today.' })
+  @ApiQuery({ name: 'from', ...DAY, description: 'The first day, in UTC. Default: 29 days before the last day.' })
+  @ApiQuery({ name: 'to', ...DAY, description: 'The last day, in UTC. Default: today.' })
   @ApiOkResponse({ type: UsageReport })
   @ApiErrors(400, 401, 429, 503)
   async own(
@@ -57,8 +57,8 @@ function dayIn(
   const unknown = Object.keys(query).find((member) => member !== 'from' && member !== 'to');
   const value = query[name];
   if (unknown === undefined && !Array.isArray(value)) return value;
-  const [field, message] = unknown === undefined ? [name, 'stands twice'] : [unknown, 'is not a known parameter'];
-  throw new ServiceError('invalid_request', `The query is not valid: ${field} ${message}.`, {
+  const [field, message] = unknown === undefined ? [name, 'appears twice'] : [unknown, 'is not a known parameter'];
+  throw new ServiceError('invalid_request', `The query is invalid: ${field} ${message}.`, {
     details: [{ field, message }],
   });
 }

@@ -9,40 +9,44 @@ class UsageKey {
 }
 
 class UsageFigures {
-  @ApiProperty({ type: 'integer', description: 'Admitted streams.' })
+  @ApiProperty({ type: 'integer', description: 'The number of admitted streams.' })
   readonly requests!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Those whose answer was complete.' })
+  @ApiProperty({ type: 'integer', description: 'Requests with a complete answer.' })
   readonly completed!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Those that failed. Neither: the client left, or the key was revoked.' })
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'Failed requests. If the client left or the key was revoked, the request is neither complete nor failed.',
+  })
   readonly errors!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Of the requests of which they are known.' })
+  @ApiProperty({ type: 'integer', description: 'Input tokens, without requests whose count is unknown.' })
   readonly prompt_tokens!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Of the requests of which they are known.' })
+  @ApiProperty({ type: 'integer', description: 'Output tokens, without requests whose count is unknown.' })
   readonly completion_tokens!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Requests of which nobody knows all tokens.' })
+  @ApiProperty({ type: 'integer', description: 'Requests with an unknown count of input or output tokens.' })
   readonly tokens_unknown!: number;
 
   @ApiProperty({
     type: 'number',
     nullable: true,
-    description: 'In units of `currency`; `null` when no request had a price and known tokens.',
+    description: 'In units of `currency`. `null` if no request had both a price and known token counts.',
   })
   readonly cost!: number | null;
 }
 
 class UsageOfDay extends UsageFigures {
-  @ApiProperty({ format: 'date', description: 'In UTC, by the beginning of each stream.' })
+  @ApiProperty({ format: 'date', description: 'The UTC day on which the streams started.' })
   readonly day!: string;
 
   @ApiProperty()
   readonly model!: string;
 
-  @ApiProperty({ type: UsageKey, nullable: true, description: '`null`: by a session.' })
+  @ApiProperty({ type: UsageKey, nullable: true, description: '`null` for requests of the web application.' })
   readonly key!: UsageKey | null;
 
   @ApiProperty({ type: 'string', nullable: true, example: 'USD' })

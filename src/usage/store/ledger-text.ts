@@ -17,7 +17,7 @@ const ODD_CHARACTERS = /[\p{Cc}\p{Cs}]/gu;
  * @throws {UnstorableData} for other values than texts, because a module of a team may be written without types.
  */
 export function ledgerText(text: string): string {
-  if (typeof text !== 'string') throw new UnstorableData('A member of the record must be a text, and is not.');
+  if (typeof text !== 'string') throw new UnstorableData('A member of the record is not a text.');
   if (text.length <= MAX_LENGTH) return withoutOddCharacters(text);
   const hash = createHash('sha256').update(text).digest('base64url');
   return `${withoutOddCharacters(text.slice(0, KEPT_LENGTH))}~${hash}`;

@@ -59,7 +59,7 @@ function optional<T, V>(value: T | null | undefined, stored: (value: T) => V): V
 
 function iso(moment: number): string {
   if (Number.isFinite(moment) && moment >= FIRST_MOMENT && moment <= LAST_MOMENT) return new Date(moment).toISOString();
-  throw new UnstorableData('A moment of the record is not a date.');
+  throw new UnstorableData('A time of the record is not a valid date.');
 }
 
 function count(value: number): number {

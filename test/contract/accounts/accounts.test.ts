@@ -46,7 +46,7 @@ describe.each(await testEngines())('accounts on $name', (engine) => {
     await accounts.create({ email: 'twice@example.com', password: PASSWORD });
     await expect(accounts.create({ email: 'Twice@example.com', password: PASSWORD })).rejects.toMatchObject({
       code: 'invalid_request',
-      details: [{ field: 'email', message: 'An account with this email exists already.' }],
+      details: [{ field: 'email', message: 'An account with this email already exists.' }],
     });
   });
 

@@ -57,8 +57,8 @@ describe('a password for the admin command', () => {
     });
 
     it.each([
-      ['empty', '', 'holds no password'],
-      ['an empty line', '\n', 'holds no password'],
+      ['empty', '', 'contains no password'],
+      ['an empty line', '\n', 'contains no password'],
       ['two lines', 'first horse battery\nsecond horse battery\n', 'in one line'],
       ['no UTF-8', Buffer.from([0xff, 0xfe, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47]), 'UTF-8'],
       ['endless', 'x'.repeat(1_000_000), 'too long'],
@@ -77,7 +77,7 @@ describe('a password for the admin command', () => {
     expect(outcome).toMatchObject({
       exitCode: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^There is no password\. Add --password-stdin .*--password P.*\n$/) as string,
+      stderr: expect.stringMatching(/^The password is missing\. Add --password-stdin .*--password P.*\n$/) as string,
     });
   });
 

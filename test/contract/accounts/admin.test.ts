@@ -142,12 +142,12 @@ describe('the admin command', () => {
     ['an unknown option', ['key', 'list', ...someone, '--all'], '--all'],
     ['an unknown tier', ['account', 'create', ...someone, '--password', PASSWORD, '--tier', 'gold'], '"gold"'],
     ['a short password', ['account', 'create', ...someone, '--password', 'short'], 'password'],
-    ['a common new password', ['account', 'password', ...ada, '--password', 'iloveyou'], 'everybody tries'],
+    ['a common new password', ['account', 'password', ...ada, '--password', 'iloveyou'], 'too common'],
     ['a password for nobody', ['account', 'password', ...someone, '--password', PASSWORD], 'someone@example.com'],
     ['an unfit email', ['account', 'create', '--email', 'someone', '--password', PASSWORD], 'email'],
-    ['a taken email', ['account', 'create', ...ada, '--password', PASSWORD], 'exists already'],
+    ['a taken email', ['account', 'create', ...ada, '--password', PASSWORD], 'already exists'],
     ['an unknown account', ['key', 'create', ...someone, '--name', 'x'], 'someone@example.com'],
-    ['an unknown key', ['key', 'revoke', '--id', 'nothing'], 'There is no such key'],
+    ['an unknown key', ['key', 'revoke', '--id', 'nothing'], 'key does not exist'],
     ['a wrong number of days', ['key', 'create', ...ada, '--name', 'x', '--expires-in-days', '1.5'], 'whole number'],
   ])('refuses %s with a message and exit code 1', async (_, words, message) => {
     const { exitCode, stdout, stderr } = await admin(database, ...words);

@@ -83,8 +83,8 @@ describe('a SQLite file', () => {
   afterAll(() => rm(folder, { recursive: true }));
 
   it.each([
-    ['text', 'it is not a SQLite database'],
-    ['', 'it is a folder'],
+    ['text', 'the file is not a SQLite database'],
+    ['', 'the path is a folder'],
     ['text/chat.sqlite', 'a part of its path is not a folder'],
   ])('at %j is refused in one line', async (name, reason) => {
     const path = join(folder, name);
@@ -120,7 +120,9 @@ describe('a PostgreSQL server', () => {
     await once(free, 'close');
     const url = `postgres://chat:secret@127.0.0.1:${port}/chat`;
     await expect(open({ type: 'postgres', url })).rejects.toThrow(
-      new DatabaseError(`The database postgres://127.0.0.1:${port}/chat cannot be used: nothing listens there.`),
+      new DatabaseError(
+        `The database postgres://127.0.0.1:${port}/chat cannot be used: no server listens at this address.`,
+      ),
     );
   });
 });

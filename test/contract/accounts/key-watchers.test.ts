@@ -134,7 +134,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       const { id } = await createKey(app, 'failing@example.com');
       const onRevoked = vi.fn();
       app.get(RevocationWatch).watch(id, onRevoked);
-      const find = vi.spyOn(watched(), 'find').mockRejectedValueOnce(new Error('The database is away.'));
+      const find = vi.spyOn(watched(), 'find').mockRejectedValueOnce(new Error('The database is unavailable.'));
       await vi.advanceTimersByTimeAsync(1000);
       expect(find).toHaveBeenCalledTimes(1);
       expect(onRevoked).not.toHaveBeenCalled();
@@ -208,7 +208,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       const usedAt = Date.now();
       app.get(LastUsedRecorder).touch(id);
       vi.spyOn(repository, 'createQueryBuilder').mockImplementationOnce(() => {
-        throw new Error('The database is away.');
+        throw new Error('The database is unavailable.');
       });
       await vi.advanceTimersByTimeAsync(1000);
       expect(await lastUsedAt(id)).toBeNull();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UpstreamConfig } from '../../../src/config/config.js';
 import type { ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
 import { AnthropicProtocol, type AnthropicOptions } from '../../../src/upstreams/protocols/anthropic/anthropic.js';
-import { CONTEXT, describeProtocol, HELLO, upstreamOf } from './describe-protocol.js';
+import { describeProtocol, HELLO, upstreamOf } from './describe-protocol.js';
 import { fixturesOf } from './fixtures.js';
 
 const protocol = new AnthropicProtocol();

@@ -149,7 +149,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     const records = Array.from({ length: 30 }, () => over());
     await store.append(records);
     await store.append(records);
-    await expect(store.append([over(), over({ startedAt: NaN })])).rejects.toThrow('not a date');
+    await expect(store.append([over(), over({ startedAt: NaN })])).rejects.toThrow('not a valid date');
     expect(await reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 30, inputTokens: 300 }]);
     await expectConsistent();
   });

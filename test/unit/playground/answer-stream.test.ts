@@ -55,12 +55,12 @@ describe('an answer as the playground reads it', () => {
       ),
       'The provider broke off.',
     ],
-    ['is nonsense', streamOf(chunk('Hel'), 'data: nonsense\n\n'), 'no part of an answer'],
-    ['says done by another type', streamOf('data: {"content":"","done":"true"}\n\n'), 'no part of an answer'],
+    ['is nonsense', streamOf(chunk('Hel'), 'data: nonsense\n\n'), 'invalid part of an answer'],
+    ['says done by another type', streamOf('data: {"content":"","done":"true"}\n\n'), 'invalid part of an answer'],
     [
       'is a page of something in between',
       new Response('<html>', { headers: { 'content-type': 'text/html' } }),
-      'in its place',
+      'did not come from the service',
     ],
   ])('is broken when it %s', async (_, answer, message) => {
     await expect(read(answer)).rejects.toMatchObject({
@@ -81,7 +81,7 @@ describe('an answer as the playground reads it', () => {
   it('is refused with what the service says', async () => {
     const error = {
       code: 'rate_limit_exceeded',
-      message: 'The tier allows 20 requests a minute.',
+      message: 'The tier allows 20 requests per minute.',
       request_id: 'r1',
       details: [{ field: 'max_tokens', message: 'must be an integer' }],
     };

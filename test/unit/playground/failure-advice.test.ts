@@ -39,7 +39,7 @@ describe('the advice on a failure', () => {
   it('of a limit says which, how long to wait, and where to see what is left', () => {
     const advice = refused({ status: 429, code: 'rate_limit_exceeded', retryAfterSeconds: 42 });
     expect(advice).toMatchObject({
-      title: 'Too many requests in a minute',
+      title: 'Too many requests per minute',
       text: 'What the service says.',
       waitSeconds: 42,
       link: { href: '/usage' },

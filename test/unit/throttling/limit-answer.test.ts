@@ -20,13 +20,13 @@ describe('a refusal', () => {
       refusal('requests', { requests: { limit: 20, remaining: 0, resetSeconds: 9 } }),
       undefined,
       'rate_limit_exceeded',
-      /\b20 requests a minute/,
+      /\b20 requests per minute/,
     ],
     [
       refusal('streams', { streams: { limit: 3, remaining: 0 } }),
       undefined,
       'concurrency_limit_exceeded',
-      /\b3 streams at once/,
+      /\b3 concurrent streams/,
     ],
     [
       refusal('tokens', {
@@ -34,7 +34,7 @@ describe('a refusal', () => {
       }),
       30,
       'quota_exceeded',
-      /\b500 tokens a day\. 7 are left until 2026-11-22T00:00:00Z, and this request needs 30\./,
+      /\b500 tokens per day\. 7 remain until 2026-11-22T00:00:00Z, and this request needs 30\./,
     ],
     [
       refusal('tokens', { tokens: { limit: 500, remaining: 0, resetSeconds: 9, renewsAt: new Date('2026-11-22') } }),
@@ -43,7 +43,7 @@ describe('a refusal', () => {
       /until 2026-11-22T00:00:00Z\.$/,
     ],
     [refusal('requests'), undefined, 'rate_limit_exceeded', /\b0 requests/],
-    [refusal('streams'), undefined, 'concurrency_limit_exceeded', /\b0 streams/],
+    [refusal('streams'), undefined, 'concurrency_limit_exceeded', /\b0 concurrent streams/],
   ])('says which limit it was, and when to come again (%#)', (given, needed, code, message) => {
     const error = refusalError(given, needed);
     expect(error).toMatchObject({ code, retryAfterSeconds: 9, message: expect.stringMatching(message) as string });

@@ -54,7 +54,7 @@ export class Chat {
     conversation.clear();
     for (const view of this.#views.values()) view.remove();
     this.#views.clear();
-    this.#changed('The conversation is cleared.');
+    this.#changed('Conversation cleared.');
     message.focus();
   }
 
@@ -66,10 +66,10 @@ export class Chat {
     const request = settings.request(conversation.messages(settings.system, turn.question));
     settings.markInvalid([]);
     view?.beginAnswer(settings.modelName);
-    this.#changed('Waiting for the answer.');
+    this.#changed('Waiting for response.');
     try {
       for await (const text of streamAnswer(request, controller.signal)) {
-        if (turn.answer === '') this.#announce('The answer begins.');
+        if (turn.answer === '') this.#announce('The answer is starting.');
         turn.add(text);
         view?.add(text);
       }
@@ -93,12 +93,12 @@ export class Chat {
     // The user may have cleared the conversation in the meantime.
     if (view === undefined) return;
     if (turn.isSentAlong) {
-      view.endAnswer(state === 'complete' ? '' : 'Stopped. This much of it goes along with your next message.');
+      view.endAnswer(state === 'complete' ? '' : 'Stopped. This partial answer is included as context.');
     } else {
-      const what = state === 'complete' ? 'The answer is empty.' : 'Stopped before any text came.';
-      view.endAnswer(`${what} Neither it nor its question goes along with your next message.`);
+      const what = state === 'complete' ? 'The answer is empty.' : 'Stopped before the first text.';
+      view.endAnswer(`${what} This exchange is not included as context.`);
     }
-    this.#announce(state === 'complete' ? `The answer is complete: ${words(turn.answer)}.` : 'The answer is stopped.');
+    this.#announce(state === 'complete' ? `The answer is complete: ${words(turn.answer)}.` : 'The answer was stopped.');
   }
 
   /**
@@ -111,7 +111,7 @@ export class Chat {
     const advice = adviceOn(failure);
     turn.end('failed');
     this.parts.settings.markInvalid((failure.facts.details ?? []).map(({ field }) => field));
-    const note = turn.answer === '' ? '' : 'Incomplete: neither it nor its question goes along with your next message.';
+    const note = turn.answer === '' ? '' : 'Incomplete. This exchange is not included as context.';
     this.#views.get(turn)?.failAnswer(advice, note, {
       retry: () => this.#retry(turn),
       edit: () => this.#edit(turn),

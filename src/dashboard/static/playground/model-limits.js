@@ -9,7 +9,6 @@ const NUMBERS = new Intl.NumberFormat('en-US');
 export function showModelLimits({ model, maxTokens }, hints) {
   const { mostTokens = '', takesTemperature } = model.selectedOptions[0]?.dataset ?? {};
   maxTokens.max = mostTokens;
-  hints.maxTokens.textContent = `Of the answer. At most ${NUMBERS.format(Number(mostTokens))}.`;
-  hints.temperature.textContent =
-    takesTemperature === 'no' ? 'This model takes none: it is not passed on.' : 'From 0, exact, to 2, wild.';
+  hints.maxTokens.textContent = `Up to ${NUMBERS.format(Number(mostTokens))}`;
+  hints.temperature.textContent = takesTemperature === 'no' ? 'Not supported by this model' : '0 = focused, 2 = random';
 }

@@ -33,9 +33,9 @@ export async function readForm(
 function parseForm(bytes: Buffer): Readonly<Record<string, string>> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(decodable(bytes))) {
-    const message = fields.has(name) ? 'is there twice' : name in Object.prototype ? 'is not a known field' : undefined;
+    const message = fields.has(name) ? 'appears twice' : name in Object.prototype ? 'is not a known field' : undefined;
     if (message !== undefined) {
-      throw new ServiceError('invalid_request', 'The form is not valid.', { details: [{ field: name, message }] });
+      throw new ServiceError('invalid_request', 'The form is invalid.', { details: [{ field: name, message }] });
     }
     if (fields.size === MOST_FIELDS) {
       throw new ServiceError('invalid_request', `The form must not have more than ${MOST_FIELDS} fields.`);
@@ -55,6 +55,6 @@ function decodable(bytes: Buffer): string {
     decodeURIComponent(text);
     return text;
   } catch {
-    throw new ServiceError('invalid_request', 'The form is not valid UTF-8.');
+    throw new ServiceError('invalid_request', 'The form is invalid UTF-8.');
   }
 }

@@ -86,9 +86,9 @@ export class JsonBody {
     const most = this.limits[limit];
     switch (limit) {
       case 'values':
-        return `has too many members or items: the body may have at most ${most} in all`;
+        return `has too many members or items: the body can have at most ${most} in total`;
       case 'depth':
-        return `is nested too deeply: the body may have at most ${most} levels`;
+        return `is nested too deeply: the body can have at most ${most} levels`;
       case 'nameBytes':
         return `has a name that is too long: at most ${most} bytes`;
     }

@@ -12,13 +12,13 @@ export function registerProcess(
   collectDefaultMetrics({ register: registry });
   gauge(registry, {
     name: 'chat_build_info',
-    help: '1, with the version of the service and of Node.',
+    help: 'Always 1. The labels hold the versions of the service and of Node.js.',
     labels: ['version', 'node_version'],
     samples: () => [[{ version: VERSION, node_version: process.version }, 1]],
   });
   gauge(registry, {
     name: 'chat_event_loop_delay_seconds',
-    help: 'By how much timers came late since the last scrape; the quantile 1 is the worst.',
+    help: 'The delay of timers since the last scrape. The quantile 1 is the maximum.',
     labels: ['quantile'],
     *samples() {
       for (const [quantile, seconds] of delay.take()) yield [{ quantile }, seconds];
@@ -26,22 +26,22 @@ export function registerProcess(
   });
   gauge(registry, {
     name: 'chat_streams_open',
-    help: 'Streams that run.',
+    help: 'Streams that are running now.',
     samples: () => [[{}, openStreams.count]],
   });
   gauge(registry, {
     name: 'chat_client_connections',
-    help: 'Connections of clients that are open.',
+    help: 'Open connections of clients.',
     samples: () => [[{}, connections.count]],
   });
   gauge(registry, {
     name: 'chat_slots_held',
-    help: 'Places of the limits of streams at once that requests of this process hold.',
+    help: 'Places in the limits of concurrent streams that requests of this process hold.',
     samples: () => [[{}, slots.count]],
   });
   counter(registry, {
     name: 'chat_shed_total',
-    help: 'Requests and connections turned away or cut off to protect the other callers, by reason.',
+    help: 'Requests and connections that were refused or closed to protect other callers, by reason.',
     labels: ['reason'],
     *samples() {
       for (const [reason, count] of shedLoad.counts) yield [{ reason }, count];
@@ -49,7 +49,7 @@ export function registerProcess(
   });
   gauge(registry, {
     name: 'chat_draining',
-    help: '1 while the process is stopping, and takes no new streams.',
+    help: '1 while the process is stopping and refuses new streams.',
     samples: () => [[{}, Number(drainState.isDraining)]],
   });
 }

@@ -5,7 +5,7 @@ import { counter } from './counter-and-gauge.js';
 export function registerRequests(registry: Registry, figures: RequestFigures): void {
   counter(registry, {
     name: 'chat_http_requests_total',
-    help: 'Requests that are over. The route is its pattern, or none; the status is none where the client left before an answer.',
+    help: 'Finished requests. The route is the pattern of the route, or none. The status is none if the client left before an answer.',
     labels: ['method', 'route', 'status'],
     *samples() {
       for (const [name, count] of figures.requests) {
@@ -16,12 +16,12 @@ export function registerRequests(registry: Registry, figures: RequestFigures): v
   });
   counter(registry, {
     name: 'chat_http_response_bytes_total',
-    help: 'Bytes of answers, headers included, counted when the request is over.',
+    help: 'Bytes of answers, including headers, counted when the request is finished.',
     samples: () => [[{}, figures.bytes]],
   });
   counter(registry, {
     name: 'chat_errors_total',
-    help: 'Errors that clients were told, in place of an answer or at the end of a part of one.',
+    help: 'Errors sent to clients, instead of an answer or at the end of an incomplete answer.',
     labels: ['code'],
     *samples() {
       for (const [code, count] of figures.errors) yield [{ code }, count];
@@ -29,7 +29,7 @@ export function registerRequests(registry: Registry, figures: RequestFigures): v
   });
   counter(registry, {
     name: 'chat_limits_hit_total',
-    help: 'Requests refused by a limit of their tier, or of signing in.',
+    help: 'Requests refused by a limit of the tier or by a sign-in limit.',
     labels: ['limit', 'tier'],
     *samples() {
       for (const [name, count] of figures.limits) {

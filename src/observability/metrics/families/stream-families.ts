@@ -9,7 +9,7 @@ const MS_PER_SECOND = 1000;
 export function registerStreams(registry: Registry, figures: StreamFigures, gaps: ChunkGaps): void {
   counter(registry, {
     name: 'chat_streams_total',
-    help: 'Admitted streams that are over, by how they ended.',
+    help: 'Finished streams, by outcome.',
     labels: ['model', 'outcome'],
     *samples() {
       for (const [model, { outcomes }] of figures.models) {
@@ -19,7 +19,7 @@ export function registerStreams(registry: Registry, figures: StreamFigures, gaps
   });
   counter(registry, {
     name: 'chat_stream_tokens_total',
-    help: 'Tokens of prompts and answers, as far as they are known: reported by the provider, or estimated.',
+    help: 'Known input and output tokens: reported by the provider, or estimated.',
     labels: ['model', 'kind', 'source'],
     *samples() {
       for (const [model, { tokens }] of figures.models) {
@@ -32,13 +32,13 @@ export function registerStreams(registry: Registry, figures: StreamFigures, gaps
   });
   histogramOfModels(
     'chat_stream_first_token_seconds',
-    'From the admission of a stream to its first text.',
+    'The time from the admission of a stream to its first text.',
     'firstToken',
   );
-  histogramOfModels('chat_stream_duration_seconds', 'From the admission of a stream to its end.', 'duration');
+  histogramOfModels('chat_stream_duration_seconds', 'The time from the admission of a stream to its end.', 'duration');
   new HistogramFamily(registry, {
     name: 'chat_stream_chunk_gap_seconds',
-    help: 'Between two texts of an answer, without the time in which the client took no more.',
+    help: 'The time between two texts of an answer, without the time in which the client was too slow.',
     label: 'model',
     divisor: MS_PER_SECOND,
     buckets: () => gaps.byModel,

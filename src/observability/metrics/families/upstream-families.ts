@@ -11,7 +11,7 @@ const BREAKER_STATES: readonly BreakerState[] = ['closed', 'open', 'half_open'];
 export function registerUpstreams(registry: Registry, { upstreams }: StreamFigures, routes: RouteStates): void {
   counter(registry, {
     name: 'chat_upstream_attempts_total',
-    help: 'Tries to get an answer from an upstream.',
+    help: 'Attempts to get an answer from an upstream.',
     labels: ['upstream'],
     *samples() {
       for (const [upstream, { attempts }] of upstreams) yield [{ upstream }, attempts];
@@ -19,7 +19,7 @@ export function registerUpstreams(registry: Registry, { upstreams }: StreamFigur
   });
   counter(registry, {
     name: 'chat_upstream_errors_total',
-    help: 'Those of them that failed, before the first text or after it.',
+    help: 'Failed attempts, before or after the first text.',
     labels: ['upstream', 'code'],
     *samples() {
       for (const [upstream, { errors }] of upstreams) {
@@ -29,7 +29,7 @@ export function registerUpstreams(registry: Registry, { upstreams }: StreamFigur
   });
   counter(registry, {
     name: 'chat_upstream_failovers_total',
-    help: 'Those of them that failed, and were followed by one at the next route.',
+    help: 'Failed attempts that were followed by an attempt at the next route.',
     labels: ['upstream'],
     *samples() {
       for (const [upstream, { failovers }] of upstreams) yield [{ upstream }, failovers];
@@ -37,12 +37,12 @@ export function registerUpstreams(registry: Registry, { upstreams }: StreamFigur
   });
   histogramOfUpstreams(
     'chat_upstream_first_token_seconds',
-    'From a request to an upstream to its first text.',
+    'The time from a request to an upstream to its first text.',
     'firstToken',
   );
   histogramOfUpstreams(
     'chat_upstream_attempt_duration_seconds',
-    'From a request to an upstream to its end.',
+    'The time from a request to an upstream to the end of the attempt.',
     'duration',
   );
   gauge(registry, {

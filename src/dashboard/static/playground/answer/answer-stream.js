@@ -35,7 +35,9 @@ export async function* streamAnswer(request, signal, send = fetch) {
   const requestId = response.headers.get('x-request-id') ?? undefined;
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null || !type.startsWith('text/event-stream')) {
-    throw new ChatFailure('broken', 'Something between here and the service answered in its place.', { requestId });
+    throw new ChatFailure('broken', 'The answer did not come from the service. A proxy may have replaced it.', {
+      requestId,
+    });
   }
   yield* readAnswer(response.body, requestId);
 }
@@ -56,7 +58,7 @@ async function post(request, signal, send) {
     });
   } catch (cause) {
     if (signal.aborted) throw cause;
-    throw new ChatFailure('unreachable', 'The service cannot be reached.', { cause });
+    throw new ChatFailure('unreachable', 'The service is unreachable.', { cause });
   }
 }
 
@@ -97,10 +99,10 @@ function chunkOf({ event, data }, requestId) {
   const chunk = parsed(data);
   if (event === 'error' || chunk?.error !== undefined) {
     const { code, message } = chunk?.error ?? {};
-    throw new ChatFailure('broken', message ?? 'The service failed, and did not say why.', { code, requestId });
+    throw new ChatFailure('broken', message ?? 'The service failed without giving a reason.', { code, requestId });
   }
   if (typeof chunk?.content !== 'string' || typeof chunk.done !== 'boolean') {
-    throw new ChatFailure('broken', 'The service sent something that is no part of an answer.', { requestId });
+    throw new ChatFailure('broken', 'The service sent an invalid part of an answer.', { requestId });
   }
   return chunk;
 }

@@ -19,7 +19,7 @@ const FIELD_NAMES = new Map([
   ['max_tokens', 'Max tokens'],
 ]);
 const SIGN_IN = { text: 'Sign in again (new tab)', href: '/sign-in' };
-const USAGE = { text: 'See what is left of your limits (new tab)', href: '/usage' };
+const USAGE = { text: 'View remaining limits (new tab)', href: '/usage' };
 
 /**
  * @param {ChatFailure} failure
@@ -32,9 +32,9 @@ export function adviceOn(failure) {
   const common = { text: message, lines, canRetry: true, waitSeconds, link: undefined, requestId };
   switch (failure.kind) {
     case 'unreachable':
-      return { ...common, title: 'No connection', text: `${message} Check your connection, then try again.` };
+      return { ...common, title: 'No connection', text: `${message} Check your connection and try again.` };
     case 'broken':
-      return { ...common, title: 'The answer is incomplete', text: `${message} Try again to get all of it.` };
+      return { ...common, title: 'The answer is incomplete', text: `${message} Try again to get the full answer.` };
     case 'refused':
       return { ...common, ...adviceOnRefusal(failure) };
   }
@@ -47,15 +47,15 @@ export function adviceOn(failure) {
 function adviceOnRefusal({ message, facts: { status = 0, code } }) {
   switch (code) {
     case 'rate_limit_exceeded':
-      return { title: 'Too many requests in a minute', link: USAGE };
+      return { title: 'Too many requests per minute', link: USAGE };
     case 'concurrency_limit_exceeded':
-      return { title: 'Too many answers at once', text: `${message} Wait for another to end.`, link: USAGE };
+      return { title: 'Too many concurrent streams', text: `${message} Wait until another stream ends.`, link: USAGE };
     case 'quota_exceeded':
-      return { title: 'Not enough tokens left today', link: USAGE };
+      return { title: 'Daily token limit reached', link: USAGE };
     case 'upstream_rejected':
-      return { title: 'The model refuses this request', text: `${message} Change it.`, canRetry: false };
+      return { title: 'The model rejected this request', text: `${message} Change the request.`, canRetry: false };
     case 'model_not_found':
-      return { title: 'This model is gone', text: 'Reload the page to see those there are.', canRetry: false };
+      return { title: 'Model no longer available', text: 'Reload the page and choose another.', canRetry: false };
     default:
       return adviceOnStatus(status, message);
   }
@@ -69,19 +69,23 @@ function adviceOnRefusal({ message, facts: { status = 0, code } }) {
 function adviceOnStatus(status, message) {
   switch (status) {
     case 401:
-      return { title: 'You are signed out', text: 'Sign in in another tab, come back, and try again.', link: SIGN_IN };
+      return { title: 'You are signed out', text: 'Sign in in a new tab, then retry.', link: SIGN_IN };
     case 413:
-      return { title: 'The conversation is too long', text: `${message} Clear it, or shorten it.`, canRetry: false };
+      return {
+        title: 'The conversation is too long',
+        text: `${message} Clear or shorten the conversation.`,
+        canRetry: false,
+      };
     case 429:
       return { title: 'Too many requests' };
     case 502:
-      return { title: 'The model failed', text: `${message} Try again, or choose another model.` };
+      return { title: 'The model failed', text: `${message} Try again or choose another model.` };
     case 503:
-      return { title: 'Not available right now', text: `${message} Try again, or choose another model.` };
+      return { title: 'Temporarily unavailable', text: `${message} Try again or choose another model.` };
     case 504:
-      return { title: 'The model took too long', text: `${message} Try again, or choose another model.` };
+      return { title: 'The model took too long', text: `${message} Try again or choose another model.` };
     default:
-      if (status < 500) return { title: 'The request is not valid', text: message, canRetry: false };
+      if (status < 500) return { title: 'The request is invalid', text: message, canRetry: false };
       return { title: 'The service failed', text: `${message} Try again.` };
   }
 }

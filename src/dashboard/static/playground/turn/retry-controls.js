@@ -27,7 +27,7 @@ export class RetryControls {
     }
     buttons.append(button('Edit message', actions.edit));
     this.element.append(buttons);
-    if (advice.requestId !== undefined) this.element.append(small(`Request id: ${advice.requestId}`));
+    if (advice.requestId !== undefined) this.element.append(small(`Request ID: ${advice.requestId}`));
     parent.append(this.element);
   }
 

@@ -25,7 +25,7 @@ export class TurnView {
     this.#controls?.remove();
     this.answer = this.#part('answer', modelName);
     this.answer.article.classList.add('waiting');
-    this.answer.note.textContent = 'Waiting for the first words …';
+    this.answer.note.textContent = 'Waiting for response…';
     this.text = new GrowingText(this.answer.text, this.whenGrown);
     this.whenGrown();
   }
