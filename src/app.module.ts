@@ -11,7 +11,7 @@ import { DashboardModule } from './dashboard/dashboard.module.js';
 import { PageErrorFilter } from './dashboard/errors/page-error.filter.js';
 import { HealthModule } from './health/health.module.js';
 import { BodyModule } from './http/body/body.module.js';
-import { JsonBodyGuard } from './http/body/json-body.guard.js';
+import { RequestBodyGuard } from './http/body/request-body.guard.js';
 import { ServiceErrorFilter } from './http/errors/service-error.filter.js';
 import { HttpModule } from './http/http.module.js';
 import { RequestValidationPipe } from './http/request/request-validation.pipe.js';
@@ -70,7 +70,7 @@ export class AppModule {
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useExisting: SameOriginGuard },
         { provide: APP_GUARD, useExisting: TierThrottlerGuard },
-        { provide: APP_GUARD, useExisting: JsonBodyGuard },
+        { provide: APP_GUARD, useExisting: RequestBodyGuard },
         { provide: APP_PIPE, useClass: RequestValidationPipe },
       ],
     };

@@ -11,7 +11,7 @@ import {
 import type { Request, Response } from 'express';
 import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../auth/principal/principal.js';
-import { JsonBodyGuard } from '../http/body/json-body.guard.js';
+import { RequestBodyGuard } from '../http/body/request-body.guard.js';
 import { HeldLease } from './held-lease.js';
 import { HeldSlots } from './held-slots.js';
 import { refusalError, setLimitHeaders } from './limit-answer.js';
@@ -28,7 +28,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     @InjectThrottlerStorage() unused: ThrottlerStorage,
     reflector: Reflector,
     @Inject(LimitStore) private readonly limits: LimitStore,
-    private readonly bodies: JsonBodyGuard,
+    private readonly bodies: RequestBodyGuard,
     private readonly slots: HeldSlots,
     private readonly places: StreamPlaces,
   ) {

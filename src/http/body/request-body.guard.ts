@@ -23,7 +23,7 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
  * process read and parse 4 MiB.
  */
 @Injectable()
-export class JsonBodyGuard implements CanActivate {
+export class RequestBodyGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly reader: BodyReader,
