@@ -65,13 +65,13 @@ export class AppModule {
       providers: [
         { provide: ServiceErrorFilter, useClass: PageErrorFilter },
         { provide: APP_FILTER, useExisting: ServiceErrorFilter },
-        // The order matters. The guards identify the caller, check the origin of the request, check the limits of the tier,
-        // and then read the body.
+        // The order matters. The guards identify the caller, check the origin of the request, count the request against the
+        // limits of the tier, and then refuse an invalid body. A guard that needs the body reads it, see RequestBodies.
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useExisting: SameOriginGuard },
         { provide: APP_GUARD, useExisting: TierThrottlerGuard },
         { provide: APP_GUARD, useExisting: RequestBodyGuard },
-        { provide: APP_PIPE, useClass: RequestValidationPipe },
+        { provide: APP_PIPE, useExisting: RequestValidationPipe },
       ],
     };
   }

@@ -35,7 +35,7 @@ export async function createService(
   const app = await NestFactory.create<NestExpressApplication>(module, new LeanExpressAdapter(), {
     logger,
     abortOnError: false,
-    // A guard reads the body when the caller is known: see RequestBodyGuard.
+    // A guard reads the body when the caller is known: see RequestBodies.
     bodyParser: false,
   });
   const config = app.get<Config>(CONFIG);

@@ -36,7 +36,7 @@ const MOST_BODY_VALUES = 20_000;
 
 @ApiTags('Chat')
 @ApiBearerAuth()
-@LimitedByTier(tokenDemand)
+@LimitedByTier({ body: ChatRequest, tokensOf: tokenDemand })
 @Controller('chat')
 export class ChatController {
   constructor(

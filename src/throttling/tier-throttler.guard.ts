@@ -11,14 +11,16 @@ import {
 import type { Request, Response } from 'express';
 import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../auth/principal/principal.js';
-import { RequestBodyGuard } from '../http/body/request-body.guard.js';
+import { RequestBodies } from '../http/body/request-bodies.js';
 import { HeldLease } from './held-lease.js';
 import { HeldSlots } from './held-slots.js';
 import { refusalError, setLimitHeaders } from './limit-answer.js';
 import { LimitStore, type TierLimits, type TokenDemand } from './limit-store.js';
-import { LIMITED_BY_TIER, usesNoTokens, type TokensOf } from './limited-by-tier.decorator.js';
+import { LIMITED_BY_TIER, type RouteLimits, type TokenUse } from './limited-by-tier.decorator.js';
 import { OPENS_STREAM } from './process-load/opens-stream.decorator.js';
 import { StreamPlaces } from './process-load/stream-places.js';
+
+const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
 
 /** Global guard: enforces the limits of the tier on routes that are `@LimitedByTier()`. Counts by account. */
 @Injectable()
@@ -28,7 +30,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     @InjectThrottlerStorage() unused: ThrottlerStorage,
     reflector: Reflector,
     @Inject(LimitStore) private readonly limits: LimitStore,
-    private readonly bodies: RequestBodyGuard,
+    private readonly bodies: RequestBodies,
     private readonly slots: HeldSlots,
     private readonly places: StreamPlaces,
   ) {
@@ -36,7 +38,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
   }
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(this.tokensOf(context) === undefined);
+    return Promise.resolve(this.routeLimits(context) === undefined);
   }
 
   /** @param limit requests per minute, or `Infinity` when neither the tier nor the route has such a limit. */
@@ -53,7 +55,8 @@ export class TierThrottlerGuard extends ThrottlerGuard {
       return true;
     }
 
-    const needed = this.tokensOf(context) === usesNoTokens ? { ...limits, tokensPerDay: undefined } : limits;
+    const tokenUse = this.routeLimits(context)?.tokenUse;
+    const needed = tokenUse === undefined ? { ...limits, tokensPerDay: undefined } : limits;
     const certain = this.limits.foresee?.(principal.accountId, needed);
     if (certain !== undefined) {
       setLimitHeaders(response, this.headerPrefix, certain.state);
@@ -64,14 +67,16 @@ export class TierThrottlerGuard extends ThrottlerGuard {
       setLimitHeaders(response, this.headerPrefix, await this.limits.peek(principal.accountId, limits));
       throw overload;
     }
-    // The body determines how many tokens the request may use. A request with an invalid body counts too.
-    const wrongBody = await this.readBody(context);
+    // The body determines how many tokens the request may use. A request with an invalid body counts too, and
+    // RequestBodyGuard refuses the request afterwards.
+    const { error } = await this.bodies.read(context, tokenUse?.body);
     const leavePlace = opensStream ? this.places.take(response) : undefined;
-    await this.admit(context, principal, limits, response).catch((refusal: unknown) => {
-      leavePlace?.();
-      throw refusal;
-    });
-    if (wrongBody !== undefined) throw wrongBody;
+    await this.admit(context, principal, limits, error === undefined ? tokenUse : undefined).catch(
+      (refusal: unknown) => {
+        leavePlace?.();
+        throw refusal;
+      },
+    );
     return true;
   }
 
@@ -79,34 +84,28 @@ export class TierThrottlerGuard extends ThrottlerGuard {
   private async takePlace(context: ExecutionContext, response: Response): Promise<void> {
     const overload = this.places.refusal();
     if (overload !== undefined) throw overload;
-    await this.bodies.canActivate(context);
-    this.places.take(response);
+    const { error } = await this.bodies.read(context);
+    if (error === undefined) this.places.take(response);
   }
 
+  /** @param tokenUse `undefined` when the request uses no tokens. */
   private async admit(
     context: ExecutionContext,
     { accountId, tier }: Principal,
     limits: TierLimits,
-    response: Response,
+    tokenUse: TokenUse | undefined,
   ): Promise<void> {
-    const request = context.switchToHttp().getRequest<Request>();
-    const demand = limits.tokensPerDay === undefined ? undefined : this.tokensOf(context)?.(request.body, tier);
-    const tokens: TokenDemand = demand ?? { atLeast: 0, atMost: 0 };
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const body = request.body as object | undefined;
+    const usesTokens = limits.tokensPerDay !== undefined && body !== undefined;
+    const tokens = (usesTokens ? tokenUse?.tokensOf(body, tier) : undefined) ?? NO_TOKENS;
     const admission = await this.limits.admit({ accountId, limits, tokens });
     setLimitHeaders(response, this.headerPrefix, admission.state);
     if (!admission.admitted) throw refusalError(admission, tokens.atLeast);
     const holdsSlot = limits.concurrentStreams !== undefined;
     request.context.lease = new HeldLease(admission.lease, response, this.slots, holdsSlot);
-  }
-
-  /** Reads the body. Returns the error when the body cannot be accepted. */
-  private async readBody(context: ExecutionContext): Promise<Error | undefined> {
-    try {
-      await this.bodies.canActivate(context);
-      return undefined;
-    } catch (error) {
-      return error as Error;
-    }
   }
 
   private opensStream(context: ExecutionContext): boolean {
@@ -116,8 +115,8 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     );
   }
 
-  private tokensOf(context: ExecutionContext): TokensOf | undefined {
-    return this.reflector.getAllAndOverride<TokensOf | undefined>(LIMITED_BY_TIER, [
+  private routeLimits(context: ExecutionContext): RouteLimits | undefined {
+    return this.reflector.getAllAndOverride<RouteLimits | undefined>(LIMITED_BY_TIER, [
       context.getHandler(),
       context.getClass(),
     ]);
