@@ -1,7 +1,4 @@
-import { Global, Module, type DynamicModule, type ExecutionContext, type Type } from '@nestjs/common';
-import { ThrottlerModule } from '@nestjs/throttler';
-import type { Request } from 'express';
-import { principalOf } from '../auth/principal/current-principal.decorator.js';
+import { Global, Module, type DynamicModule, type Type } from '@nestjs/common';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
@@ -13,13 +10,6 @@ import { StreamPlaces } from './process-load/stream-places.js';
 import { RedisLimitStore } from './redis/redis-limit-store.js';
 import { TierThrottlerGuard } from './tier-throttler.guard.js';
 import { NoTokensUsed, TokensUsed } from './tokens/tokens-used.js';
-
-const MINUTE_MS = 60_000;
-
-/** A missing limit means unlimited. */
-function requestsPerMinute(context: ExecutionContext): number {
-  return principalOf(context.switchToHttp().getRequest<Request>()).tier.requestsPerMinute ?? Infinity;
-}
 
 export interface ThrottlingOptions {
   /** Counts the use of limits. By default, the store counts in Redis if REDIS_URL is set, otherwise in this process. */
@@ -35,12 +25,7 @@ export class ThrottlingModule {
   static register({ limitStore, tokensUsed }: ThrottlingOptions = {}): DynamicModule {
     return {
       module: ThrottlingModule,
-      imports: [
-        RedisModule,
-        // The throttler's own storage counts nothing, because it checks one limit at a time. Our limits are checked together.
-        ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: requestsPerMinute }]),
-        ...(tokensUsed === undefined ? [] : [tokensUsed]),
-      ],
+      imports: [RedisModule, ...(tokensUsed === undefined ? [] : [tokensUsed])],
       providers: [
         TierThrottlerGuard,
         HeldSlots,

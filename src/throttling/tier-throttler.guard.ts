@@ -1,13 +1,6 @@
 import { Inject, Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import {
-  InjectThrottlerOptions,
-  InjectThrottlerStorage,
-  ThrottlerGuard,
-  type ThrottlerModuleOptions,
-  type ThrottlerRequest,
-  type ThrottlerStorage,
-} from '@nestjs/throttler';
+import { ThrottlerGuard, type ThrottlerRequest, type ThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../auth/principal/principal.js';
@@ -20,21 +13,31 @@ import { LIMITED_BY_TIER, type RouteLimits, type TokenUse } from './limited-by-t
 import { OPENS_STREAM } from './process-load/opens-stream.decorator.js';
 import { StreamPlaces } from './process-load/stream-places.js';
 
+const MINUTE_MS = 60_000;
 const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
 
-/** Global guard: enforces the limits of the tier on routes that are `@LimitedByTier()`. Counts by account. */
+/** The library requires a storage, but asks it about one limit at a time. {@link LimitStore} counts all limits together. */
+const NO_STORAGE: ThrottlerStorage = {
+  increment: () => Promise.reject(new Error('TierThrottlerGuard counts in LimitStore only.')),
+};
+
+/**
+ * Global guard: enforces the limits of the tier on routes that are `@LimitedByTier()`. Counts by account.
+ *
+ * The guard replaces the step of the library that counts. The library still finds the limit of the request: that of the tier,
+ * or that of a route with `@Throttle()`.
+ */
 @Injectable()
 export class TierThrottlerGuard extends ThrottlerGuard {
   constructor(
-    @InjectThrottlerOptions() options: ThrottlerModuleOptions,
-    @InjectThrottlerStorage() unused: ThrottlerStorage,
-    reflector: Reflector,
+    // Without these tokens, Nest would use the tokens of the parent's parameters.
+    @Inject(Reflector) reflector: Reflector,
     @Inject(LimitStore) private readonly limits: LimitStore,
     private readonly bodies: RequestBodies,
     private readonly slots: HeldSlots,
     private readonly places: StreamPlaces,
   ) {
-    super(options, unused, reflector);
+    super([{ ttl: MINUTE_MS, limit: requestsPerMinute }], NO_STORAGE, reflector);
   }
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
@@ -121,4 +124,9 @@ export class TierThrottlerGuard extends ThrottlerGuard {
       context.getClass(),
     ]);
   }
+}
+
+/** A missing limit means unlimited. */
+function requestsPerMinute(context: ExecutionContext): number {
+  return principalOf(context.switchToHttp().getRequest<Request>()).tier.requestsPerMinute ?? Infinity;
 }
