@@ -4,7 +4,7 @@ import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
 import { HeldSlots } from './held-slots.js';
 import { InProcessLimitStore } from './in-process/in-process-limit-store.js';
-import { LimitOutages } from './limit-outages.js';
+import { LimitFallback } from './limit-fallback.js';
 import { LimitStore } from './limit-store.js';
 import { StreamPlaces } from './process-load/stream-places.js';
 import { RedisLimitStore } from './redis/redis-limit-store.js';
@@ -32,23 +32,23 @@ export class ThrottlingModule {
         StreamPlaces,
         ...(tokensUsed === undefined ? [{ provide: TokensUsed, useClass: NoTokensUsed }] : []),
         {
-          provide: LimitOutages,
+          provide: LimitFallback,
           inject: [REDIS],
-          useFactory: (redis: RedisConnection | undefined) => new LimitOutages(redis),
+          useFactory: (redis: RedisConnection | undefined) => new LimitFallback(redis),
         },
         {
           provide: LimitStore,
-          inject: [TokensUsed, LimitOutages, REDIS],
-          useFactory: (used: TokensUsed, outages: LimitOutages, redis: RedisConnection | undefined) =>
+          inject: [TokensUsed, LimitFallback, REDIS],
+          useFactory: (used: TokensUsed, outages: LimitFallback, redis: RedisConnection | undefined) =>
             limitStore ?? defaultStore(used, outages, redis),
         },
       ],
-      exports: [TierThrottlerGuard, LimitStore, LimitOutages, HeldSlots],
+      exports: [TierThrottlerGuard, LimitStore, LimitFallback, HeldSlots],
     };
   }
 }
 
-function defaultStore(tokensUsed: TokensUsed, outages: LimitOutages, redis: RedisConnection | undefined): LimitStore {
+function defaultStore(tokensUsed: TokensUsed, outages: LimitFallback, redis: RedisConnection | undefined): LimitStore {
   return redis === undefined
     ? new InProcessLimitStore({ tokensUsed })
     : new RedisLimitStore(redis, tokensUsed, outages);

@@ -5,7 +5,7 @@ import type { Request, Response } from 'express';
 import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../auth/principal/principal.js';
 import { RequestBodies } from '../http/body/request-bodies.js';
-import { HeldLease } from './held-lease.js';
+import { RequestLease } from './request-lease.js';
 import { HeldSlots } from './held-slots.js';
 import { refusalError, setLimitHeaders } from './limit-answer.js';
 import { LimitStore, type TierLimits, type TokenDemand } from './limit-store.js';
@@ -108,7 +108,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     setLimitHeaders(response, this.headerPrefix, admission.state);
     if (!admission.admitted) throw refusalError(admission, tokens.atLeast);
     const holdsSlot = limits.concurrentStreams !== undefined;
-    request.context.lease = new HeldLease(admission.lease, response, this.slots, holdsSlot);
+    request.context.lease = new RequestLease(admission.lease, response, this.slots, holdsSlot);
   }
 
   private opensStream(context: ExecutionContext): boolean {

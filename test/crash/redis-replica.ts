@@ -1,6 +1,6 @@
 import { RedisAway } from '../../src/redis/redis-away.js';
 import { RedisConnection, type RedisClient } from '../../src/redis/redis-connection.js';
-import { LimitOutages } from '../../src/throttling/limit-outages.js';
+import { LimitFallback } from '../../src/throttling/limit-fallback.js';
 import type { Lease } from '../../src/throttling/limit-store.js';
 import { RedisLimitStore } from '../../src/throttling/redis/redis-limit-store.js';
 import { NoTokensUsed } from '../../src/throttling/tokens/tokens-used.js';
@@ -43,7 +43,7 @@ export class Replica {
 
   static async start(url: string): Promise<Replica> {
     const connection = new LossyConnection(url);
-    const store = new RedisLimitStore(connection, new NoTokensUsed(), new LimitOutages(connection));
+    const store = new RedisLimitStore(connection, new NoTokensUsed(), new LimitFallback(connection));
     await connection.onModuleInit();
     return new Replica(connection, store);
   }

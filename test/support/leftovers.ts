@@ -39,7 +39,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/redis/silence-watch.ts', 1],
   ['src/common/outage-log.ts', 2],
   ['src/throttling/redis/replica-count.ts', 1],
-  ['src/throttling/redis/held-leases.ts', 1],
+  ['src/throttling/redis/lease-renewal.ts', 1],
 ]);
 
 /**

@@ -9,7 +9,7 @@ import { ClientConnections } from '../../http/connections/client-connections.js'
 import { REDIS } from '../../redis/redis.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { HeldSlots } from '../../throttling/held-slots.js';
-import { LimitOutages } from '../../throttling/limit-outages.js';
+import { LimitFallback } from '../../throttling/limit-fallback.js';
 import { CircuitBreakers } from '../../upstreams/circuit-breakers.js';
 import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
 
@@ -26,7 +26,7 @@ export class MetricsSources {
     readonly ledger: UsageLedger,
     readonly breakers: CircuitBreakers,
     readonly slots: HeldSlots,
-    readonly outages: LimitOutages,
+    readonly outages: LimitFallback,
     readonly database: DatabasePresence,
     @Inject(REDIS) readonly redis: RedisConnection | undefined,
   ) {}

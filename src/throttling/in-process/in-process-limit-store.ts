@@ -10,7 +10,7 @@ import {
   type TierLimits,
   type TokenDemand,
 } from '../limit-store.js';
-import { KnownTokens } from '../tokens/known-tokens.js';
+import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import { NoTokensUsed, type TokensUsed } from '../tokens/tokens-used.js';
 import { startOfDay } from '../tokens/utc-day.js';
 import { wholeTokens } from '../tokens/whole-tokens.js';
@@ -33,7 +33,7 @@ export interface InProcessLimitStoreOptions {
 /** Counts the use of limits in this process. */
 export class InProcessLimitStore extends LimitStore {
   private readonly accounts = new Map<string, AccountUse>();
-  private readonly known: KnownTokens;
+  private readonly known: TokensUsedLookup;
   private readonly now: Clock;
   private readonly replicas: () => number;
 
@@ -43,7 +43,7 @@ export class InProcessLimitStore extends LimitStore {
     replicas = () => 1,
   }: InProcessLimitStoreOptions = {}) {
     super();
-    this.known = new KnownTokens(tokensUsed);
+    this.known = new TokensUsedLookup(tokensUsed);
     this.now = now;
     this.replicas = replicas;
   }

@@ -4,7 +4,7 @@ import { RedisAway } from '../../redis/redis-away.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisSlow } from '../../redis/redis-slow.js';
 import { InProcessLimitStore, refusal } from '../in-process/in-process-limit-store.js';
-import type { LimitOutages } from '../limit-outages.js';
+import type { LimitFallback } from '../limit-fallback.js';
 import {
   LimitStore,
   type Admission,
@@ -14,13 +14,13 @@ import {
   type Refusal,
   type TierLimits,
 } from '../limit-store.js';
-import { KnownTokens } from '../tokens/known-tokens.js';
+import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import type { TokensUsed } from '../tokens/tokens-used.js';
 import { wholeTokens } from '../tokens/whole-tokens.js';
 import { accountKeys } from './account-keys.js';
 import { ADMIT, REFUSED_BY, RENEW, SETTLE, UNSEEDED, WITHDRAW } from './account-scripts.js';
 import { readReply, type AdmissionReply } from './admission-reply.js';
-import { HeldLeases, type HeldParts } from './held-leases.js';
+import { LeaseRenewal, type RenewedLease } from './lease-renewal.js';
 import { Outbox } from './outbox.js';
 import { ReplicaCount } from './replica-count.js';
 import { SpentMinutes } from './spent-minutes.js';
@@ -40,10 +40,10 @@ const MOST_QUESTIONS = 2;
 export class RedisLimitStore extends LimitStore implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly idPrefix = randomBytes(6).toString('base64url');
   private lastId = 0;
-  private readonly held: HeldLeases;
+  private readonly held: LeaseRenewal;
   private readonly outbox: Outbox;
   private readonly replicas: ReplicaCount;
-  private readonly known: KnownTokens;
+  private readonly known: TokensUsedLookup;
   private readonly spent = new SpentMinutes();
   /** Always counts the streams of this process, because they count against its share when Redis becomes unavailable. */
   private readonly local: InProcessLimitStore;
@@ -51,14 +51,14 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   constructor(
     private readonly redis: RedisConnection,
     tokensUsed: TokensUsed,
-    private readonly outages: LimitOutages,
+    private readonly outages: LimitFallback,
   ) {
     super();
     redis.whenBack(() => void this.loadScripts());
-    this.held = new HeldLeases(redis);
+    this.held = new LeaseRenewal(redis);
     this.outbox = new Outbox(redis);
     this.replicas = new ReplicaCount(redis, outages);
-    this.known = new KnownTokens(tokensUsed);
+    this.known = new TokensUsedLookup(tokensUsed);
     this.local = new InProcessLimitStore({ tokensUsed, replicas: () => outages.replicas });
     redis.whenAway(() => {
       this.local.forgetLearntTokens();
@@ -157,7 +157,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
 
   private lease(id: string, { accountId, limits }: AdmissionRequest, here: Lease): Lease {
     const holdsPlace = limits.concurrentStreams !== undefined;
-    const parts: HeldParts = { id, accountId, holdsPlace, reserved: here.tokens };
+    const parts: RenewedLease = { id, accountId, holdsPlace, reserved: here.tokens };
     const [, streams] = accountKeys(accountId);
     this.held.add(parts);
     this.held.removeIfEmpty(parts);

@@ -1,6 +1,6 @@
 import { RedisConnection } from '../../../src/redis/redis-connection.js';
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
-import { LimitOutages } from '../../../src/throttling/limit-outages.js';
+import { LimitFallback } from '../../../src/throttling/limit-fallback.js';
 import type { LimitStore } from '../../../src/throttling/limit-store.js';
 import { RedisLimitStore } from '../../../src/throttling/redis/redis-limit-store.js';
 import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
@@ -8,14 +8,14 @@ import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/to
 /** A store as one process has it. */
 export interface OpenedStore {
   readonly store: LimitStore;
-  readonly outages: LimitOutages;
+  readonly outages: LimitFallback;
   close(): Promise<void>;
 }
 
 export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
   return Promise.resolve({
     store: new InProcessLimitStore({ tokensUsed }),
-    outages: new LimitOutages(undefined),
+    outages: new LimitFallback(undefined),
     close: () => Promise.resolve(),
   });
 }
@@ -23,7 +23,7 @@ export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Prom
 /** Each has a connection of its own, as each replica has. */
 export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
   const redis = new RedisConnection(url);
-  const outages = new LimitOutages(redis);
+  const outages = new LimitFallback(redis);
   const store = new RedisLimitStore(redis, tokensUsed, outages);
   await redis.onModuleInit();
   return {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KnownTokens } from '../../../src/throttling/tokens/known-tokens.js';
+import { TokensUsedLookup } from '../../../src/throttling/tokens/tokens-used-lookup.js';
 import { TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
 
 const DAY = Date.parse('2026-11-21T00:00:00Z');
@@ -9,7 +9,7 @@ const PAUSE_MS = 5000;
 describe('the tokens that the ledger knows', () => {
   let asked: string[];
   let answer: () => Promise<number>;
-  let known: KnownTokens;
+  let known: TokensUsedLookup;
 
   beforeEach(() => {
     vi.useFakeTimers();
@@ -20,7 +20,7 @@ describe('the tokens that the ledger knows', () => {
         return answer();
       }
     }
-    known = new KnownTokens(new Ledger());
+    known = new TokensUsedLookup(new Ledger());
   });
   afterEach(() => {
     vi.useRealTimers();

@@ -5,7 +5,7 @@ import type { Lease } from './limit-store.js';
 declare module '../http/request/request-context.js' {
   interface RequestContext {
     /** The lease of an admitted request. A request without limits has no lease. */
-    lease?: HeldLease;
+    lease?: RequestLease;
   }
 }
 
@@ -13,7 +13,7 @@ declare module '../http/request/request-context.js' {
  * The lease of an admitted request. When the response is over, the lease gives its place back. It also gives all reserved
  * tokens back, unless a caller has taken over the lease to settle the tokens itself.
  */
-export class HeldLease implements Lease {
+export class RequestLease implements Lease {
   private isTaken = false;
   private holdsSlot: boolean;
 

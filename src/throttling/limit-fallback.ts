@@ -1,5 +1,5 @@
 /** The state of the limits during outages of Redis, for metrics. */
-export class LimitOutages {
+export class LimitFallback {
   admissionsWithoutRedis = 0;
   /** The last known number of replicas. While Redis is unavailable, each replica admits its share of the limits. */
   replicas = 1;

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Response } from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HeldLease } from '../../../src/throttling/held-lease.js';
+import { RequestLease } from '../../../src/throttling/request-lease.js';
 import { HeldSlots } from '../../../src/throttling/held-slots.js';
 
 class FakeResponse extends EventEmitter {
@@ -19,13 +19,13 @@ describe('the lease that a request holds', () => {
     calls = [];
   });
 
-  function hold(response: FakeResponse, holdsSlot = true): HeldLease {
+  function hold(response: FakeResponse, holdsSlot = true): RequestLease {
     const lease = {
       tokens: 7,
       release: () => calls.push('release'),
       settle: (used: number) => calls.push(`settle ${used}`),
     };
-    return new HeldLease(lease, response as unknown as Response, slots, holdsSlot);
+    return new RequestLease(lease, response as unknown as Response, slots, holdsSlot);
   }
 
   it('gives its place and its tokens back when the response closes', () => {
