@@ -1,13 +1,10 @@
-/** The state of the limits during outages of Redis, for metrics. */
+import { Injectable } from '@nestjs/common';
+
+/** The fallback while Redis is unavailable: each replica admits its share of the limits, and counts in the process. */
+@Injectable()
 export class LimitFallback {
-  admissionsWithoutRedis = 0;
-  /** The last known number of replicas. While Redis is unavailable, each replica admits its share of the limits. */
+  /** The last known number of replicas. The share of a replica is the limit divided by this number. */
   replicas = 1;
-
-  constructor(private readonly redis: { readonly isAway: boolean } | undefined) {}
-
-  /** Whether Redis is unavailable, so that this replica admits its share of the limits by itself. */
-  get isAway(): boolean {
-    return this.redis?.isAway === true;
-  }
+  /** The number of requests that were admitted by the share of this replica. */
+  admissions = 0;
 }

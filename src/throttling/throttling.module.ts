@@ -2,7 +2,6 @@ import { Global, Module, type DynamicModule, type Type } from '@nestjs/common';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
-import { HeldSlots } from './held-slots.js';
 import { InProcessLimitStore } from './in-process/in-process-limit-store.js';
 import { LimitFallback } from './limit-fallback.js';
 import { LimitStore } from './limit-store.js';
@@ -28,28 +27,23 @@ export class ThrottlingModule {
       imports: [RedisModule, ...(tokensUsed === undefined ? [] : [tokensUsed])],
       providers: [
         TierThrottlerGuard,
-        HeldSlots,
         StreamPlaces,
+        LimitFallback,
         ...(tokensUsed === undefined ? [{ provide: TokensUsed, useClass: NoTokensUsed }] : []),
-        {
-          provide: LimitFallback,
-          inject: [REDIS],
-          useFactory: (redis: RedisConnection | undefined) => new LimitFallback(redis),
-        },
         {
           provide: LimitStore,
           inject: [TokensUsed, LimitFallback, REDIS],
-          useFactory: (used: TokensUsed, outages: LimitFallback, redis: RedisConnection | undefined) =>
-            limitStore ?? defaultStore(used, outages, redis),
+          useFactory: (used: TokensUsed, fallback: LimitFallback, redis: RedisConnection | undefined) =>
+            limitStore ?? defaultStore(used, fallback, redis),
         },
       ],
-      exports: [TierThrottlerGuard, LimitStore, LimitFallback, HeldSlots],
+      exports: [TierThrottlerGuard, LimitStore, LimitFallback, StreamPlaces],
     };
   }
 }
 
-function defaultStore(tokensUsed: TokensUsed, outages: LimitFallback, redis: RedisConnection | undefined): LimitStore {
+function defaultStore(tokensUsed: TokensUsed, fallback: LimitFallback, redis: RedisConnection | undefined): LimitStore {
   return redis === undefined
     ? new InProcessLimitStore({ tokensUsed })
-    : new RedisLimitStore(redis, tokensUsed, outages);
+    : new RedisLimitStore(redis, tokensUsed, fallback);
 }

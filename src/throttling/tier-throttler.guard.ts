@@ -6,7 +6,6 @@ import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../auth/principal/principal.js';
 import { RequestBodies } from '../http/body/request-bodies.js';
 import { RequestLease } from './request-lease.js';
-import { HeldSlots } from './held-slots.js';
 import { refusalError, setLimitHeaders } from './limit-answer.js';
 import { LimitStore, type TierLimits, type TokenDemand } from './limit-store.js';
 import { LIMITED_BY_TIER, type RouteLimits, type TokenUse } from './limited-by-tier.decorator.js';
@@ -34,7 +33,6 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     @Inject(Reflector) reflector: Reflector,
     @Inject(LimitStore) private readonly limits: LimitStore,
     private readonly bodies: RequestBodies,
-    private readonly slots: HeldSlots,
     private readonly places: StreamPlaces,
   ) {
     super([{ ttl: MINUTE_MS, limit: requestsPerMinute }], NO_STORAGE, reflector);
@@ -107,8 +105,8 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     const admission = await this.limits.admit({ accountId, limits, tokens });
     setLimitHeaders(response, this.headerPrefix, admission.state);
     if (!admission.admitted) throw refusalError(admission, tokens.atLeast);
-    const holdsSlot = limits.concurrentStreams !== undefined;
-    request.context.lease = new RequestLease(admission.lease, response, this.slots, holdsSlot);
+    const holdsPlace = limits.concurrentStreams !== undefined;
+    request.context.lease = new RequestLease(admission.lease, response, this.places, holdsPlace);
   }
 
   private opensStream(context: ExecutionContext): boolean {

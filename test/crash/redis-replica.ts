@@ -43,7 +43,7 @@ export class Replica {
 
   static async start(url: string): Promise<Replica> {
     const connection = new LossyConnection(url);
-    const store = new RedisLimitStore(connection, new NoTokensUsed(), new LimitFallback(connection));
+    const store = new RedisLimitStore(connection, new NoTokensUsed(), new LimitFallback());
     await connection.onModuleInit();
     return new Replica(connection, store);
   }

@@ -33,7 +33,7 @@ export interface InProcessLimitStoreOptions {
 /** Counts the use of limits in this process. */
 export class InProcessLimitStore extends LimitStore {
   private readonly accounts = new Map<string, AccountUse>();
-  private readonly known: TokensUsedLookup;
+  private readonly lookup: TokensUsedLookup;
   private readonly now: Clock;
   private readonly replicas: () => number;
 
@@ -43,7 +43,7 @@ export class InProcessLimitStore extends LimitStore {
     replicas = () => 1,
   }: InProcessLimitStoreOptions = {}) {
     super();
-    this.known = new TokensUsedLookup(tokensUsed);
+    this.lookup = new TokensUsedLookup(tokensUsed);
     this.now = now;
     this.replicas = replicas;
   }
@@ -118,7 +118,7 @@ export class InProcessLimitStore extends LimitStore {
   private async knowTokens(accountId: string, { tokensPerDay }: TierLimits): Promise<void> {
     if (tokensPerDay === undefined || this.accounts.get(accountId)?.knowsTokens(this.now()) === true) return;
     const day = startOfDay(this.now());
-    const used = await this.known.since(accountId, day);
+    const used = await this.lookup.since(accountId, day);
     // When midnight in UTC has passed meanwhile, the answer is about yesterday.
     if (used !== undefined && startOfDay(this.now()) === day) this.useOf(accountId).learnTokens(used, this.now());
   }

@@ -40,10 +40,10 @@ const MOST_QUESTIONS = 2;
 export class RedisLimitStore extends LimitStore implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly idPrefix = randomBytes(6).toString('base64url');
   private lastId = 0;
-  private readonly held: LeaseRenewal;
+  private readonly renewal: LeaseRenewal;
   private readonly outbox: Outbox;
   private readonly replicas: ReplicaCount;
-  private readonly known: TokensUsedLookup;
+  private readonly lookup: TokensUsedLookup;
   private readonly spent = new SpentMinutes();
   /** Always counts the streams of this process, because they count against its share when Redis becomes unavailable. */
   private readonly local: InProcessLimitStore;
@@ -51,15 +51,15 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   constructor(
     private readonly redis: RedisConnection,
     tokensUsed: TokensUsed,
-    private readonly outages: LimitFallback,
+    private readonly fallback: LimitFallback,
   ) {
     super();
     redis.whenBack(() => void this.loadScripts());
-    this.held = new LeaseRenewal(redis);
+    this.renewal = new LeaseRenewal(redis);
     this.outbox = new Outbox(redis);
-    this.replicas = new ReplicaCount(redis, outages);
-    this.known = new TokensUsedLookup(tokensUsed);
-    this.local = new InProcessLimitStore({ tokensUsed, replicas: () => outages.replicas });
+    this.replicas = new ReplicaCount(redis, fallback);
+    this.lookup = new TokensUsedLookup(tokensUsed);
+    this.local = new InProcessLimitStore({ tokensUsed, replicas: () => fallback.replicas });
     redis.whenAway(() => {
       this.local.forgetLearntTokens();
       this.spent.clear();
@@ -105,7 +105,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   }
 
   onApplicationShutdown(): void {
-    this.held.onApplicationShutdown();
+    this.renewal.onApplicationShutdown();
   }
 
   /**
@@ -124,7 +124,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
       if (wasSent) this.withdraw(request.accountId, id);
       return admission;
     }
-    this.outages.admissionsWithoutRedis += 1;
+    this.fallback.admissions += 1;
     // The lease has the same id, so that Redis counts it only once.
     return { ...admission, lease: this.lease(id, request, admission.lease) };
   }
@@ -139,7 +139,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     for (let questions = 0; ; questions++) {
       const reply = await this.askOnce(request, id, seed);
       if (reply.outcome !== UNSEEDED) return reply;
-      const used = questions < MOST_QUESTIONS ? await this.known.since(request.accountId, reply.day) : undefined;
+      const used = questions < MOST_QUESTIONS ? await this.lookup.since(request.accountId, reply.day) : undefined;
       seed = used === undefined ? [NOBODY_SAYS, '0'] : [String(used), String(reply.day)];
     }
   }
@@ -157,25 +157,25 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
 
   private lease(id: string, { accountId, limits }: AdmissionRequest, here: Lease): Lease {
     const holdsPlace = limits.concurrentStreams !== undefined;
-    const parts: RenewedLease = { id, accountId, holdsPlace, reserved: here.tokens };
+    const renewed: RenewedLease = { id, accountId, holdsPlace, reserved: here.tokens };
     const [, streams] = accountKeys(accountId);
-    this.held.add(parts);
-    this.held.removeIfEmpty(parts);
+    this.renewal.add(renewed);
+    this.renewal.removeIfEmpty(renewed);
     return {
       tokens: here.tokens,
       release: () => {
         here.release();
-        if (!parts.holdsPlace) return;
-        parts.holdsPlace = false;
-        this.held.removeIfEmpty(parts);
+        if (!renewed.holdsPlace) return;
+        renewed.holdsPlace = false;
+        this.renewal.removeIfEmpty(renewed);
         this.outbox.send((client) => client.zRem(streams, id));
       },
       settle: (tokensUsed) => {
         here.settle(tokensUsed);
-        const { reserved } = parts;
+        const { reserved } = renewed;
         if (reserved === undefined) return;
-        parts.reserved = undefined;
-        this.held.removeIfEmpty(parts);
+        renewed.reserved = undefined;
+        this.renewal.removeIfEmpty(renewed);
         const used = wholeTokens(tokensUsed) ?? reserved;
         this.outbox.send((client, again) =>
           SETTLE.run(client, accountKeys(accountId), [id, String(reserved), String(used), again ? '1' : '0']),

@@ -8,14 +8,16 @@ import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/to
 /** A store as one process has it. */
 export interface OpenedStore {
   readonly store: LimitStore;
-  readonly outages: LimitFallback;
+  readonly fallback: LimitFallback;
+  isRedisAway(): boolean;
   close(): Promise<void>;
 }
 
 export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
   return Promise.resolve({
     store: new InProcessLimitStore({ tokensUsed }),
-    outages: new LimitFallback(undefined),
+    fallback: new LimitFallback(),
+    isRedisAway: () => false,
     close: () => Promise.resolve(),
   });
 }
@@ -23,12 +25,13 @@ export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Prom
 /** Each has a connection of its own, as each replica has. */
 export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
   const redis = new RedisConnection(url);
-  const outages = new LimitFallback(redis);
-  const store = new RedisLimitStore(redis, tokensUsed, outages);
+  const fallback = new LimitFallback();
+  const store = new RedisLimitStore(redis, tokensUsed, fallback);
   await redis.onModuleInit();
   return {
     store,
-    outages,
+    fallback,
+    isRedisAway: () => redis.isAway,
     async close() {
       await store.beforeApplicationShutdown();
       store.onApplicationShutdown();

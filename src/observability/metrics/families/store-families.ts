@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { MetricsSources } from '../metrics-sources.js';
 import { counter, gauge } from './counter-and-gauge.js';
 
-export function registerStores(registry: Registry, { database, ledger, outages, redis }: MetricsSources): void {
+export function registerStores(registry: Registry, { database, ledger, limitFallback, redis }: MetricsSources): void {
   gauge(registry, {
     name: 'chat_database_away',
     help: '1 while the database is away, and credentials that were valid within the last 10 minutes are trusted.',
@@ -37,11 +37,11 @@ export function registerStores(registry: Registry, { database, ledger, outages, 
   counter(registry, {
     name: 'chat_limits_admissions_without_redis_total',
     help: 'Requests admitted by the share of this replica, as Redis was away.',
-    samples: () => [[{}, outages.admissionsWithoutRedis]],
+    samples: () => [[{}, limitFallback.admissions]],
   });
   gauge(registry, {
     name: 'chat_limits_replicas',
     help: 'Replicas that share the limits, as it was last seen.',
-    samples: () => [[{}, outages.replicas]],
+    samples: () => [[{}, limitFallback.replicas]],
   });
 }
