@@ -11,7 +11,7 @@ import { ClientConnections } from '../http/connections/client-connections.js';
 import { serveConnections } from '../http/connections/serve-connections.js';
 import { ServiceErrorFilter } from '../http/errors/service-error.filter.js';
 import { serveOpenApi } from '../http/open-api/serve-open-api.js';
-import { begin, notFound } from '../http/routing/edge-of-routing.js';
+import { begin, notFound } from '../http/routing/outer-middleware.js';
 import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
 import { OUTSIDE_API_ROUTES } from '../http/routing/outside-api.decorator.js';
 import { RequestWatch } from '../observability/requests/request-watch.js';

@@ -1,4 +1,4 @@
-import { RedisAway } from '../../src/redis/redis-away.js';
+import { RedisUnavailable } from '../../src/redis/redis-unavailable.js';
 import { RedisConnection, type RedisClient } from '../../src/redis/redis-connection.js';
 import { LimitFallback } from '../../src/throttling/limit-fallback.js';
 import type { Lease } from '../../src/throttling/limit-store.js';
@@ -24,7 +24,7 @@ class LossyConnection extends RedisConnection {
     const answer = loses === 'before' ? undefined : await super.runPatiently(commands);
     if (loses === undefined) return answer as T;
     this.lost++;
-    throw new RedisAway('The connection was cut.', true);
+    throw new RedisUnavailable('The connection was cut.', true);
   }
 
   /** Tells whoever waits for Redis that it answers again. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../common/service-error.js';
-import { startOfDay } from '../../usage/reports/usage-period.js';
+import { startOfDay } from '../../common/utc-day.js';
 import type { UsageReports, UsageRow } from '../../usage/reports/usage-reports.js';
 import { UsageSum } from './usage-sum.js';
 

@@ -12,7 +12,7 @@ import {
 } from '../limit-store.js';
 import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import { NoTokensUsed, type TokensUsed } from '../tokens/tokens-used.js';
-import { startOfDay } from '../tokens/utc-day.js';
+import { startOfDay } from '../../common/utc-day.js';
 import { wholeTokens } from '../tokens/whole-tokens.js';
 import { AccountUse } from './account-use.js';
 

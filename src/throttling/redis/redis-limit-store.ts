@@ -1,6 +1,6 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { RedisAway } from '../../redis/redis-away.js';
+import { RedisUnavailable } from '../../redis/redis-unavailable.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisSlow } from '../../redis/redis-slow.js';
 import { InProcessLimitStore, refusal } from '../in-process/in-process-limit-store.js';
@@ -60,7 +60,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     this.replicas = new ReplicaCount(redis, fallback);
     this.lookup = new TokensUsedLookup(tokensUsed);
     this.local = new InProcessLimitStore({ tokensUsed, replicas: () => fallback.replicas });
-    redis.whenAway(() => {
+    redis.whenUnavailable(() => {
       this.local.forgetLearntTokens();
       this.spent.clear();
     });
@@ -79,7 +79,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
       return { admitted: true, lease: this.lease(id, request, here), state };
     } catch (error) {
       if (error instanceof RedisSlow && error.wasSent) this.withdraw(accountId, id);
-      if (!(error instanceof RedisAway)) throw error;
+      if (!(error instanceof RedisUnavailable)) throw error;
       return this.admitAlone(request, id, error.wasSent);
     }
   }
@@ -88,13 +88,13 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     try {
       return (await this.ask({ accountId, limits, tokens: { atLeast: 0, atMost: 0 } }, '')).state;
     } catch (error) {
-      if (!(error instanceof RedisAway)) throw error;
+      if (!(error instanceof RedisUnavailable)) throw error;
       return this.local.peek(accountId, limits);
     }
   }
 
   override foresee(accountId: string, limits: TierLimits): Refusal | undefined {
-    if (this.redis.isAway) return this.local.foresee(accountId, limits);
+    if (this.redis.isUnavailable) return this.local.foresee(accountId, limits);
     const state = this.spent.stateOf(accountId, limits.requestsPerMinute);
     return state && refusal('requests', state);
   }

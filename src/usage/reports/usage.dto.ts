@@ -8,7 +8,7 @@ class UsageKey {
   readonly prefix!: string;
 }
 
-class UsageFigures {
+class UsageCounts {
   @ApiProperty({ type: 'integer', description: 'Admitted streams.' })
   readonly requests!: number;
 
@@ -35,7 +35,7 @@ class UsageFigures {
   readonly cost!: number | null;
 }
 
-class UsageOfDay extends UsageFigures {
+class UsageOfDay extends UsageCounts {
   @ApiProperty({ format: 'date', description: 'In UTC, by the beginning of each stream.' })
   readonly day!: string;
 

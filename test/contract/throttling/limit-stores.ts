@@ -9,7 +9,7 @@ import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/to
 export interface OpenedStore {
   readonly store: LimitStore;
   readonly fallback: LimitFallback;
-  isRedisAway(): boolean;
+  isRedisUnavailable(): boolean;
   close(): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Prom
   return Promise.resolve({
     store: new InProcessLimitStore({ tokensUsed }),
     fallback: new LimitFallback(),
-    isRedisAway: () => false,
+    isRedisUnavailable: () => false,
     close: () => Promise.resolve(),
   });
 }
@@ -31,7 +31,7 @@ export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTo
   return {
     store,
     fallback,
-    isRedisAway: () => redis.isAway,
+    isRedisUnavailable: () => redis.isUnavailable,
     async close() {
       await store.beforeApplicationShutdown();
       store.onApplicationShutdown();

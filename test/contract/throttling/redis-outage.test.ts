@@ -54,8 +54,8 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
   const leasesOf = (admissions: readonly Admission[]): Lease[] =>
     admissions.flatMap((admission) => (admission.admitted ? [admission.lease] : []));
   const placesIn = async (): Promise<number> => (await redis?.client.zCard(`chat:{${accountId}}:streams`)) ?? -1;
-  const isAway = (one: OpenedStore) => waitFor(() => one.isRedisAway(), 'Redis to be away');
-  const isBack = (one: OpenedStore) => waitFor(() => !one.isRedisAway(), 'Redis to be back');
+  const isUnavailable = (one: OpenedStore) => waitFor(() => one.isRedisUnavailable(), 'Redis to be away');
+  const isBack = (one: OpenedStore) => waitFor(() => !one.isRedisUnavailable(), 'Redis to be back');
   /** As if the owner had been dead for longer than a lease lives. */
   const letLeasesDie = async () => {
     for (const kind of ['streams', 'tokens']) {
@@ -99,7 +99,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     await redis?.client.del([`chat:{${accountId}}:use`, `chat:{${accountId}}:streams`, `chat:{${accountId}}:tokens`]);
 
     proxy.cut();
-    await isAway(one);
+    await isUnavailable(one);
     proxy.restore();
 
     await waitFor(async () => (await placesIn()) === 2, 'both places to be held again');
@@ -143,7 +143,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
       const begun = performance.now();
       const during = await admitMany(one, 8, limits);
       expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
-      await isAway(one);
+      await isUnavailable(one);
       during.push(...(await admitMany(one, 8, limits)));
 
       // 4 of 7 streams, of which 2 run already.
@@ -175,7 +175,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     }
 
     expect(leasesOf(admissions)).toHaveLength(9);
-    expect(one.isRedisAway()).toBe(false);
+    expect(one.isRedisUnavailable()).toBe(false);
     expect(one.fallback.admissions).toBe(0);
     expect(await admit(other, limits)).toMatchObject({ refusedBy: 'requests' });
   });
@@ -199,7 +199,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     await expect(refused).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
     clearInterval(others);
 
-    expect(one.isRedisAway()).toBe(false);
+    expect(one.isRedisUnavailable()).toBe(false);
     expect(one.fallback.admissions).toBe(0);
     await waitFor(async () => {
       const { requests, streams } = await other.store.peek(accountId, limits);
@@ -212,7 +212,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     const limits = { tokensPerDay: 100 };
     const [before] = leasesOf([await admit(one, limits, 20)]);
     proxy.cut();
-    await isAway(one);
+    await isUnavailable(one);
     const [during, running] = leasesOf(await admitMany(one, 2, limits, 10));
     before?.settle(25);
     during?.settle(12);
@@ -231,7 +231,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
   it('hold in a process that starts while Redis is away, and are shared once it comes', async () => {
     proxy.cut();
     const one = await open();
-    expect(one.isRedisAway()).toBe(true);
+    expect(one.isRedisUnavailable()).toBe(true);
     expect(leasesOf(await admitMany(one, 5, { concurrentStreams: 3 }))).toHaveLength(3);
 
     proxy.restore();

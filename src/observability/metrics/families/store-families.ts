@@ -6,7 +6,7 @@ export function registerStores(registry: Registry, { database, ledger, limitFall
   gauge(registry, {
     name: 'chat_database_away',
     help: '1 while the database is away, and credentials that were valid within the last 10 minutes are trusted.',
-    samples: () => [[{}, Number(database.isAway)]],
+    samples: () => [[{}, Number(database.isUnavailable)]],
   });
   gauge(registry, {
     name: 'chat_ledger_queued_records',
@@ -32,7 +32,7 @@ export function registerStores(registry: Registry, { database, ledger, limitFall
   gauge(registry, {
     name: 'chat_redis_away',
     help: '1 while Redis does not answer, and each replica lets in its share of the limits.',
-    samples: () => [[{}, Number(redis.isAway)]],
+    samples: () => [[{}, Number(redis.isUnavailable)]],
   });
   counter(registry, {
     name: 'chat_limits_admissions_without_redis_total',

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { BreakerState } from '../../../upstreams/circuit-breaker.js';
-import type { StreamFigures } from '../stream-figures.js';
+import type { StreamMetrics } from '../stream-metrics.js';
 import { counter, gauge } from './counter-and-gauge.js';
 import { HistogramFamily } from './histogram-family.js';
 
@@ -10,7 +10,7 @@ const BREAKER_STATES: readonly BreakerState[] = ['closed', 'open', 'half_open'];
 /** @param breakers returns the state of the circuit breaker of an upstream. */
 export function registerUpstreams(
   registry: Registry,
-  { upstreams }: StreamFigures,
+  { upstreams }: StreamMetrics,
   breakers: (upstream: string) => BreakerState,
 ): void {
   counter(registry, {

@@ -1,4 +1,4 @@
-import { Tally } from '../../common/counts/tally.js';
+import { LabeledCounter } from '../../common/counts/labeled-counter.js';
 import { ERROR_STATUS, type ErrorCode } from '../../common/service-error.js';
 import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
 
@@ -14,12 +14,12 @@ const LIMITS: Partial<Record<ErrorCode, string>> = {
 };
 
 /** Counts finished requests. */
-export class RequestFigures implements RequestObserver {
+export class RequestMetrics implements RequestObserver {
   /** The keys are `<method> <status> <route>`. */
-  readonly requests = new Tally();
-  readonly errors = new Tally<ErrorCode>(Object.keys(ERROR_STATUS) as ErrorCode[]);
+  readonly requests = new LabeledCounter();
+  readonly errors = new LabeledCounter<ErrorCode>(Object.keys(ERROR_STATUS) as ErrorCode[]);
   /** The keys are `<limit> <tier>`. */
-  readonly limits = new Tally();
+  readonly limits = new LabeledCounter();
   bytes = 0;
 
   finished({ method, status, route, bytes, errorCode, principal }: FinishedRequest): void {
