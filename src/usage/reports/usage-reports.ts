@@ -48,6 +48,14 @@ const MOST_ROWS = 50_000;
 const ROWS_PER_PAGE = 500;
 const MICROS = 1_000_000;
 
+/** The report would have too many rows. A shorter period may have fewer. */
+export class TooManyRows extends ServiceError {
+  constructor() {
+    const message = `must be later: the report would have more than ${MOST_ROWS.toLocaleString('en-US')} rows`;
+    super('invalid_request', `The period is too long: from ${message}.`, { details: [{ field: 'from', message }] });
+  }
+}
+
 /** Reports from the daily sums of the ledger. A period always includes whole days in UTC. */
 @Injectable()
 export class UsageReports {
@@ -59,7 +67,7 @@ export class UsageReports {
   /**
    * Returns the rows of one account from `from` until before `to`, oldest day first.
    *
-   * @throws {ServiceError} `invalid_request` for more than 50,000 rows.
+   * @throws {TooManyRows} for more than 50,000 rows.
    */
   async daily(accountId: string, from: Date, to: Date): Promise<readonly UsageRow[]> {
     return this.dailyOfAll(from, to, accountId);
@@ -114,16 +122,9 @@ async function* bounded(pages: AsyncIterable<readonly AccountUsageRow[]>): Async
   let count = 0;
   for await (const rows of pages) {
     count += rows.length;
-    if (count > MOST_ROWS) throw tooManyRows();
+    if (count > MOST_ROWS) throw new TooManyRows();
     yield rows;
   }
-}
-
-function tooManyRows(): ServiceError {
-  const message = `must be later: the report would have more than ${MOST_ROWS.toLocaleString('en-US')} rows`;
-  return new ServiceError('invalid_request', `The period is too long: from ${message}.`, {
-    details: [{ field: 'from', message }],
-  });
 }
 
 function usageRowOf(row: DaySums): AccountUsageRow {
