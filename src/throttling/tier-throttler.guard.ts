@@ -4,13 +4,21 @@ import { ThrottlerGuard, type ThrottlerRequest, type ThrottlerStorage } from '@n
 import type { Request, Response } from 'express';
 import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../auth/principal/principal.js';
+import type { ServiceError } from '../common/service-error.js';
 import { RequestBodies } from '../http/body/request-bodies.js';
 import { RequestLease } from './request-lease.js';
 import { refusalError, setLimitHeaders } from './limit-answer.js';
-import { LimitStore, type TierLimits, type TokenDemand } from './limit-store.js';
+import { LimitStore, type LimitName, type Refusal, type TierLimits, type TokenDemand } from './limit-store.js';
 import { LIMITED_BY_TIER, type RouteLimits, type TokenUse } from './limited-by-tier.decorator.js';
 import { OPENS_STREAM } from './process-load/opens-stream.decorator.js';
 import { StreamPlaces } from './process-load/stream-places.js';
+
+declare module '../http/request/request-context.js' {
+  interface RequestContext {
+    /** The limit of the tier that has refused the request. */
+    refusedBy?: LimitName;
+  }
+}
 
 const MINUTE_MS = 60_000;
 const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
@@ -46,7 +54,8 @@ export class TierThrottlerGuard extends ThrottlerGuard {
   protected override async handleRequest({ context, limit }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const response = http.getResponse<Response>();
-    const principal = principalOf(http.getRequest<Request>());
+    const request = http.getRequest<Request>();
+    const principal = principalOf(request);
     const { concurrentStreams, tokensPerDay } = principal.tier;
     const requestsPerMinute = limit === Infinity ? undefined : limit;
     const limits: TierLimits = { requestsPerMinute, concurrentStreams, tokensPerDay };
@@ -61,7 +70,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     const certain = this.limits.foresee?.(principal.accountId, needed);
     if (certain !== undefined) {
       setLimitHeaders(response, this.headerPrefix, certain.state);
-      throw refusalError(certain, undefined);
+      throw refused(request, certain, undefined);
     }
     const overload = opensStream ? this.places.refusal() : undefined;
     if (overload !== undefined) {
@@ -104,7 +113,7 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     const tokens = (usesTokens ? tokenUse?.tokensOf(body, tier) : undefined) ?? NO_TOKENS;
     const admission = await this.limits.admit({ accountId, limits, tokens });
     setLimitHeaders(response, this.headerPrefix, admission.state);
-    if (!admission.admitted) throw refusalError(admission, tokens.atLeast);
+    if (!admission.admitted) throw refused(request, admission, tokens.atLeast);
     const holdsPlace = limits.concurrentStreams !== undefined;
     request.context.lease = new RequestLease(admission.lease, response, this.places, holdsPlace);
   }
@@ -122,6 +131,12 @@ export class TierThrottlerGuard extends ThrottlerGuard {
       context.getClass(),
     ]);
   }
+}
+
+/** Returns the error for a refusal, and notes the limit for the observers of the request. */
+function refused({ context }: Request, refusal: Refusal, needed: number | undefined): ServiceError {
+  context.refusedBy = refusal.refusedBy;
+  return refusalError(refusal, needed);
 }
 
 /** A missing limit means unlimited. */
