@@ -2,6 +2,7 @@ import type { Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
 import type { ShedLoad } from '../../common/shed-load.js';
 import type { DatabasePresence } from '../../database/database-presence.js';
+import { databaseUnavailable } from '../../database/queries/query-failure.js';
 import { DatabaseUnavailable, queryInTime } from '../../database/queries/query-in-time.js';
 import { LookupLane } from './lookup-lane.js';
 import { RecentMap } from './recent-map.js';
@@ -94,10 +95,7 @@ export class CredentialCache<V> {
   private trusted(id: string, cause: unknown): V {
     const known = this.remembered.get(id, this.options.now() - TRUSTED_WHILE_AWAY_MS);
     if (known !== undefined) return known;
-    throw new ServiceError('unavailable', 'The service cannot reach its database right now.', {
-      cause,
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
+    throw databaseUnavailable(cause);
   }
 
   private lookUp(id: string, askedAt: number, networkOf: () => string): Promise<V | undefined> {
