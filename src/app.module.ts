@@ -11,7 +11,7 @@ import { DashboardModule } from './dashboard/dashboard.module.js';
 import { PageErrorFilter } from './dashboard/errors/page-error.filter.js';
 import { HealthModule } from './health/health.module.js';
 import { BodyModule } from './http/body/body.module.js';
-import { JsonBodyGuard } from './http/body/json-body.guard.js';
+import { RequestBodyGuard } from './http/body/request-body.guard.js';
 import { ServiceErrorFilter } from './http/errors/service-error.filter.js';
 import { HttpModule } from './http/http.module.js';
 import { RequestValidationPipe } from './http/request/request-validation.pipe.js';
@@ -65,13 +65,13 @@ export class AppModule {
       providers: [
         { provide: ServiceErrorFilter, useClass: PageErrorFilter },
         { provide: APP_FILTER, useExisting: ServiceErrorFilter },
-        // The order matters. The guards identify the caller, check the origin of the request, check the limits of the tier,
-        // and then read the body.
+        // The order matters. The guards identify the caller, check the origin of the request, count the request against the
+        // limits of the tier, and then refuse an invalid body. A guard that needs the body reads it, see RequestBodies.
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useExisting: SameOriginGuard },
         { provide: APP_GUARD, useExisting: TierThrottlerGuard },
-        { provide: APP_GUARD, useExisting: JsonBodyGuard },
-        { provide: APP_PIPE, useClass: RequestValidationPipe },
+        { provide: APP_GUARD, useExisting: RequestBodyGuard },
+        { provide: APP_PIPE, useExisting: RequestValidationPipe },
       ],
     };
   }

@@ -28,9 +28,9 @@ export { ConfigError } from './config/config-error.js';
 export { loadConfig } from './config/load-config.js';
 export { ModelCatalog } from './models/model-catalog.js';
 export { ModelsModule } from './models/models.module.js';
-export { LimitedByTier, type TokensOf } from './throttling/limited-by-tier.decorator.js';
+export { LimitedByTier, type TokenUse } from './throttling/limited-by-tier.decorator.js';
 export { AdmissionLease } from './throttling/admission-lease.decorator.js';
-export type { HeldLease } from './throttling/held-lease.js';
+export type { RequestLease } from './throttling/request-lease.js';
 export {
   LimitStore,
   type Admission,

@@ -6,7 +6,7 @@ import { DatabaseClock } from '../database/database-clock.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Account } from './accounts/account.entity.js';
 import { AccountsService } from './accounts/accounts.service.js';
-import { FirstRun } from './accounts/first-run.js';
+import { DevelopmentAccounts } from './accounts/development-account.js';
 import { ApiKeyCreation } from './api-keys/api-key-creation.js';
 import { ApiKeyRotation } from './api-keys/api-key-rotation.js';
 import { ApiKeyVerifier } from './api-keys/api-key-verifier.js';
@@ -32,7 +32,7 @@ const services = [
   LastUsedRecorder,
   SessionsService,
   SessionWatch,
-  FirstRun,
+  DevelopmentAccounts,
 ];
 const internals = [
   ApiKeyCreation,

@@ -1,7 +1,7 @@
 import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ServiceError } from '../common/service-error.js';
 import { usagePeriod } from '../usage/reports/usage-period.js';
-import { wireFigures } from '../usage/reports/usage-report.js';
+import { wireUsage } from '../usage/reports/report-json.js';
 import { UsageReports, type AccountUsageRow } from '../usage/reports/usage-reports.js';
 import type { Command } from './account-commands.js';
 
@@ -64,7 +64,7 @@ function lineOf(row: AccountUsageRow, email: string | undefined): Line {
     model: row.model,
     key_id: row.keyId,
     key_prefix: row.keyPrefix,
-    ...wireFigures(row),
+    ...wireUsage(row),
   };
 }
 

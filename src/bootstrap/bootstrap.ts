@@ -1,12 +1,12 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { FirstRun } from '../accounts/accounts/first-run.js';
+import { DevelopmentAccounts } from '../accounts/accounts/development-account.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import { listenProblem } from '../config/listen-problem.js';
 import { DatabaseError } from '../database/database-error.js';
 import { ServiceLogger } from '../observability/logs/service-logger.js';
-import { welcome } from './first-start.js';
+import { welcome } from './development-welcome.js';
 import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 
@@ -27,7 +27,7 @@ export async function bootstrap(module: () => Type | DynamicModule): Promise<voi
     stopOnSignals(app, config, logger);
     const url = await app.getUrl();
     logger.log(`Listening on ${url}`, 'Service');
-    if (!config.production) await welcome(app.get(FirstRun, { strict: false }), config, url);
+    if (!config.production) await welcome(app.get(DevelopmentAccounts, { strict: false }), config, url);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
     process.exit(1);

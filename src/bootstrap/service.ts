@@ -11,7 +11,7 @@ import { ClientConnections } from '../http/connections/client-connections.js';
 import { serveConnections } from '../http/connections/serve-connections.js';
 import { ServiceErrorFilter } from '../http/errors/service-error.filter.js';
 import { serveOpenApi } from '../http/open-api/serve-open-api.js';
-import { begin, notFound } from '../http/routing/edge-of-routing.js';
+import { begin, notFound } from '../http/routing/outer-middleware.js';
 import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
 import { OUTSIDE_API_ROUTES } from '../http/routing/outside-api.decorator.js';
 import { RequestWatch } from '../observability/requests/request-watch.js';
@@ -35,7 +35,7 @@ export async function createService(
   const app = await NestFactory.create<NestExpressApplication>(module, new LeanExpressAdapter(), {
     logger,
     abortOnError: false,
-    // A guard reads the body when the caller is known: see JsonBodyGuard.
+    // A guard reads the body when the caller is known: see RequestBodies.
     bodyParser: false,
   });
   const config = app.get<Config>(CONFIG);

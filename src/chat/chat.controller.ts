@@ -17,7 +17,7 @@ import type { Principal } from '../auth/principal/principal.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { BodyValues } from '../http/body/json/body-values.decorator.js';
 import { AdmissionLease } from '../throttling/admission-lease.decorator.js';
-import type { HeldLease } from '../throttling/held-lease.js';
+import type { RequestLease } from '../throttling/request-lease.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../throttling/process-load/opens-stream.decorator.js';
 import { ChatService } from './chat.service.js';
@@ -36,7 +36,7 @@ const MOST_BODY_VALUES = 20_000;
 
 @ApiTags('Chat')
 @ApiBearerAuth()
-@LimitedByTier(tokenDemand)
+@LimitedByTier({ body: ChatRequest, tokensOf: tokenDemand })
 @Controller('chat')
 export class ChatController {
   constructor(
@@ -54,7 +54,7 @@ export class ChatController {
   async stream(
     @Body() body: ChatRequest,
     @CurrentPrincipal() principal: Principal,
-    @AdmissionLease() lease: HeldLease | undefined,
+    @AdmissionLease() lease: RequestLease | undefined,
     @SseSignal() left: AbortSignal,
     @Res() response: Response,
   ): Promise<Observable<MessageEvent>> {

@@ -5,12 +5,12 @@ import { ServiceError } from '../common/service-error.js';
 import type { ModelConfig, TierConfig } from '../config/config.js';
 import type { RequestContext } from '../http/request/request-context.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import type { HeldLease } from '../throttling/held-lease.js';
+import type { RequestLease } from '../throttling/request-lease.js';
 import { CallTrace } from '../upstreams/completion/call-trace.js';
 import { CLIENT_GONE, type CompletionStream } from '../upstreams/completion/completion-stream.js';
 import { ModelRouter } from '../upstreams/model-router.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
-import { knownTokens } from '../usage/record/token-counts.js';
+import { quotaTokens } from '../usage/record/token-counts.js';
 import { DEFAULT_TEMPERATURE, type ChatRequest } from './request/chat-request.dto.js';
 import { withinGrant } from './request/token-demand.js';
 import { headersDue } from './stream/header-wait.js';
@@ -26,7 +26,7 @@ export interface ChatCaller {
   readonly left: AbortSignal;
   readonly requestId: string;
   /** The reservation from the limits of the account, if the account has limits. */
-  readonly lease?: HeldLease | undefined;
+  readonly lease?: RequestLease | undefined;
   /** The request, if observers of the request wait for the usage record of the stream. */
   readonly context?: RequestContext;
 }
@@ -74,7 +74,7 @@ export class ChatService {
       remove();
       left.removeEventListener('abort', leave);
       const record = entry.end(failure, trace, request.messages);
-      lease?.settle(knownTokens(record));
+      lease?.settle(quotaTokens(record));
     });
     left.addEventListener('abort', leave);
     try {

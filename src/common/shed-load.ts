@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Tally } from './counts/tally.js';
+import { LabeledCounter } from './counts/labeled-counter.js';
 
 /** The reasons why the process refuses a request, or cuts a connection, to protect its other callers. */
 export const SHED_REASONS = [
@@ -34,7 +34,7 @@ export type ShedReason = (typeof SHED_REASONS)[number];
 /** Counts refused requests and cut connections by reason, for metrics. Every kind of load shedding has one reason here. */
 @Injectable()
 export class ShedLoad {
-  readonly counts = new Tally<ShedReason>(SHED_REASONS);
+  readonly counts = new LabeledCounter<ShedReason>(SHED_REASONS);
 
   note(reason: ShedReason): void {
     this.counts.add(reason);

@@ -1,7 +1,8 @@
 /** A duration in seconds as text for people: "45 seconds", "3 minutes". Minutes and hours are rounded up. */
 export function waitingTime(seconds: number): string {
   if (seconds < 60) return counted(seconds, 'second');
-  if (seconds < 3600) return counted(Math.ceil(seconds / 60), 'minute');
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 60) return counted(minutes, 'minute');
   return counted(Math.ceil(seconds / 3600), 'hour');
 }
 

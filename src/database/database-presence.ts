@@ -9,7 +9,7 @@ export type Presence = 'there' | 'away';
  */
 export abstract class DatabasePresence {
   /** Whether the database is known to be unavailable. */
-  abstract readonly isAway: boolean;
+  abstract readonly isUnavailable: boolean;
 
   /** Checks the database now. Callers at the same time share one check. Never throws, and takes 1.5 s at most. */
   abstract check(): Promise<Presence>;
@@ -17,7 +17,7 @@ export abstract class DatabasePresence {
 
 /** An embedded database runs inside the process. It can be slow or damaged, but it is always reachable. */
 export class EmbeddedPresence extends DatabasePresence {
-  readonly isAway = false;
+  readonly isUnavailable = false;
 
   check(): Promise<Presence> {
     return Promise.resolve('there');

@@ -2,7 +2,7 @@ import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { createClient, ErrorReply } from '@redis/client';
 import { OutageLog } from '../common/outage-log.js';
 import { within } from '../common/timers/within.js';
-import { isUnknownScript, RedisAway } from './redis-away.js';
+import { isUnknownScript, RedisUnavailable } from './redis-unavailable.js';
 import { RedisSlow } from './redis-slow.js';
 import { SilenceWatch } from './silence-watch.js';
 
@@ -58,7 +58,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     this.client.on('ready', () => void this.probe());
   }
 
-  get isAway(): boolean {
+  get isUnavailable(): boolean {
     return !this.isUsable || !this.client.isReady;
   }
 
@@ -67,7 +67,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     this.onBack.push(listener);
   }
 
-  whenAway(listener: () => void): void {
+  whenUnavailable(listener: () => void): void {
     this.onAway.push(listener);
   }
 
@@ -75,14 +75,14 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     this.connect();
     await within(this.firstReady(), CONNECT_TIMEOUT_MS, () => new Error('no answer')).catch((error: unknown) => {
-      if (this.isAway) this.log.away(`${this.lastFailure}, ${reasonOf(error)}`);
+      if (this.isUnavailable) this.log.away(`${this.lastFailure}, ${reasonOf(error)}`);
     });
   }
 
   /**
    * Runs commands on the client, and waits one second at most for their outcome.
    *
-   * @throws {RedisAway} when Redis is unavailable.
+   * @throws {RedisUnavailable} when Redis is unavailable.
    * @throws {RedisSlow} when the answer does not come in time, or when too many commands wait already.
    * @example const count = await redis.run((client) => client.zCard('replicas'));
    */
@@ -93,7 +93,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   /**
    * Runs commands that no request waits for. There is no time limit, so a slow Redis gets the time that it needs.
    *
-   * @throws {RedisAway} when Redis is unavailable.
+   * @throws {RedisUnavailable} when Redis is unavailable.
    * @throws {RedisSlow} when too many commands wait already.
    */
   async runPatiently<T>(commands: (client: RedisClient) => Promise<T>): Promise<T> {
@@ -113,7 +113,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async attempt<T>(run: () => Promise<T>): Promise<T> {
-    if (this.isAway) throw new RedisAway(this.lastFailure, false);
+    if (this.isUnavailable) throw new RedisUnavailable(this.lastFailure, false);
     try {
       return await run();
     } catch (error) {
@@ -121,7 +121,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
       if (!(error instanceof Error) || isUnknownScript(error) || error instanceof RedisSlow) throw error;
       if (error.message === QUEUE_IS_FULL) throw new RedisSlow(false, error);
       this.goAway(reasonOf(error));
-      throw error instanceof RedisAway ? error : new RedisAway(reasonOf(error), true, { cause: error });
+      throw error instanceof RedisUnavailable ? error : new RedisUnavailable(reasonOf(error), true, { cause: error });
     }
   }
 
@@ -147,7 +147,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async firstReady(): Promise<void> {
-    if (this.isAway) await new Promise<void>((resolve) => this.onBack.push(resolve));
+    if (this.isUnavailable) await new Promise<void>((resolve) => this.onBack.push(resolve));
   }
 
   private async look(): Promise<void> {
@@ -159,7 +159,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   private async probe(): Promise<void> {
     if (this.isUsable || this.isClosed || !this.client.isReady) return;
     try {
-      await within(this.client.ping(), PROBE_WAIT_MS, () => new RedisAway('no answer in time', true));
+      await within(this.client.ping(), PROBE_WAIT_MS, () => new RedisUnavailable('no answer in time', true));
     } catch (error) {
       this.lastFailure = reasonOf(error);
       this.reconnect();

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { RedisAway } from './redis-away.js';
+import { RedisUnavailable } from './redis-unavailable.js';
 import type { RedisConnection } from './redis-connection.js';
 import { REDIS } from './redis.js';
 
@@ -15,7 +15,7 @@ export class RedisHealth {
       await this.redis.run((client) => client.ping());
       return true;
     } catch (error) {
-      return !(error instanceof RedisAway);
+      return !(error instanceof RedisUnavailable);
     }
   }
 }

@@ -1,21 +1,32 @@
-import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import { SetMetadata, type CustomDecorator, type Type } from '@nestjs/common';
 import type { TierConfig } from '../config/config.js';
 import type { TokenDemand } from './limit-store.js';
 
 export const LIMITED_BY_TIER = Symbol('LIMITED_BY_TIER');
 
-/** Returns the tokens that a request may use. The body is parsed, but not validated. An invalid body needs no tokens. */
-export type TokensOf = (body: unknown, tier: TierConfig) => TokenDemand;
+/** How the requests of a route use tokens. */
+export interface TokenUse<Body extends object = object> {
+  /** The class of the route's `@Body()`. A request with an invalid body uses no tokens. */
+  readonly body: Type<Body>;
+  /** Returns the tokens that a request with this body may use. The body is valid. */
+  tokensOf(body: Body, tier: TierConfig): TokenDemand;
+}
 
-const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
-
-/** For routes whose requests use no tokens. An account without remaining tokens may still use these routes. */
-export const usesNoTokens: TokensOf = () => NO_TOKENS;
+/** The metadata of a route that is {@link LimitedByTier}. */
+export interface RouteLimits {
+  readonly tokenUse?: TokenUse | undefined;
+}
 
 /**
  * Counts requests to this route, or to all routes of a controller, against the limits of the account's tier.
  *
- * @param tokensOf returns the tokens that a request may use. By default, requests use no tokens.
+ * @param tokenUse how the requests use tokens. Without it, requests use no tokens, and an account without remaining tokens
+ *   may still use the route.
+ *
+ * @example
+ * ```ts
+ * @LimitedByTier({ body: Summary, tokensOf: ({ text }) => ({ atLeast: 1, atMost: text.length }) })
+ * ```
  */
-export const LimitedByTier = (tokensOf: TokensOf = usesNoTokens): CustomDecorator<symbol> =>
-  SetMetadata(LIMITED_BY_TIER, tokensOf);
+export const LimitedByTier = <Body extends object>(tokenUse?: TokenUse<Body>): CustomDecorator<symbol> =>
+  SetMetadata(LIMITED_BY_TIER, { tokenUse });

@@ -1,25 +1,14 @@
-import { Global, Module, type DynamicModule, type ExecutionContext, type Type } from '@nestjs/common';
-import { ThrottlerModule } from '@nestjs/throttler';
-import type { Request } from 'express';
-import { principalOf } from '../auth/principal/current-principal.decorator.js';
+import { Global, Module, type DynamicModule, type Type } from '@nestjs/common';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
-import { HeldSlots } from './held-slots.js';
 import { InProcessLimitStore } from './in-process/in-process-limit-store.js';
-import { LimitOutages } from './limit-outages.js';
+import { LimitFallback } from './limit-fallback.js';
 import { LimitStore } from './limit-store.js';
 import { StreamPlaces } from './process-load/stream-places.js';
 import { RedisLimitStore } from './redis/redis-limit-store.js';
 import { TierThrottlerGuard } from './tier-throttler.guard.js';
 import { NoTokensUsed, TokensUsed } from './tokens/tokens-used.js';
-
-const MINUTE_MS = 60_000;
-
-/** A missing limit means unlimited. */
-function requestsPerMinute(context: ExecutionContext): number {
-  return principalOf(context.switchToHttp().getRequest<Request>()).tier.requestsPerMinute ?? Infinity;
-}
 
 export interface ThrottlingOptions {
   /** Counts the use of limits. By default, the store counts in Redis if REDIS_URL is set, otherwise in this process. */
@@ -35,36 +24,26 @@ export class ThrottlingModule {
   static register({ limitStore, tokensUsed }: ThrottlingOptions = {}): DynamicModule {
     return {
       module: ThrottlingModule,
-      imports: [
-        RedisModule,
-        // The throttler's own storage counts nothing, because it checks one limit at a time. Our limits are checked together.
-        ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: requestsPerMinute }]),
-        ...(tokensUsed === undefined ? [] : [tokensUsed]),
-      ],
+      imports: [RedisModule, ...(tokensUsed === undefined ? [] : [tokensUsed])],
       providers: [
         TierThrottlerGuard,
-        HeldSlots,
         StreamPlaces,
+        LimitFallback,
         ...(tokensUsed === undefined ? [{ provide: TokensUsed, useClass: NoTokensUsed }] : []),
         {
-          provide: LimitOutages,
-          inject: [REDIS],
-          useFactory: (redis: RedisConnection | undefined) => new LimitOutages(redis),
-        },
-        {
           provide: LimitStore,
-          inject: [TokensUsed, LimitOutages, REDIS],
-          useFactory: (used: TokensUsed, outages: LimitOutages, redis: RedisConnection | undefined) =>
-            limitStore ?? defaultStore(used, outages, redis),
+          inject: [TokensUsed, LimitFallback, REDIS],
+          useFactory: (used: TokensUsed, fallback: LimitFallback, redis: RedisConnection | undefined) =>
+            limitStore ?? defaultStore(used, fallback, redis),
         },
       ],
-      exports: [TierThrottlerGuard, LimitStore, LimitOutages, HeldSlots],
+      exports: [TierThrottlerGuard, LimitStore, LimitFallback, StreamPlaces],
     };
   }
 }
 
-function defaultStore(tokensUsed: TokensUsed, outages: LimitOutages, redis: RedisConnection | undefined): LimitStore {
+function defaultStore(tokensUsed: TokensUsed, fallback: LimitFallback, redis: RedisConnection | undefined): LimitStore {
   return redis === undefined
     ? new InProcessLimitStore({ tokensUsed })
-    : new RedisLimitStore(redis, tokensUsed, outages);
+    : new RedisLimitStore(redis, tokensUsed, fallback);
 }

@@ -1,49 +1,61 @@
 import { Inject, Injectable, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import {
-  InjectThrottlerOptions,
-  InjectThrottlerStorage,
-  ThrottlerGuard,
-  type ThrottlerModuleOptions,
-  type ThrottlerRequest,
-  type ThrottlerStorage,
-} from '@nestjs/throttler';
+import { ThrottlerGuard, type ThrottlerRequest, type ThrottlerStorage } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../auth/principal/principal.js';
-import { JsonBodyGuard } from '../http/body/json-body.guard.js';
-import { HeldLease } from './held-lease.js';
-import { HeldSlots } from './held-slots.js';
+import type { ServiceError } from '../common/service-error.js';
+import { RequestBodies } from '../http/body/request-bodies.js';
+import { RequestLease } from './request-lease.js';
 import { refusalError, setLimitHeaders } from './limit-answer.js';
-import { LimitStore, type TierLimits, type TokenDemand } from './limit-store.js';
-import { LIMITED_BY_TIER, usesNoTokens, type TokensOf } from './limited-by-tier.decorator.js';
+import { LimitStore, type LimitName, type Refusal, type TierLimits, type TokenDemand } from './limit-store.js';
+import { LIMITED_BY_TIER, type RouteLimits, type TokenUse } from './limited-by-tier.decorator.js';
 import { OPENS_STREAM } from './process-load/opens-stream.decorator.js';
 import { StreamPlaces } from './process-load/stream-places.js';
 
-/** Global guard: enforces the limits of the tier on routes that are `@LimitedByTier()`. Counts by account. */
+declare module '../http/request/request-context.js' {
+  interface RequestContext {
+    /** The limit of the tier that has refused the request. */
+    refusedBy?: LimitName;
+  }
+}
+
+const MINUTE_MS = 60_000;
+const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
+
+/** The library requires a storage, but asks it about one limit at a time. {@link LimitStore} counts all limits together. */
+const NO_STORAGE: ThrottlerStorage = {
+  increment: () => Promise.reject(new Error('TierThrottlerGuard counts in LimitStore only.')),
+};
+
+/**
+ * Global guard: enforces the limits of the tier on routes that are `@LimitedByTier()`. Counts by account.
+ *
+ * The guard replaces the step of the library that counts. The library still finds the limit of the request: that of the tier,
+ * or that of a route with `@Throttle()`.
+ */
 @Injectable()
 export class TierThrottlerGuard extends ThrottlerGuard {
   constructor(
-    @InjectThrottlerOptions() options: ThrottlerModuleOptions,
-    @InjectThrottlerStorage() unused: ThrottlerStorage,
-    reflector: Reflector,
+    // Without these tokens, Nest would use the tokens of the parent's parameters.
+    @Inject(Reflector) reflector: Reflector,
     @Inject(LimitStore) private readonly limits: LimitStore,
-    private readonly bodies: JsonBodyGuard,
-    private readonly slots: HeldSlots,
+    private readonly bodies: RequestBodies,
     private readonly places: StreamPlaces,
   ) {
-    super(options, unused, reflector);
+    super([{ ttl: MINUTE_MS, limit: requestsPerMinute }], NO_STORAGE, reflector);
   }
 
   protected override shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return Promise.resolve(this.tokensOf(context) === undefined);
+    return Promise.resolve(this.routeLimits(context) === undefined);
   }
 
   /** @param limit requests per minute, or `Infinity` when neither the tier nor the route has such a limit. */
   protected override async handleRequest({ context, limit }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const response = http.getResponse<Response>();
-    const principal = principalOf(http.getRequest<Request>());
+    const request = http.getRequest<Request>();
+    const principal = principalOf(request);
     const { concurrentStreams, tokensPerDay } = principal.tier;
     const requestsPerMinute = limit === Infinity ? undefined : limit;
     const limits: TierLimits = { requestsPerMinute, concurrentStreams, tokensPerDay };
@@ -53,25 +65,28 @@ export class TierThrottlerGuard extends ThrottlerGuard {
       return true;
     }
 
-    const needed = this.tokensOf(context) === usesNoTokens ? { ...limits, tokensPerDay: undefined } : limits;
+    const tokenUse = this.routeLimits(context)?.tokenUse;
+    const needed = tokenUse === undefined ? { ...limits, tokensPerDay: undefined } : limits;
     const certain = this.limits.foresee?.(principal.accountId, needed);
     if (certain !== undefined) {
       setLimitHeaders(response, this.headerPrefix, certain.state);
-      throw refusalError(certain, undefined);
+      throw refused(request, certain, undefined);
     }
     const overload = opensStream ? this.places.refusal() : undefined;
     if (overload !== undefined) {
       setLimitHeaders(response, this.headerPrefix, await this.limits.peek(principal.accountId, limits));
       throw overload;
     }
-    // The body determines how many tokens the request may use. A request with an invalid body counts too.
-    const wrongBody = await this.readBody(context);
+    // The body determines how many tokens the request may use. A request with an invalid body counts too, and
+    // RequestBodyGuard refuses the request afterwards.
+    const { error } = await this.bodies.read(context, tokenUse?.body);
     const leavePlace = opensStream ? this.places.take(response) : undefined;
-    await this.admit(context, principal, limits, response).catch((refusal: unknown) => {
-      leavePlace?.();
-      throw refusal;
-    });
-    if (wrongBody !== undefined) throw wrongBody;
+    await this.admit(context, principal, limits, error === undefined ? tokenUse : undefined).catch(
+      (refusal: unknown) => {
+        leavePlace?.();
+        throw refusal;
+      },
+    );
     return true;
   }
 
@@ -79,34 +94,28 @@ export class TierThrottlerGuard extends ThrottlerGuard {
   private async takePlace(context: ExecutionContext, response: Response): Promise<void> {
     const overload = this.places.refusal();
     if (overload !== undefined) throw overload;
-    await this.bodies.canActivate(context);
-    this.places.take(response);
+    const { error } = await this.bodies.read(context);
+    if (error === undefined) this.places.take(response);
   }
 
+  /** @param tokenUse `undefined` when the request uses no tokens. */
   private async admit(
     context: ExecutionContext,
     { accountId, tier }: Principal,
     limits: TierLimits,
-    response: Response,
+    tokenUse: TokenUse | undefined,
   ): Promise<void> {
-    const request = context.switchToHttp().getRequest<Request>();
-    const demand = limits.tokensPerDay === undefined ? undefined : this.tokensOf(context)?.(request.body, tier);
-    const tokens: TokenDemand = demand ?? { atLeast: 0, atMost: 0 };
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const body = request.body as object | undefined;
+    const usesTokens = limits.tokensPerDay !== undefined && body !== undefined;
+    const tokens = (usesTokens ? tokenUse?.tokensOf(body, tier) : undefined) ?? NO_TOKENS;
     const admission = await this.limits.admit({ accountId, limits, tokens });
     setLimitHeaders(response, this.headerPrefix, admission.state);
-    if (!admission.admitted) throw refusalError(admission, tokens.atLeast);
-    const holdsSlot = limits.concurrentStreams !== undefined;
-    request.context.lease = new HeldLease(admission.lease, response, this.slots, holdsSlot);
-  }
-
-  /** Reads the body. Returns the error when the body cannot be accepted. */
-  private async readBody(context: ExecutionContext): Promise<Error | undefined> {
-    try {
-      await this.bodies.canActivate(context);
-      return undefined;
-    } catch (error) {
-      return error as Error;
-    }
+    if (!admission.admitted) throw refused(request, admission, tokens.atLeast);
+    const holdsPlace = limits.concurrentStreams !== undefined;
+    request.context.lease = new RequestLease(admission.lease, response, this.places, holdsPlace);
   }
 
   private opensStream(context: ExecutionContext): boolean {
@@ -116,10 +125,21 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     );
   }
 
-  private tokensOf(context: ExecutionContext): TokensOf | undefined {
-    return this.reflector.getAllAndOverride<TokensOf | undefined>(LIMITED_BY_TIER, [
+  private routeLimits(context: ExecutionContext): RouteLimits | undefined {
+    return this.reflector.getAllAndOverride<RouteLimits | undefined>(LIMITED_BY_TIER, [
       context.getHandler(),
       context.getClass(),
     ]);
   }
+}
+
+/** Returns the error for a refusal, and notes the limit for the observers of the request. */
+function refused({ context }: Request, refusal: Refusal, needed: number | undefined): ServiceError {
+  context.refusedBy = refusal.refusedBy;
+  return refusalError(refusal, needed);
+}
+
+/** A missing limit means unlimited. */
+function requestsPerMinute(context: ExecutionContext): number {
+  return principalOf(context.switchToHttp().getRequest<Request>()).tier.requestsPerMinute ?? Infinity;
 }

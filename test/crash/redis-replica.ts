@@ -1,6 +1,6 @@
-import { RedisAway } from '../../src/redis/redis-away.js';
+import { RedisUnavailable } from '../../src/redis/redis-unavailable.js';
 import { RedisConnection, type RedisClient } from '../../src/redis/redis-connection.js';
-import { LimitOutages } from '../../src/throttling/limit-outages.js';
+import { LimitFallback } from '../../src/throttling/limit-fallback.js';
 import type { Lease } from '../../src/throttling/limit-store.js';
 import { RedisLimitStore } from '../../src/throttling/redis/redis-limit-store.js';
 import { NoTokensUsed } from '../../src/throttling/tokens/tokens-used.js';
@@ -24,7 +24,7 @@ class LossyConnection extends RedisConnection {
     const answer = loses === 'before' ? undefined : await super.runPatiently(commands);
     if (loses === undefined) return answer as T;
     this.lost++;
-    throw new RedisAway('The connection was cut.', true);
+    throw new RedisUnavailable('The connection was cut.', true);
   }
 
   /** Tells whoever waits for Redis that it answers again. */
@@ -43,7 +43,7 @@ export class Replica {
 
   static async start(url: string): Promise<Replica> {
     const connection = new LossyConnection(url);
-    const store = new RedisLimitStore(connection, new NoTokensUsed(), new LimitOutages(connection));
+    const store = new RedisLimitStore(connection, new NoTokensUsed(), new LimitFallback());
     await connection.onModuleInit();
     return new Replica(connection, store);
   }

@@ -178,7 +178,7 @@ function collectGarbage(): void {
 
 function besideRedis(sources: MetricsSources): MetricsSources {
   return Object.assign(Object.create(MetricsSources.prototype) as MetricsSources, sources, {
-    redis: { isAway: false } as RedisConnection,
+    redis: { isUnavailable: false } as RedisConnection,
   });
 }
 

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { TokensUsed } from '../../src/index.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ChatRequest, TokensUsed } from '../../src/index.js';
 import { Gate } from '../support/gate.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
@@ -80,6 +80,25 @@ describe('the tokens of a day', () => {
     expect(refused.headers['x-ratelimit-remaining-tokens']).toBe('300');
     expect(stage.provider.calls).toHaveLength(0);
     expect((await ask(key, { max_tokens: LIMIT - USED_BEFORE - 25 })).status).toBe(200);
+  });
+
+  it('are estimated from a body that is validated once', async () => {
+    const validations = vi.spyOn(ChatRequest, 'problems');
+    try {
+      expect((await ask(await keyOf('free'))).status).toBe(200);
+      expect((await ask(await keyOf('free'), { max_tokens: 'many' })).status).toBe(400);
+      expect(validations).toHaveBeenCalledTimes(2);
+    } finally {
+      validations.mockRestore();
+    }
+  });
+
+  it('count a request with an invalid body, which uses no tokens', async () => {
+    const { status, headers } = await ask(await keyOf('counted'), { max_tokens: 'many' });
+
+    expect(status).toBe(400);
+    expect(headers['x-ratelimit-remaining']).toBe('2');
+    expect(headers['x-ratelimit-remaining-tokens']).toBe(String(LIMIT - USED_BEFORE));
   });
 
   it('bound an answer whose length was not asked for by what is left', async () => {

@@ -11,7 +11,6 @@ import { BodiesInFlight } from '../../src/http/body/bodies-in-flight.js';
 import { ClientConnections } from '../../src/http/connections/client-connections.js';
 import { REDIS } from '../../src/redis/redis.js';
 import type { RedisConnection } from '../../src/redis/redis-connection.js';
-import { HeldSlots } from '../../src/throttling/held-slots.js';
 import { LimitStore } from '../../src/throttling/limit-store.js';
 import { StreamPlaces } from '../../src/throttling/process-load/stream-places.js';
 import { UpstreamConnections } from '../../src/upstreams/transport/upstream-connections.js';
@@ -39,7 +38,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/redis/silence-watch.ts', 1],
   ['src/common/outage-log.ts', 2],
   ['src/throttling/redis/replica-count.ts', 1],
-  ['src/throttling/redis/held-leases.ts', 1],
+  ['src/throttling/redis/lease-renewal.ts', 1],
 ]);
 
 /**
@@ -97,7 +96,7 @@ export class Leftovers {
     const bodies = inside<{ all: { arriving: number; bytes: number } }>(get(BodiesInFlight)).all;
     return {
       'open streams': get(OpenStreams).count,
-      'slots of tiers': get(HeldSlots).count,
+      'slots of tiers': get(StreamPlaces).heldInTiers,
       'places for streams': inside<{ taken: number }>(get(StreamPlaces)).taken,
       'bodies that arrive': bodies.arriving,
       'bytes of bodies': bodies.bytes,

@@ -16,13 +16,13 @@ class PickyStore extends UsageStore {
 
   constructor(
     private readonly refused: ReadonlySet<string>,
-    private readonly isAway: (call: number) => boolean = () => false,
+    private readonly isUnavailable: (call: number) => boolean = () => false,
   ) {
     super();
   }
 
   override append(records: readonly UsageRecord[]): Promise<void> {
-    if (this.isAway(this.appends++)) return Promise.reject(new Error('The connection was cut.'));
+    if (this.isUnavailable(this.appends++)) return Promise.reject(new Error('The connection was cut.'));
     if (records.some(({ id }) => this.refused.has(id))) return Promise.reject(new UnstorableData('A bad one.'));
     this.kept.push(...records.map(({ id }) => id));
     return Promise.resolve();

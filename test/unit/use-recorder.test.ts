@@ -59,4 +59,18 @@ describe('the moments of last use', () => {
 
     expect(written).toEqual([[['key', 1_000]]]);
   });
+
+  it('are remembered for a bounded number of credentials', async () => {
+    const touchMany = async (name: string) => {
+      for (let number = 0; number < 100_000; number++) recorder.touch(`${name} ${number}`);
+      await recorder.flush();
+    };
+    await touchMany('first');
+    await touchMany('second');
+
+    const { writtenAt } = recorder as unknown as { writtenAt: ReadonlyMap<string, number> };
+    expect(writtenAt.size).toBe(100_000);
+    expect(writtenAt.has('second 99999')).toBe(true);
+    expect(writtenAt.has('first 0')).toBe(false);
+  });
 });

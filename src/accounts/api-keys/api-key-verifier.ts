@@ -5,7 +5,7 @@ import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
 import { CredentialDatabase } from '../../database/credential-database.js';
 import { DatabasePresence } from '../../database/database-presence.js';
 import { tierNamed } from '../accounts/tier.js';
-import { RecentLookups } from '../credentials/recent-lookups.js';
+import { CredentialCache } from '../credentials/credential-cache.js';
 import { hashApiKey, isWellFormedApiKey } from './api-key-format.js';
 import { ApiKey } from './api-key.entity.js';
 import { RevocationWatch } from './revocation-watch.js';
@@ -32,7 +32,7 @@ interface KnownKey {
 /** Verifies API keys. Called for every request that has an API key. */
 @Injectable()
 export class ApiKeyVerifier {
-  private readonly lookups: RecentLookups<KnownKey>;
+  private readonly lookups: CredentialCache<KnownKey>;
 
   constructor(
     private readonly database: CredentialDatabase,
@@ -43,7 +43,7 @@ export class ApiKeyVerifier {
     @Inject(CLOCK) private readonly now: Clock,
   ) {
     const lookUp = (hashedKeys: readonly string[]) => this.lookUp(hashedKeys);
-    this.lookups = new RecentLookups({ what: 'API keys', lookUp, presence, shedLoad, now });
+    this.lookups = new CredentialCache({ what: 'API keys', lookUp, presence, shedLoad, now });
   }
 
   /**

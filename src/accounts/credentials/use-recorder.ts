@@ -16,7 +16,10 @@ const MAX_IDS = 100_000;
 export abstract class UseRecorder<E extends { readonly id: string }> implements BeforeApplicationShutdown {
   /** Uses that are not written yet: the time of the last use by id, in milliseconds. */
   private readonly unwritten = new Map<string, number>();
-  /** The time of the last write by id, in milliseconds. Contains only writes of the last minute. */
+  /**
+   * The time of the last write by id, in milliseconds, oldest first. Contains only writes of the last minute, and at most
+   * MAX_IDS. A credential that was removed early is written again early.
+   */
   private readonly writtenAt = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> | undefined;
@@ -92,8 +95,18 @@ export abstract class UseRecorder<E extends { readonly id: string }> implements 
       return;
     }
     for (const [id, usedAt] of uses) {
-      this.writtenAt.set(id, this.now());
+      this.noteWrite(id);
       if (this.unwritten.get(id) === usedAt) this.unwritten.delete(id);
+    }
+  }
+
+  private noteWrite(id: string): void {
+    this.writtenAt.delete(id);
+    this.writtenAt.set(id, this.now());
+    if (this.writtenAt.size <= MAX_IDS) return;
+    for (const oldest of this.writtenAt.keys()) {
+      this.writtenAt.delete(oldest);
+      return;
     }
   }
 

@@ -9,7 +9,7 @@ import { CredentialDatabase } from '../../database/credential-database.js';
 import { DatabasePresence } from '../../database/database-presence.js';
 import { isForeignKeyViolation, orUnavailable } from '../../database/queries/query-failure.js';
 import { tierNamed } from '../accounts/tier.js';
-import { RecentLookups } from '../credentials/recent-lookups.js';
+import { CredentialCache } from '../credentials/credential-cache.js';
 import { ExpiredSessions } from './expired-sessions.js';
 import { ABSOLUTE_LIFETIME_MS, hasEnded } from './session-lifetime.js';
 import { generateSessionToken, hashSessionToken, isWellFormedSessionToken } from './session-token.js';
@@ -40,7 +40,7 @@ type KnownSession = Pick<Session, 'lastSeenAt' | 'expiresAt'> & { readonly verif
 /** Creates, verifies and ends sessions. */
 @Injectable()
 export class SessionsService {
-  private readonly lookups: RecentLookups<KnownSession>;
+  private readonly lookups: CredentialCache<KnownSession>;
 
   constructor(
     @InjectRepository(Session) private readonly sessions: Repository<Session>,
@@ -55,7 +55,7 @@ export class SessionsService {
     @Inject(CLOCK) private readonly now: Clock,
   ) {
     const lookUp = (sessionIds: readonly string[]) => this.lookUp(sessionIds);
-    this.lookups = new RecentLookups({ what: 'sessions', lookUp, presence, shedLoad, now });
+    this.lookups = new CredentialCache({ what: 'sessions', lookUp, presence, shedLoad, now });
   }
 
   /**

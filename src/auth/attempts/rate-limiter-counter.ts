@@ -1,23 +1,32 @@
 import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { AttemptCounter, Counted } from './attempt-counters.js';
 
+/** The clock of the limiter and the clock of this class may be read at slightly different times. */
+const CLOCK_TOLERANCE_MS = 10;
+
 /** Counts with a limiter of rate-limiter-flexible. */
 export class RateLimiterCounter implements AttemptCounter {
   constructor(private readonly limiter: RateLimiterAbstract) {}
 
   async count(key: string): Promise<Counted> {
     try {
-      await this.limiter.consume(key);
+      const { msBeforeNext } = await this.limiter.consume(key);
+      const windowEndsAt = performance.now() + msBeforeNext;
+      return { allowed: true, withdraw: () => this.giveBack(key, windowEndsAt) };
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       return { allowed: false, retryAfterMs: refusal.msBeforeNext };
     }
-    return { allowed: true, withdraw: () => this.giveBack(key) };
   }
 
-  private async giveBack(key: string): Promise<void> {
-    // When the window is over, there is nothing to give back. A point for an empty window would allow one attempt too many.
+  /**
+   * Gives an attempt back if its window is not over. A point for an empty window, or for the next window, would allow one
+   * attempt too many.
+   */
+  private async giveBack(key: string, windowEndsAt: number): Promise<void> {
+    const leftMs = windowEndsAt - performance.now();
     const window = await this.limiter.get(key);
-    if (window !== null && window.consumedPoints > 0) await this.limiter.reward(key);
+    if (window === null || window.consumedPoints === 0 || window.msBeforeNext > leftMs + CLOCK_TOLERANCE_MS) return;
+    await this.limiter.reward(key);
   }
 }

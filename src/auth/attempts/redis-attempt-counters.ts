@@ -1,5 +1,5 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { RedisAway } from '../../redis/redis-away.js';
+import { RedisUnavailable } from '../../redis/redis-unavailable.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import {
   AttemptCounters,
@@ -92,7 +92,7 @@ async function unlessAway<T>(shared: () => Promise<T>, alone: () => Promise<T>):
   try {
     return await shared();
   } catch (error) {
-    if (error instanceof RedisAway) return alone();
+    if (error instanceof RedisUnavailable) return alone();
     throw error;
   }
 }

@@ -88,9 +88,4 @@ export class ChatRequest {
   static problems(body: object): Iterable<ErrorDetail> {
     return chatRequestProblems(body);
   }
-
-  static accepts(body: object): boolean {
-    const [first] = chatRequestProblems(body);
-    return first === undefined;
-  }
 }

@@ -1,15 +1,13 @@
 import type { TierConfig } from '../../config/config.js';
 import type { Lease, TokenDemand } from '../../throttling/limit-store.js';
 import { estimatePromptTokens } from '../../usage/record/token-estimate.js';
-import { ChatRequest } from './chat-request.dto.js';
+import type { ChatRequest } from './chat-request.dto.js';
 
 /** The number of tokens to reserve for an answer without a limit. */
 const USUAL_ANSWER_TOKENS = 1024;
 
-/** Estimates the tokens to reserve from the daily quota of the account. An invalid body uses no tokens. */
-export function tokenDemand(body: unknown, tier: TierConfig): TokenDemand {
-  if (typeof body !== 'object' || body === null || !ChatRequest.accepts(body)) return { atLeast: 0, atMost: 0 };
-  const request = body as ChatRequest;
+/** Estimates the tokens to reserve from the daily quota of the account. */
+export function tokenDemand(request: ChatRequest, tier: TierConfig): TokenDemand {
   const asked = request.max_tokens;
   // A limit above the tier's maximum is invalid, and the request is rejected later.
   if (asked !== undefined && asked > (tier.maxTokens ?? Infinity)) return { atLeast: 0, atMost: 0 };

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Buckets } from '../../common/counts/buckets.js';
+import { Histogram } from '../../common/counts/histogram.js';
 import { GapClock } from './gap-clock.js';
 
 /** The bounds of the buckets, in milliseconds. */
@@ -8,7 +8,7 @@ const BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_00
 /** Counts the time that clients wait between two texts, by model. Counting starts at the call of {@link ChunkGaps.count}. */
 @Injectable()
 export class ChunkGaps {
-  readonly byModel = new Map<string, Buckets>();
+  readonly byModel = new Map<string, Histogram>();
   private isCounted = false;
 
   /** Starts the counting for new streams. */
@@ -20,7 +20,7 @@ export class ChunkGaps {
   clock(model: string): GapClock | undefined {
     if (!this.isCounted) return undefined;
     let gaps = this.byModel.get(model);
-    if (gaps === undefined) this.byModel.set(model, (gaps = new Buckets(BOUNDS)));
+    if (gaps === undefined) this.byModel.set(model, (gaps = new Histogram(BOUNDS)));
     return new GapClock(gaps);
   }
 }

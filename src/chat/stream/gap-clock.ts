@@ -1,11 +1,11 @@
-import type { Buckets } from '../../common/counts/buckets.js';
+import type { Histogram } from '../../common/counts/histogram.js';
 
 /** Measures the gaps between the texts of one stream, without the time that the client itself needs. */
 export class GapClock {
   private since: number | undefined;
 
   /** @param gaps receives the gaps, in milliseconds. */
-  constructor(private readonly gaps: Buckets) {}
+  constructor(private readonly gaps: Histogram) {}
 
   /** Call this when a text arrives. */
   text(): void {

@@ -1,4 +1,4 @@
-import { count, shortDay } from './figures.js';
+import { count, shortDay } from './number-text.js';
 
 /** One kind of counted value. The first series is at the bottom of each bar. */
 export interface Series {

@@ -1,7 +1,7 @@
 import type { TierConfig } from '../../config/config.js';
 import type { LimitState } from '../../throttling/limit-store.js';
 import { waitingTime } from '../waiting-time.js';
-import { count } from './figures.js';
+import { count } from './number-text.js';
 
 export interface LimitsSectionProps {
   readonly tier: TierConfig;

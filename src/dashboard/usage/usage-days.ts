@@ -1,7 +1,6 @@
 import { ServiceError } from '../../common/service-error.js';
-import { startOfDay, usagePeriod, type UsagePeriod } from '../../usage/reports/usage-period.js';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS, startOfDay, utcDay } from '../../common/utc-day.js';
+import { usagePeriod, type UsagePeriod } from '../../usage/reports/usage-period.js';
 
 /** The lengths of the period that the user can choose, in days, including today. */
 export const RANGES = [7, 30, 90] as const;
@@ -24,15 +23,11 @@ export function rangeOf(days: unknown): Range {
 
 /** The period of the last `range` days, including today. */
 export function lastDays(range: Range, now: number): UsagePeriod {
-  return usagePeriod({ from: dayOf(startOfDay(now) - (range - 1) * DAY_MS) }, now);
+  return usagePeriod({ from: utcDay(startOfDay(now) - (range - 1) * DAY_MS) }, now);
 }
 
 /** Every day of the period as `YYYY-MM-DD`, oldest first. */
 export function daysOf({ from, to }: UsagePeriod): readonly string[] {
   const count = Math.round((to.getTime() - from.getTime()) / DAY_MS);
-  return Array.from({ length: count }, (_, index) => dayOf(from.getTime() + index * DAY_MS));
-}
-
-function dayOf(moment: number): string {
-  return new Date(moment).toISOString().slice(0, 10);
+  return Array.from({ length: count }, (_, index) => utcDay(from.getTime() + index * DAY_MS));
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { cost, count, tokens } from './figures.js';
+import { cost, count, tokens } from './number-text.js';
 import type { UsageSum } from './usage-sum.js';
 
 export interface UsageLine {

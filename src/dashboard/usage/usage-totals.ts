@@ -1,6 +1,5 @@
-import { ServiceError } from '../../common/service-error.js';
-import { startOfDay } from '../../usage/reports/usage-period.js';
-import type { UsageReports, UsageRow } from '../../usage/reports/usage-reports.js';
+import { startOfDay } from '../../common/utc-day.js';
+import { TooManyRows, type UsageReports, type UsageRow } from '../../usage/reports/usage-reports.js';
 import { UsageSum } from './usage-sum.js';
 
 /** The credential of a request, as the table by key distinguishes credentials. */
@@ -23,7 +22,7 @@ export class UsageTotals {
       this.add(await reports.daily(accountId, from, to));
     } catch (error) {
       const middle = new Date(startOfDay((from.getTime() + to.getTime()) / 2));
-      if (!isTooLong(error) || middle <= from) throw error;
+      if (!(error instanceof TooManyRows) || middle <= from) throw error;
       await this.read(reports, accountId, from, middle);
       await this.read(reports, accountId, middle, to);
     }
@@ -53,8 +52,4 @@ function sumIn(sums: Map<string, UsageSum>, name: string): UsageSum {
   let sum = sums.get(name);
   if (sum === undefined) sums.set(name, (sum = new UsageSum()));
   return sum;
-}
-
-function isTooLong(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'invalid_request';
 }

@@ -1,7 +1,7 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { LimitsSection, type LimitsSectionProps } from './limits-section.js';
 import { RANGES, type Range } from './usage-days.js';
-import { UsageFigures } from './usage-figures.js';
+import { UsageSummary } from './usage-summary.js';
 import type { UsageTotals } from './usage-totals.js';
 
 export interface UsageViewProps extends LimitsSectionProps {
@@ -50,7 +50,7 @@ function Used({ totals, days, keys, hasPrices }: Pick<UsageViewProps, 'totals' |
     );
   }
   if (totals.total.requests > 0) {
-    return <UsageFigures totals={totals} days={days} keys={keys} hasPrices={hasPrices} />;
+    return <UsageSummary totals={totals} days={days} keys={keys} hasPrices={hasPrices} />;
   }
   return (
     <div class="empty-state">

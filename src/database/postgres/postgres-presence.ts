@@ -26,15 +26,15 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
   private checking: Promise<Presence> | undefined;
   private redialing: NodeJS.Timeout | undefined;
   private lastFailure = '';
-  private isKnownAway = false;
+  private isKnownUnavailable = false;
   private isClosed = false;
 
   constructor(private readonly url: string) {
     super();
   }
 
-  override get isAway(): boolean {
-    return this.isKnownAway;
+  override get isUnavailable(): boolean {
+    return this.isKnownUnavailable;
   }
 
   /** Opens the connection in advance, because a busy database may not accept a new connection later. */
@@ -52,7 +52,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
 
   override async check(): Promise<Presence> {
     if (this.isClosed) return 'there';
-    if (this.isAway) return 'away';
+    if (this.isUnavailable) return 'away';
     return (this.checking ??= this.ask().finally(() => (this.checking = undefined)));
   }
 
@@ -116,8 +116,8 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
   }
 
   private goAway(): void {
-    if (this.isAway || this.isClosed) return;
-    this.isKnownAway = true;
+    if (this.isUnavailable || this.isClosed) return;
+    this.isKnownUnavailable = true;
     this.log.away(this.lastFailure);
     this.redialSoon();
   }
@@ -128,15 +128,15 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
   }
 
   private async redial(): Promise<void> {
-    const isThere = this.isAway ? await this.dial() : (await this.check()) === 'there';
+    const isThere = this.isUnavailable ? await this.dial() : (await this.check()) === 'there';
     this.redialing = undefined;
     if (this.isClosed) return;
     if (!isThere) {
       this.redialSoon();
       return;
     }
-    if (this.isAway) this.log.back();
-    this.isKnownAway = false;
+    if (this.isUnavailable) this.log.back();
+    this.isKnownUnavailable = false;
   }
 }
 

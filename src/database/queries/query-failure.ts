@@ -45,9 +45,14 @@ export async function orUnavailable<T>(query: Promise<T>): Promise<T> {
     return await query;
   } catch (error) {
     if (isUniqueViolation(error) || isForeignKeyViolation(error)) throw error;
-    throw new ServiceError('unavailable', 'The database is unavailable. Try again in a moment.', {
-      cause: error,
-      retryAfterSeconds: 1,
-    });
+    throw databaseUnavailable(error);
   }
+}
+
+/** Creates the error for a request that needs the database while the database is unavailable. */
+export function databaseUnavailable(cause: unknown): ServiceError {
+  return new ServiceError('unavailable', 'The database is unavailable. Try again in a moment.', {
+    cause,
+    retryAfterSeconds: 1,
+  });
 }

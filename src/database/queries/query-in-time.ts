@@ -16,10 +16,10 @@ const RETRY_AFTER_SECONDS = 1;
  * The database is unavailable: it refuses connections, has lost them, or does not answer on a connection that no other
  * query uses.
  */
-export class DatabaseAway extends Error {
+export class DatabaseUnavailable extends Error {
   constructor(cause: unknown) {
     super('The database is unavailable.', { cause });
-    this.name = 'DatabaseAway';
+    this.name = 'DatabaseUnavailable';
   }
 }
 
@@ -33,7 +33,7 @@ class TooSlow extends Error {
 /**
  * Returns the outcome of a query. The outcome is at most a second old.
  *
- * @throws {DatabaseAway} if the database is unavailable.
+ * @throws {DatabaseUnavailable} if the database is unavailable.
  * @throws {ServiceError} `unavailable` if the database is available, but slow or failing.
  */
 export async function queryInTime<T>(query: () => Promise<T>, presence: DatabasePresence): Promise<T> {
@@ -46,9 +46,9 @@ export async function queryInTime<T>(query: () => Promise<T>, presence: Database
       if (performance.now() - askedAt <= LONGEST_MS) return outcome;
       failure = new TooSlow();
     } catch (error) {
-      if (error instanceof DatabaseAway) throw error;
+      if (error instanceof DatabaseUnavailable) throw error;
       failure = error;
-      if ((await presence.check()) === 'away') throw new DatabaseAway(error);
+      if ((await presence.check()) === 'away') throw new DatabaseUnavailable(error);
       if (!isWorthRetrying(error)) break;
     }
   }
@@ -66,7 +66,7 @@ async function unlessAway<T>(work: Promise<T>, presence: DatabasePresence): Prom
     if (error !== doubt) throw error;
   }
   const verdict = presence.check().then((state) => {
-    if (state === 'away') throw new DatabaseAway(doubt);
+    if (state === 'away') throw new DatabaseUnavailable(doubt);
     return work;
   });
   return Promise.race([work, verdict]);

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { refuseExpectation } from '../routing/edge-of-routing.js';
+import { refuseExpectation } from '../routing/outer-middleware.js';
 import type { RequestHandler } from './client-connection.js';
 import type { ClientConnections } from './client-connections.js';
 import { answerClientErrors } from './client-error.js';

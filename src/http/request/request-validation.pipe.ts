@@ -1,4 +1,4 @@
-import { Injectable, ValidationPipe, type ArgumentMetadata, type ValidationError } from '@nestjs/common';
+import { Injectable, ValidationPipe, type ArgumentMetadata, type Type, type ValidationError } from '@nestjs/common';
 import type { ErrorDetail } from '../../common/service-error.js';
 import { invalidRequest, refuseAny, UNKNOWN_MEMBER } from './invalid-request.js';
 
@@ -9,11 +9,14 @@ import { invalidRequest, refuseAny, UNKNOWN_MEMBER } from './invalid-request.js'
  * The reason is speed: decorators cost some microseconds per value, which adds up to milliseconds for a long conversation.
  * The check applies only to the class itself, not to classes that extend the class.
  */
-export interface QuickCheck {
+export interface QuickCheck extends Type<object> {
   problems(body: object): Iterable<ErrorDetail>;
 }
 
-/** Validates bodies against their class. Does not convert types, refuses unknown members, and names the invalid fields. */
+/**
+ * Validates bodies against their class. Does not convert types, refuses unknown members, and names the invalid fields. A body
+ * that is already an object of its class was validated before, because a parsed body is a plain object.
+ */
 @Injectable()
 export class RequestValidationPipe extends ValidationPipe {
   constructor() {
@@ -32,9 +35,10 @@ export class RequestValidationPipe extends ValidationPipe {
     if (metadata.type !== 'body' || typeof value !== 'object' || value === null || !this.toValidate(metadata)) {
       return super.transform(value, metadata);
     }
+    if (metatype !== undefined && value instanceof metatype) return value;
     if (hasQuickCheck(metatype)) {
       refuseAny(metatype.problems(value));
-      return value;
+      return Object.assign(new metatype(), value);
     }
     refuseAny(droppedMembers(value));
     return super.transform(value, metadata);

@@ -8,8 +8,8 @@ import { DatabasePresence } from '../../database/database-presence.js';
 import { ClientConnections } from '../../http/connections/client-connections.js';
 import { REDIS } from '../../redis/redis.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
-import { HeldSlots } from '../../throttling/held-slots.js';
-import { LimitOutages } from '../../throttling/limit-outages.js';
+import { LimitFallback } from '../../throttling/limit-fallback.js';
+import { StreamPlaces } from '../../throttling/process-load/stream-places.js';
 import { RouteStates } from '../../upstreams/routing/route-states.js';
 import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
 
@@ -25,8 +25,8 @@ export class MetricsSources {
     readonly gaps: ChunkGaps,
     readonly ledger: UsageLedger,
     readonly routes: RouteStates,
-    readonly slots: HeldSlots,
-    readonly outages: LimitOutages,
+    readonly places: StreamPlaces,
+    readonly limitFallback: LimitFallback,
     readonly database: DatabasePresence,
     @Inject(REDIS) readonly redis: RedisConnection | undefined,
   ) {}

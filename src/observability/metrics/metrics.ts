@@ -6,16 +6,16 @@ import { registerStores } from './families/store-families.js';
 import { registerStreams } from './families/stream-families.js';
 import { registerUpstreams } from './families/upstream-families.js';
 import type { MetricsSources } from './metrics-sources.js';
-import { RequestFigures } from './request-figures.js';
-import { StreamFigures } from './stream-figures.js';
+import { RequestMetrics } from './request-metrics.js';
+import { StreamMetrics } from './stream-metrics.js';
 
 /**
  * Provides all values of `/metrics`. Requests and streams only increase simple counters of this service. The families of
  * the registry read these counters at a scrape. No label contains text of a client or identifies a client.
  */
 export class Metrics {
-  readonly requests = new RequestFigures();
-  readonly streams: StreamFigures;
+  readonly requests = new RequestMetrics();
+  readonly streams: StreamMetrics;
   readonly contentType: string;
   private readonly registry = new Registry();
   private readonly delay = new EventLoopDelay();
@@ -23,7 +23,7 @@ export class Metrics {
   constructor(sources: MetricsSources) {
     const { config, routes, gaps } = sources;
     this.contentType = this.registry.contentType;
-    this.streams = new StreamFigures(config.upstreams.keys());
+    this.streams = new StreamMetrics(config.upstreams.keys());
     registerRequests(this.registry, this.requests);
     registerStreams(this.registry, this.streams, gaps);
     registerUpstreams(this.registry, this.streams, routes);

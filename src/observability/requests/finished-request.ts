@@ -1,5 +1,6 @@
 import type { Principal } from '../../auth/principal/principal.js';
 import type { ErrorCode } from '../../common/service-error.js';
+import type { LimitName } from '../../throttling/limit-store.js';
 import type { UsageRecord } from '../../usage/record/usage-record.js';
 
 /** The facts about a finished request. They contain no text of the client, except a well-formed request id. */
@@ -21,6 +22,8 @@ export interface FinishedRequest {
   readonly principal: Principal | undefined;
   /** The error code that the client received, in an error response or at the end of a stream. */
   readonly errorCode: ErrorCode | undefined;
+  /** The limit of the tier that has refused the request. */
+  readonly refusedBy: LimitName | undefined;
   /** The record of the stream. `undefined`: the request has no admitted stream. */
   readonly record: UsageRecord | undefined;
 }

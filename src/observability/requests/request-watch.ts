@@ -68,6 +68,7 @@ function factsOf(
     isAnswered: response.writableFinished,
     principal: callerIn(request.context),
     errorCode: request.context.answeredError ?? record?.errorCode,
+    refusedBy: request.context.refusedBy,
   };
 }
 

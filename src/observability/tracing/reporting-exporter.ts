@@ -9,18 +9,18 @@ const SUCCESS = 0;
  * exceed its queue.
  */
 export class ReportingExporter implements SpanExporter {
-  private isAway = false;
+  private isUnavailable = false;
 
   constructor(
     private readonly exporter: SpanExporter,
-    private readonly onChange: (isAway: boolean) => void,
+    private readonly onChange: (isUnavailable: boolean) => void,
   ) {}
 
   export(spans: ReadableSpan[], done: Done): void {
     this.exporter.export(spans, (result) => {
-      const isAway = (result.code as number) !== SUCCESS;
-      if (isAway !== this.isAway) this.onChange(isAway);
-      this.isAway = isAway;
+      const isUnavailable = (result.code as number) !== SUCCESS;
+      if (isUnavailable !== this.isUnavailable) this.onChange(isUnavailable);
+      this.isUnavailable = isUnavailable;
       done(result);
     });
   }

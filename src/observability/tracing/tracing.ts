@@ -22,8 +22,8 @@ export class Tracing implements OnApplicationBootstrap, OnApplicationShutdown {
     const { tracing } = this.config;
     if (tracing === undefined) return;
     const [{ startTracing }, { RequestSpans }, { AttemptSpans }] = await load();
-    const { tracer } = (this.running = startTracing(tracing, (isAway) => {
-      this.tellCollector(isAway);
+    const { tracer } = (this.running = startTracing(tracing, (isUnavailable) => {
+      this.tellCollector(isUnavailable);
     }));
     this.watch.runIn(new RequestSpans(tracer));
     this.router.observe(new AttemptSpans(tracer));
@@ -33,8 +33,8 @@ export class Tracing implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.running?.stop();
   }
 
-  private tellCollector(isAway: boolean): void {
-    if (isAway)
+  private tellCollector(isUnavailable: boolean): void {
+    if (isUnavailable)
       this.logger.warn(
         'Spans cannot be sent to OTEL_EXPORTER_OTLP_ENDPOINT: they are dropped until the collector is back',
       );

@@ -1,5 +1,5 @@
 import type { LimitName, LimitState, TierLimits, TokenDemand } from '../limit-store.js';
-import { DAY_MS, startOfDay } from '../tokens/utc-day.js';
+import { DAY_MS, startOfDay } from '../../common/utc-day.js';
 
 const MINUTE_MS = 60_000;
 

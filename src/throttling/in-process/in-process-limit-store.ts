@@ -10,9 +10,9 @@ import {
   type TierLimits,
   type TokenDemand,
 } from '../limit-store.js';
-import { KnownTokens } from '../tokens/known-tokens.js';
+import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import { NoTokensUsed, type TokensUsed } from '../tokens/tokens-used.js';
-import { startOfDay } from '../tokens/utc-day.js';
+import { startOfDay } from '../../common/utc-day.js';
 import { wholeTokens } from '../tokens/whole-tokens.js';
 import { AccountUse } from './account-use.js';
 
@@ -33,7 +33,7 @@ export interface InProcessLimitStoreOptions {
 /** Counts the use of limits in this process. */
 export class InProcessLimitStore extends LimitStore {
   private readonly accounts = new Map<string, AccountUse>();
-  private readonly known: KnownTokens;
+  private readonly lookup: TokensUsedLookup;
   private readonly now: Clock;
   private readonly replicas: () => number;
 
@@ -43,7 +43,7 @@ export class InProcessLimitStore extends LimitStore {
     replicas = () => 1,
   }: InProcessLimitStoreOptions = {}) {
     super();
-    this.known = new KnownTokens(tokensUsed);
+    this.lookup = new TokensUsedLookup(tokensUsed);
     this.now = now;
     this.replicas = replicas;
   }
@@ -118,7 +118,7 @@ export class InProcessLimitStore extends LimitStore {
   private async knowTokens(accountId: string, { tokensPerDay }: TierLimits): Promise<void> {
     if (tokensPerDay === undefined || this.accounts.get(accountId)?.knowsTokens(this.now()) === true) return;
     const day = startOfDay(this.now());
-    const used = await this.known.since(accountId, day);
+    const used = await this.lookup.since(accountId, day);
     // When midnight in UTC has passed meanwhile, the answer is about yesterday.
     if (used !== undefined && startOfDay(this.now()) === day) this.useOf(accountId).learnTokens(used, this.now());
   }

@@ -11,6 +11,8 @@ const RETRY_AFTER_SECONDS = 5;
 /** The places for streams in this process (MAX_STREAMS). They protect the process from all accounts together. */
 @Injectable()
 export class StreamPlaces {
+  /** The requests of this process that hold one of the concurrent streams of their tier. For metrics only. */
+  heldInTiers = 0;
   private taken = 0;
   private readonly limit: number;
 

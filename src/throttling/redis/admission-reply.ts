@@ -1,6 +1,6 @@
 import { wholeSeconds } from '../in-process/account-use.js';
 import type { LimitState, TierLimits } from '../limit-store.js';
-import { DAY_MS, startOfDay } from '../tokens/utc-day.js';
+import { DAY_MS, startOfDay } from '../../common/utc-day.js';
 
 /** The reply of the script `ADMIT`. Times are by the clock of Redis. */
 export interface AdmissionReply {

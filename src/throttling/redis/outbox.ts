@@ -1,4 +1,4 @@
-import { RedisAway } from '../../redis/redis-away.js';
+import { RedisUnavailable } from '../../redis/redis-unavailable.js';
 import type { RedisClient, RedisConnection } from '../../redis/redis-connection.js';
 import { RedisSlow } from '../../redis/redis-slow.js';
 
@@ -31,7 +31,7 @@ export class Outbox {
     try {
       await this.redis.runPatiently((client) => news(client, wasSent));
     } catch (error) {
-      const isUnsent = (error instanceof RedisAway || error instanceof RedisSlow) && !error.wasSent;
+      const isUnsent = (error instanceof RedisUnavailable || error instanceof RedisSlow) && !error.wasSent;
       this.kept.push({ news, wasSent: wasSent || !isUnsent });
       if (this.kept.length > MAX_KEPT) this.kept.shift();
       if (error instanceof RedisSlow) this.sendKeptSoon();

@@ -1,10 +1,10 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { RedisAway } from '../../redis/redis-away.js';
+import { RedisUnavailable } from '../../redis/redis-unavailable.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisSlow } from '../../redis/redis-slow.js';
 import { InProcessLimitStore, refusal } from '../in-process/in-process-limit-store.js';
-import type { LimitOutages } from '../limit-outages.js';
+import type { LimitFallback } from '../limit-fallback.js';
 import {
   LimitStore,
   type Admission,
@@ -14,13 +14,13 @@ import {
   type Refusal,
   type TierLimits,
 } from '../limit-store.js';
-import { KnownTokens } from '../tokens/known-tokens.js';
+import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import type { TokensUsed } from '../tokens/tokens-used.js';
 import { wholeTokens } from '../tokens/whole-tokens.js';
 import { accountKeys } from './account-keys.js';
 import { ADMIT, REFUSED_BY, RENEW, SETTLE, UNSEEDED, WITHDRAW } from './account-scripts.js';
 import { readReply, type AdmissionReply } from './admission-reply.js';
-import { HeldLeases, type HeldParts } from './held-leases.js';
+import { LeaseRenewal, type RenewedLease } from './lease-renewal.js';
 import { Outbox } from './outbox.js';
 import { ReplicaCount } from './replica-count.js';
 import { SpentMinutes } from './spent-minutes.js';
@@ -40,10 +40,10 @@ const MOST_QUESTIONS = 2;
 export class RedisLimitStore extends LimitStore implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly idPrefix = randomBytes(6).toString('base64url');
   private lastId = 0;
-  private readonly held: HeldLeases;
+  private readonly renewal: LeaseRenewal;
   private readonly outbox: Outbox;
   private readonly replicas: ReplicaCount;
-  private readonly known: KnownTokens;
+  private readonly lookup: TokensUsedLookup;
   private readonly spent = new SpentMinutes();
   /** Always counts the streams of this process, because they count against its share when Redis becomes unavailable. */
   private readonly local: InProcessLimitStore;
@@ -51,16 +51,16 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   constructor(
     private readonly redis: RedisConnection,
     tokensUsed: TokensUsed,
-    private readonly outages: LimitOutages,
+    private readonly fallback: LimitFallback,
   ) {
     super();
     redis.whenBack(() => void this.loadScripts());
-    this.held = new HeldLeases(redis);
+    this.renewal = new LeaseRenewal(redis);
     this.outbox = new Outbox(redis);
-    this.replicas = new ReplicaCount(redis, outages);
-    this.known = new KnownTokens(tokensUsed);
-    this.local = new InProcessLimitStore({ tokensUsed, replicas: () => outages.replicas });
-    redis.whenAway(() => {
+    this.replicas = new ReplicaCount(redis, fallback);
+    this.lookup = new TokensUsedLookup(tokensUsed);
+    this.local = new InProcessLimitStore({ tokensUsed, replicas: () => fallback.replicas });
+    redis.whenUnavailable(() => {
       this.local.forgetLearntTokens();
       this.spent.clear();
     });
@@ -79,7 +79,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
       return { admitted: true, lease: this.lease(id, request, here), state };
     } catch (error) {
       if (error instanceof RedisSlow && error.wasSent) this.withdraw(accountId, id);
-      if (!(error instanceof RedisAway)) throw error;
+      if (!(error instanceof RedisUnavailable)) throw error;
       return this.admitAlone(request, id, error.wasSent);
     }
   }
@@ -88,13 +88,13 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     try {
       return (await this.ask({ accountId, limits, tokens: { atLeast: 0, atMost: 0 } }, '')).state;
     } catch (error) {
-      if (!(error instanceof RedisAway)) throw error;
+      if (!(error instanceof RedisUnavailable)) throw error;
       return this.local.peek(accountId, limits);
     }
   }
 
   override foresee(accountId: string, limits: TierLimits): Refusal | undefined {
-    if (this.redis.isAway) return this.local.foresee(accountId, limits);
+    if (this.redis.isUnavailable) return this.local.foresee(accountId, limits);
     const state = this.spent.stateOf(accountId, limits.requestsPerMinute);
     return state && refusal('requests', state);
   }
@@ -105,7 +105,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   }
 
   onApplicationShutdown(): void {
-    this.held.onApplicationShutdown();
+    this.renewal.onApplicationShutdown();
   }
 
   /**
@@ -124,7 +124,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
       if (wasSent) this.withdraw(request.accountId, id);
       return admission;
     }
-    this.outages.admissionsWithoutRedis += 1;
+    this.fallback.admissions += 1;
     // The lease has the same id, so that Redis counts it only once.
     return { ...admission, lease: this.lease(id, request, admission.lease) };
   }
@@ -139,7 +139,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     for (let questions = 0; ; questions++) {
       const reply = await this.askOnce(request, id, seed);
       if (reply.outcome !== UNSEEDED) return reply;
-      const used = questions < MOST_QUESTIONS ? await this.known.since(request.accountId, reply.day) : undefined;
+      const used = questions < MOST_QUESTIONS ? await this.lookup.since(request.accountId, reply.day) : undefined;
       seed = used === undefined ? [NOBODY_SAYS, '0'] : [String(used), String(reply.day)];
     }
   }
@@ -157,25 +157,25 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
 
   private lease(id: string, { accountId, limits }: AdmissionRequest, here: Lease): Lease {
     const holdsPlace = limits.concurrentStreams !== undefined;
-    const parts: HeldParts = { id, accountId, holdsPlace, reserved: here.tokens };
+    const renewed: RenewedLease = { id, accountId, holdsPlace, reserved: here.tokens };
     const [, streams] = accountKeys(accountId);
-    this.held.add(parts);
-    this.held.removeIfEmpty(parts);
+    this.renewal.add(renewed);
+    this.renewal.removeIfEmpty(renewed);
     return {
       tokens: here.tokens,
       release: () => {
         here.release();
-        if (!parts.holdsPlace) return;
-        parts.holdsPlace = false;
-        this.held.removeIfEmpty(parts);
+        if (!renewed.holdsPlace) return;
+        renewed.holdsPlace = false;
+        this.renewal.removeIfEmpty(renewed);
         this.outbox.send((client) => client.zRem(streams, id));
       },
       settle: (tokensUsed) => {
         here.settle(tokensUsed);
-        const { reserved } = parts;
+        const { reserved } = renewed;
         if (reserved === undefined) return;
-        parts.reserved = undefined;
-        this.held.removeIfEmpty(parts);
+        renewed.reserved = undefined;
+        this.renewal.removeIfEmpty(renewed);
         const used = wholeTokens(tokensUsed) ?? reserved;
         this.outbox.send((client, again) =>
           SETTLE.run(client, accountKeys(accountId), [id, String(reserved), String(used), again ? '1' : '0']),

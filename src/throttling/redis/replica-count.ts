@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisScript } from '../../redis/redis-script.js';
-import type { LimitOutages } from '../limit-outages.js';
+import type { LimitFallback } from '../limit-fallback.js';
 
 const KEY = 'chat:replicas';
 const BEAT_EVERY_MS = 5000;
@@ -26,7 +26,7 @@ export class ReplicaCount {
 
   constructor(
     private readonly redis: RedisConnection,
-    private readonly outages: LimitOutages,
+    private readonly fallback: LimitFallback,
   ) {
     redis.whenBack(() => {
       if (this.hasLeft) return;
@@ -44,7 +44,10 @@ export class ReplicaCount {
 
   private async beat(): Promise<void> {
     try {
-      this.outages.replicas = Math.max(1, Number(await this.redis.run((client) => BEAT.run(client, [KEY], [this.id]))));
+      this.fallback.replicas = Math.max(
+        1,
+        Number(await this.redis.run((client) => BEAT.run(client, [KEY], [this.id]))),
+      );
     } catch {
       // The last known number stays valid.
     }

@@ -34,7 +34,7 @@ export class OpeningJournal {
   private readonly unwritten = new Set<Batch>();
   /** Batches whose streams are over, and that the store has or may have: a failed write can still have taken effect. */
   private readonly finished = new Set<Batch>();
-  private isAway = false;
+  private isUnavailable = false;
   private gatheredAt = -Infinity;
 
   /** @param onFailure called when a write failed. The owner must call {@link flush} later. */
@@ -65,7 +65,7 @@ export class OpeningJournal {
   }
 
   private newBatch(): Batch {
-    const batch = new Batch(this.isAway);
+    const batch = new Batch(this.isUnavailable);
     const now = performance.now();
     const isBusy = now - this.gatheredAt < 2 * GATHERING_BUSY_MS;
     this.gatheredAt = now;
@@ -88,16 +88,16 @@ export class OpeningJournal {
     }
     this.unwritten.add(batch);
     const patience = setTimeout(() => {
-      this.isAway = true;
+      this.isUnavailable = true;
       batch.keep();
     }, PATIENCE_MS);
     batch.isBeingWritten = true;
     try {
       await this.open(batch);
-      this.isAway = false;
+      this.isUnavailable = false;
       this.unwritten.delete(batch);
     } catch (error) {
-      this.isAway = true;
+      this.isUnavailable = true;
       throw error;
     } finally {
       clearTimeout(patience);
@@ -156,11 +156,11 @@ class Batch {
   keep!: () => void;
   isBeingWritten = false;
 
-  /** @param isAway true when the store is unavailable, so that the streams of this batch do not wait. */
-  constructor(isAway: boolean) {
+  /** @param isUnavailable true when the store is unavailable, so that the streams of this batch do not wait. */
+  constructor(isUnavailable: boolean) {
     this.kept = new Promise((resolve) => {
       this.keep = resolve;
     });
-    if (isAway) this.keep();
+    if (isUnavailable) this.keep();
   }
 }

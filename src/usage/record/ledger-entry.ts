@@ -4,7 +4,7 @@ import type { CallTrace } from '../../upstreams/completion/call-trace.js';
 import type { ChatMessage } from '../../upstreams/contract/chat-call.js';
 import { costMicrosOf } from './cost.js';
 import { mostPlausibleTokens, type ModelSize } from './plausible-tokens.js';
-import { outcomeOf } from './stream-outcome.js';
+import { streamOutcomeOf } from './stream-outcome.js';
 import { outputTokensOf, inputTokensOf } from './token-counts.js';
 import type { BegunStream, UsageRecord } from './usage-record.js';
 
@@ -61,7 +61,7 @@ export class LedgerEntry {
       attempts,
       firstTextAt: answered && startedAt + answered.startedMs + (answered.firstTextMs ?? 0),
       endedAt: startedAt + trace.elapsedMs,
-      outcome: outcomeOf(failure),
+      outcome: streamOutcomeOf(failure),
       errorCode: failure instanceof ServiceError ? failure.code : undefined,
       finishReason: finish && reasonOf(finish.raw),
       inputTokens,

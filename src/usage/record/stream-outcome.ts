@@ -40,7 +40,7 @@ export const FAILED_OUTCOMES: readonly StreamOutcome[] = [
  *
  * @param failure the reason why the completion is not complete. `undefined`: the completion is complete.
  */
-export function outcomeOf(failure: unknown): StreamOutcome {
+export function streamOutcomeOf(failure: unknown): StreamOutcome {
   if (failure === undefined) return 'completed';
   if (failure === CLIENT_GONE) return 'client_gone';
   if (!(failure instanceof ServiceError)) return 'failed';

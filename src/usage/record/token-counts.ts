@@ -45,7 +45,7 @@ export function outputTokensOf(
  * Returns the tokens that a stream takes from the quota of its account. Unknown counts are left out, as in the ledger's
  * sums.
  */
-export function knownTokens({ inputTokens, outputTokens }: UsageRecord): number {
+export function quotaTokens({ inputTokens, outputTokens }: UsageRecord): number {
   return (inputTokens.count ?? 0) + (outputTokens.count ?? 0);
 }
 

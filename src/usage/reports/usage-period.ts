@@ -1,6 +1,6 @@
 import { ServiceError } from '../../common/service-error.js';
+import { DAY_MS, startOfDay, utcDay } from '../../common/utc-day.js';
 
-const DAY_MS = 86_400_000;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const DEFAULT_DAYS = 30;
 /** Longer than a leap year. */
@@ -26,24 +26,21 @@ export interface AskedPeriod {
  * @throws {ServiceError} `invalid_request` for an invalid day or an invalid period.
  */
 export function usagePeriod({ from, to }: AskedPeriod, now: number): UsagePeriod {
-  const last = to === undefined ? startOfDay(now) : dayOf(to, 'to');
-  const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : dayOf(from, 'from');
+  const last = to === undefined ? startOfDay(now) : startOfNamedDay(to, 'to');
+  const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : startOfNamedDay(from, 'from');
   if (first > last) throw refused('from', 'must not be after "to"');
   if (last - first >= MAX_DAYS * DAY_MS) throw refused('from', `must not be more than ${MAX_DAYS} days before "to"`);
   return { from: new Date(first), to: new Date(last + DAY_MS) };
 }
 
-function dayOf(text: string, field: string): number {
+/** @throws {ServiceError} `invalid_request` when the text is not a day. */
+function startOfNamedDay(text: string, field: string): number {
   const moment = DATE.test(text) ? Date.parse(text) : NaN;
   // Date.parse accepts the 30th of February as a day of March.
-  if (Number.isNaN(moment) || new Date(moment).toISOString().slice(0, 10) !== text) {
+  if (Number.isNaN(moment) || utcDay(moment) !== text) {
     throw refused(field, 'must be a day in the form YYYY-MM-DD');
   }
   return moment;
-}
-
-export function startOfDay(now: number): number {
-  return Math.floor(now / DAY_MS) * DAY_MS;
 }
 
 function refused(field: string, message: string): ServiceError {

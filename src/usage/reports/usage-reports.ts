@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate as afterOtherWork } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { ServiceError } from '../../common/service-error.js';
+import { DAY_MS, utcDay } from '../../common/utc-day.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import { engineOf, marks } from '../../database/queries/statements.js';
 import type { UsageParty } from '../record/usage-record.js';
@@ -45,8 +46,15 @@ export interface AccountUsageRow extends UsageRow {
 const MOST_ROWS = 50_000;
 /** Small, because SQLite blocks the event loop while it reads a page. */
 const ROWS_PER_PAGE = 500;
-const DAY_MS = 86_400_000;
 const MICROS = 1_000_000;
+
+/** The report would have too many rows. A shorter period may have fewer. */
+export class TooManyRows extends ServiceError {
+  constructor() {
+    const message = `must be later: the report would have more than ${MOST_ROWS.toLocaleString('en-US')} rows`;
+    super('invalid_request', `The period is too long: from ${message}.`, { details: [{ field: 'from', message }] });
+  }
+}
 
 /** Reports from the daily sums of the ledger. A period always includes whole days in UTC. */
 @Injectable()
@@ -59,7 +67,7 @@ export class UsageReports {
   /**
    * Returns the rows of one account from `from` until before `to`, oldest day first.
    *
-   * @throws {ServiceError} `invalid_request` for more than 50,000 rows.
+   * @throws {TooManyRows} for more than 50,000 rows.
    */
   async daily(accountId: string, from: Date, to: Date): Promise<readonly UsageRow[]> {
     return this.dailyOfAll(from, to, accountId);
@@ -80,8 +88,8 @@ export class UsageReports {
   /** Returns the rows of {@link dailyOfAll} in pages, without a limit. */
   async *pages(from: Date, to: Date, accountId?: string): AsyncGenerator<readonly AccountUsageRow[], void> {
     const period = {
-      from: dayOf(from.getTime()),
-      before: dayOf(Math.ceil(to.getTime() / DAY_MS) * DAY_MS),
+      from: utcDay(from),
+      before: utcDay(Math.ceil(to.getTime() / DAY_MS) * DAY_MS),
       accountId: accountId && ledgerText(accountId),
       limit: ROWS_PER_PAGE,
     };
@@ -103,31 +111,20 @@ export class UsageReports {
       this.database.query<{ tokens: number | null }[]>(
         `SELECT SUM(prompt_tokens + completion_tokens) AS tokens FROM usage_days
           WHERE account_id = ${marks(engine, 1)} AND day >= ${marks(engine, 1, 1)}`,
-        [ledgerText(accountId), dayOf(from.getTime())],
+        [ledgerText(accountId), utcDay(from)],
       ),
     );
     return row?.tokens ?? 0;
   }
 }
 
-function dayOf(moment: number): string {
-  return new Date(moment).toISOString().slice(0, 10);
-}
-
 async function* bounded(pages: AsyncIterable<readonly AccountUsageRow[]>): AsyncIterable<readonly AccountUsageRow[]> {
   let count = 0;
   for await (const rows of pages) {
     count += rows.length;
-    if (count > MOST_ROWS) throw tooManyRows();
+    if (count > MOST_ROWS) throw new TooManyRows();
     yield rows;
   }
-}
-
-function tooManyRows(): ServiceError {
-  const message = `must be later: the report would have more than ${MOST_ROWS.toLocaleString('en-US')} rows`;
-  return new ServiceError('invalid_request', `The period is too long: from ${message}.`, {
-    details: [{ field: 'from', message }],
-  });
 }
 
 function usageRowOf(row: DaySums): AccountUsageRow {

@@ -9,7 +9,7 @@ import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
 import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
 import { ReportGate } from './report-gate.js';
 import { usagePeriod } from './usage-period.js';
-import { reportJson } from './usage-report.js';
+import { reportJson } from './report-json.js';
 import { UsageReports } from './usage-reports.js';
 import { UsageReport } from './usage.dto.js';
 

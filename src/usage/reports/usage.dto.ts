@@ -8,7 +8,7 @@ class UsageKey {
   readonly prefix!: string;
 }
 
-class UsageFigures {
+class UsageCounts {
   @ApiProperty({ type: 'integer', description: 'The number of admitted streams.' })
   readonly requests!: number;
 
@@ -39,7 +39,7 @@ class UsageFigures {
   readonly cost!: number | null;
 }
 
-class UsageOfDay extends UsageFigures {
+class UsageOfDay extends UsageCounts {
   @ApiProperty({ format: 'date', description: 'The UTC day on which the streams started.' })
   readonly day!: string;
 

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
-import { FirstRun } from '../../../src/accounts/accounts/first-run.js';
+import { DevelopmentAccounts } from '../../../src/accounts/accounts/development-account.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { openAccountsApp, PASSWORD, PRO } from './accounts-app.js';
@@ -127,7 +127,7 @@ describe.each(await testEngines())('the first run on $name', (engine) => {
 
   it('makes one account that can sign in and one key, also when two processes start at once', async () => {
     const [app] = apps as [INestApplicationContext];
-    const made = await Promise.all(apps.map((each) => each.get(FirstRun).ensureDevelopmentAccount()));
+    const made = await Promise.all(apps.map((each) => each.get(DevelopmentAccounts).ensureDevelopmentAccount()));
     const [account, ...more] = made.filter((each) => each !== undefined);
     expect(more).toEqual([]);
     const { email, password, key } = account ?? { email: '', password: '', key: '' };
@@ -137,6 +137,6 @@ describe.each(await testEngines())('the first run on $name', (engine) => {
 
   it('does nothing when there is an account', async () => {
     const [app] = apps as [INestApplicationContext];
-    await expect(app.get(FirstRun).ensureDevelopmentAccount()).resolves.toBeUndefined();
+    await expect(app.get(DevelopmentAccounts).ensureDevelopmentAccount()).resolves.toBeUndefined();
   });
 });

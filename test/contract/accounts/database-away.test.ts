@@ -54,7 +54,7 @@ describe.skipIf(postgres === undefined)('while the database is away, on PostgreS
   });
 
   const isThere = () => waitFor(() => app.get(DatabaseHealth, { strict: false }).ping(), 'the database to be there');
-  const isAway = () => waitFor(() => app.get(DatabasePresence).isAway, 'the database to be away');
+  const isUnavailable = () => waitFor(() => app.get(DatabasePresence).isUnavailable, 'the database to be away');
   const asked = () => vi.spyOn(app.get(CredentialDatabase, { strict: false }).repository(ApiKey), 'createQueryBuilder');
 
   it.each(['cut', 'stall'] as const)(
@@ -97,7 +97,7 @@ describe.skipIf(postgres === undefined)('while the database is away, on PostgreS
     const { key } = await createKey(app, 'long@example.com');
     await verifier.verify(key);
     proxy.cut();
-    await isAway();
+    await isUnavailable();
 
     now += 9 * MINUTE_MS;
     await expect(verifier.verify(key)).resolves.toBeDefined();
@@ -120,7 +120,7 @@ describe.skipIf(postgres === undefined)('while the database is away, on PostgreS
     now += STALE_MS;
 
     proxy.cut();
-    await isAway();
+    await isUnavailable();
 
     for (const { key } of [there, watched]) await expect(verifier.verify(key)).resolves.toBeUndefined();
     await expect(verifier.verify(here.key)).rejects.toMatchObject({ code: 'unavailable' });
@@ -154,7 +154,7 @@ describe.skipIf(postgres === undefined)('while the database is away, on PostgreS
     await waitFor(async () => (await verifier.verify(key).catch(() => undefined)) !== undefined, 'a new connection');
     await expect(verifier.verify(generateApiKey())).resolves.toBeUndefined();
     expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
-    expect(app.get(DatabasePresence).isAway).toBe(false);
+    expect(app.get(DatabasePresence).isUnavailable).toBe(false);
   });
 
   it('sessions seen good go on, and others are unavailable', async () => {
@@ -217,7 +217,7 @@ describe.each(await testEngines())('while the database is slow or fails, on $nam
       expect(each).toMatchObject({ reason: { code: 'unavailable', retryAfterSeconds: 1 } });
     }
     expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
-    expect(app.get(DatabasePresence).isAway).toBe(false);
+    expect(app.get(DatabasePresence).isUnavailable).toBe(false);
     queries.mockRestore();
     await expect(verifier.verify(key)).resolves.toBeDefined();
   });

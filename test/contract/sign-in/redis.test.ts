@@ -66,7 +66,7 @@ describe.skipIf(redis === undefined)('Redis', () => {
       expect(performance.now() - begun).toBeLessThan(AT_ONCE_MS);
 
       proxy.restore();
-      await waitFor(() => !opened.connection.isAway, 'Redis to be back');
+      await waitFor(() => !opened.connection.isUnavailable, 'Redis to be back');
       // What was counted here is withdrawn here: Redis keeps its own count.
       expect(await allowed(counter, 'hedy', 4)).toBe(4);
       if (during.allowed) await during.withdraw();

@@ -1,6 +1,6 @@
 import { RedisConnection } from '../../../src/redis/redis-connection.js';
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
-import { LimitOutages } from '../../../src/throttling/limit-outages.js';
+import { LimitFallback } from '../../../src/throttling/limit-fallback.js';
 import type { LimitStore } from '../../../src/throttling/limit-store.js';
 import { RedisLimitStore } from '../../../src/throttling/redis/redis-limit-store.js';
 import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
@@ -8,14 +8,16 @@ import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/to
 /** A store as one process has it. */
 export interface OpenedStore {
   readonly store: LimitStore;
-  readonly outages: LimitOutages;
+  readonly fallback: LimitFallback;
+  isRedisUnavailable(): boolean;
   close(): Promise<void>;
 }
 
 export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
   return Promise.resolve({
     store: new InProcessLimitStore({ tokensUsed }),
-    outages: new LimitOutages(undefined),
+    fallback: new LimitFallback(),
+    isRedisUnavailable: () => false,
     close: () => Promise.resolve(),
   });
 }
@@ -23,12 +25,13 @@ export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Prom
 /** Each has a connection of its own, as each replica has. */
 export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
   const redis = new RedisConnection(url);
-  const outages = new LimitOutages(redis);
-  const store = new RedisLimitStore(redis, tokensUsed, outages);
+  const fallback = new LimitFallback();
+  const store = new RedisLimitStore(redis, tokensUsed, fallback);
   await redis.onModuleInit();
   return {
     store,
-    outages,
+    fallback,
+    isRedisUnavailable: () => redis.isUnavailable,
     async close() {
       await store.beforeApplicationShutdown();
       store.onApplicationShutdown();

@@ -54,8 +54,8 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
   const leasesOf = (admissions: readonly Admission[]): Lease[] =>
     admissions.flatMap((admission) => (admission.admitted ? [admission.lease] : []));
   const placesIn = async (): Promise<number> => (await redis?.client.zCard(`chat:{${accountId}}:streams`)) ?? -1;
-  const isAway = (one: OpenedStore) => waitFor(() => one.outages.isAway, 'Redis to be away');
-  const isBack = (one: OpenedStore) => waitFor(() => !one.outages.isAway, 'Redis to be back');
+  const isUnavailable = (one: OpenedStore) => waitFor(() => one.isRedisUnavailable(), 'Redis to be away');
+  const isBack = (one: OpenedStore) => waitFor(() => !one.isRedisUnavailable(), 'Redis to be back');
   /** As if the owner had been dead for longer than a lease lives. */
   const letLeasesDie = async () => {
     for (const kind of ['streams', 'tokens']) {
@@ -99,7 +99,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     await redis?.client.del([`chat:{${accountId}}:use`, `chat:{${accountId}}:streams`, `chat:{${accountId}}:tokens`]);
 
     proxy.cut();
-    await isAway(one);
+    await isUnavailable(one);
     proxy.restore();
 
     await waitFor(async () => (await placesIn()) === 2, 'both places to be held again');
@@ -136,20 +136,20 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     async (how) => {
       const [one, other] = [await open(), await openDirectly()];
       const limits = { requestsPerMinute: 9, concurrentStreams: 7 };
-      await waitFor(() => one.outages.replicas === 2, 'both to be counted');
+      await waitFor(() => one.fallback.replicas === 2, 'both to be counted');
       const before = leasesOf(await admitMany(one, 2, limits));
 
       proxy[how]();
       const begun = performance.now();
       const during = await admitMany(one, 8, limits);
       expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
-      await isAway(one);
+      await isUnavailable(one);
       during.push(...(await admitMany(one, 8, limits)));
 
       // 4 of 7 streams, of which 2 run already.
       expect(leasesOf(during)).toHaveLength(2);
       expect(during.at(-1)).toMatchObject({ refusedBy: 'streams' });
-      expect(one.outages.admissionsWithoutRedis).toBe(2);
+      expect(one.fallback.admissions).toBe(2);
       const away = performance.now();
       await admitMany(one, 50, limits);
       expect(performance.now() - away).toBeLessThan(NOT_HANGING_MS);
@@ -166,7 +166,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
   it('stay exact while the process is too busy to read answers, as Redis is not away then', async () => {
     const [one, other] = [await open(), await openDirectly()];
     const limits = { requestsPerMinute: 9 };
-    await waitFor(() => one.outages.replicas === 2, 'both to be counted');
+    await waitFor(() => one.fallback.replicas === 2, 'both to be counted');
     const admissions: Admission[] = [];
     for (let block = 0; block < 3; block++) {
       const asked = admitMany(one, 8, limits);
@@ -175,7 +175,8 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     }
 
     expect(leasesOf(admissions)).toHaveLength(9);
-    expect(one.outages).toMatchObject({ isAway: false, admissionsWithoutRedis: 0 });
+    expect(one.isRedisUnavailable()).toBe(false);
+    expect(one.fallback.admissions).toBe(0);
     expect(await admit(other, limits)).toMatchObject({ refusedBy: 'requests' });
   });
 
@@ -198,7 +199,8 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     await expect(refused).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
     clearInterval(others);
 
-    expect(one.outages).toMatchObject({ isAway: false, admissionsWithoutRedis: 0 });
+    expect(one.isRedisUnavailable()).toBe(false);
+    expect(one.fallback.admissions).toBe(0);
     await waitFor(async () => {
       const { requests, streams } = await other.store.peek(accountId, limits);
       return requests?.remaining === 8 && streams?.remaining === 3;
@@ -210,7 +212,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     const limits = { tokensPerDay: 100 };
     const [before] = leasesOf([await admit(one, limits, 20)]);
     proxy.cut();
-    await isAway(one);
+    await isUnavailable(one);
     const [during, running] = leasesOf(await admitMany(one, 2, limits, 10));
     before?.settle(25);
     during?.settle(12);
@@ -229,7 +231,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
   it('hold in a process that starts while Redis is away, and are shared once it comes', async () => {
     proxy.cut();
     const one = await open();
-    expect(one.outages.isAway).toBe(true);
+    expect(one.isRedisUnavailable()).toBe(true);
     expect(leasesOf(await admitMany(one, 5, { concurrentStreams: 3 }))).toHaveLength(3);
 
     proxy.restore();

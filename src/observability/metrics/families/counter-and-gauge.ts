@@ -11,34 +11,28 @@ export interface FamilyOptions<Label extends string> {
 }
 
 /** Registers a counter whose values come from another object. */
-export function counter<Label extends string = never>(
+export function counter<Label extends string = never>(registry: Registry, options: FamilyOptions<Label>): void {
+  new Counter(configurationOf(registry, options));
+}
+
+/** Registers a gauge whose values come from another object. */
+export function gauge<Label extends string = never>(registry: Registry, options: FamilyOptions<Label>): void {
+  new Gauge(configurationOf(registry, options));
+}
+
+function configurationOf<Label extends string>(
   registry: Registry,
   { name, help, labels = [], samples }: FamilyOptions<Label>,
-): void {
-  new Counter({
+) {
+  return {
     name,
     help,
     labelNames: labels,
     registers: [registry],
-    collect() {
+    collect(this: Counter<Label> | Gauge<Label>) {
+      // After the reset, all values are 0, so that `inc` sets the value of a gauge too.
       this.reset();
       for (const [values, value] of samples()) this.inc(values, value);
     },
-  });
-}
-
-export function gauge<Label extends string = never>(
-  registry: Registry,
-  { name, help, labels = [], samples }: FamilyOptions<Label>,
-): void {
-  new Gauge({
-    name,
-    help,
-    labelNames: labels,
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [values, value] of samples()) this.set(values, value);
-    },
-  });
+  };
 }

@@ -1,17 +1,17 @@
 import type { Metric, MetricValueWithName, Registry } from 'prom-client';
-import type { Buckets } from '../../../common/counts/buckets.js';
+import type { Histogram } from '../../../common/counts/histogram.js';
 
 export interface HistogramOptions {
   readonly name: string;
   readonly help: string;
   readonly label: string;
   /** The buckets by the value of the label. */
-  readonly buckets: () => Iterable<readonly [string, Buckets]>;
+  readonly buckets: () => Iterable<readonly [string, Histogram]>;
   /** The number of bucket units in one unit of the metric, for example 1000 for milliseconds to seconds. */
   readonly divisor: number;
 }
 
-/** Shows {@link Buckets} as a histogram of the registry. The histogram of the library would cost too much for each chunk. */
+/** Shows {@link Histogram} as a histogram of the registry. The histogram of the library would cost too much for each chunk. */
 export class HistogramFamily {
   readonly name: string;
 
@@ -30,7 +30,7 @@ export class HistogramFamily {
     return Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values });
   }
 
-  private valuesOf(value: string, { bounds, counts, sum }: Buckets): MetricValueWithName<string>[] {
+  private valuesOf(value: string, { bounds, counts, sum }: Histogram): MetricValueWithName<string>[] {
     const { name, label, divisor } = this.options;
     const labels = { [label]: value };
     let total = 0;

@@ -6,7 +6,7 @@ import { counter, gauge } from './counter-and-gauge.js';
 
 export function registerProcess(
   registry: Registry,
-  { openStreams, slots, drainState, shedLoad, connections }: MetricsSources,
+  { openStreams, places, drainState, shedLoad, connections }: MetricsSources,
   delay: EventLoopDelay,
 ): void {
   collectDefaultMetrics({ register: registry });
@@ -37,7 +37,7 @@ export function registerProcess(
   gauge(registry, {
     name: 'chat_slots_held',
     help: 'Places in the limits of concurrent streams that requests of this process hold.',
-    samples: () => [[{}, slots.count]],
+    samples: () => [[{}, places.heldInTiers]],
   });
   counter(registry, {
     name: 'chat_shed_total',

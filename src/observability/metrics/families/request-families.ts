@@ -1,14 +1,14 @@
 import type { Registry } from 'prom-client';
-import type { RequestFigures } from '../request-figures.js';
+import type { RequestMetrics } from '../request-metrics.js';
 import { counter } from './counter-and-gauge.js';
 
-export function registerRequests(registry: Registry, figures: RequestFigures): void {
+export function registerRequests(registry: Registry, metrics: RequestMetrics): void {
   counter(registry, {
     name: 'chat_http_requests_total',
     help: 'Finished requests. The route is the pattern of the route, or none. The status is none if the client left before an answer.',
     labels: ['method', 'route', 'status'],
     *samples() {
-      for (const [name, count] of figures.requests) {
+      for (const [name, count] of metrics.requests) {
         const [method = '', status = '', route = ''] = name.split(' ');
         yield [{ method, route, status }, count];
       }
@@ -17,14 +17,14 @@ export function registerRequests(registry: Registry, figures: RequestFigures): v
   counter(registry, {
     name: 'chat_http_response_bytes_total',
     help: 'Bytes of answers, including headers, counted when the request is finished.',
-    samples: () => [[{}, figures.bytes]],
+    samples: () => [[{}, metrics.bytes]],
   });
   counter(registry, {
     name: 'chat_errors_total',
     help: 'Errors sent to clients, instead of an answer or at the end of an incomplete answer.',
     labels: ['code'],
     *samples() {
-      for (const [code, count] of figures.errors) yield [{ code }, count];
+      for (const [code, count] of metrics.errors) yield [{ code }, count];
     },
   });
   counter(registry, {
@@ -32,7 +32,7 @@ export function registerRequests(registry: Registry, figures: RequestFigures): v
     help: 'Requests refused by a limit of the tier or by a sign-in limit.',
     labels: ['limit', 'tier'],
     *samples() {
-      for (const [name, count] of figures.limits) {
+      for (const [name, count] of metrics.limits) {
         const [limit = '', tier = ''] = name.split(' ');
         yield [{ limit, tier }, count];
       }

@@ -2,11 +2,11 @@ import type { Registry } from 'prom-client';
 import type { MetricsSources } from '../metrics-sources.js';
 import { counter, gauge } from './counter-and-gauge.js';
 
-export function registerStores(registry: Registry, { database, ledger, outages, redis }: MetricsSources): void {
+export function registerStores(registry: Registry, { database, ledger, limitFallback, redis }: MetricsSources): void {
   gauge(registry, {
     name: 'chat_database_away',
     help: '1 while the database is unavailable. The service then trusts credentials that were valid within the last 10 minutes.',
-    samples: () => [[{}, Number(database.isAway)]],
+    samples: () => [[{}, Number(database.isUnavailable)]],
   });
   gauge(registry, {
     name: 'chat_ledger_queued_records',
@@ -32,16 +32,16 @@ export function registerStores(registry: Registry, { database, ledger, outages, 
   gauge(registry, {
     name: 'chat_redis_away',
     help: '1 while Redis does not answer. Each replica then admits its share of the limits.',
-    samples: () => [[{}, Number(redis.isAway)]],
+    samples: () => [[{}, Number(redis.isUnavailable)]],
   });
   counter(registry, {
     name: 'chat_limits_admissions_without_redis_total',
     help: 'Requests admitted by the share of this replica while Redis was unavailable.',
-    samples: () => [[{}, outages.admissionsWithoutRedis]],
+    samples: () => [[{}, limitFallback.admissions]],
   });
   gauge(registry, {
     name: 'chat_limits_replicas',
     help: 'The last known number of replicas that share the limits.',
-    samples: () => [[{}, outages.replicas]],
+    samples: () => [[{}, limitFallback.replicas]],
   });
 }

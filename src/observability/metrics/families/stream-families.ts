@@ -1,18 +1,18 @@
 import type { Registry } from 'prom-client';
 import type { ChunkGaps } from '../../../chat/stream/chunk-gaps.js';
-import type { StreamFigures } from '../stream-figures.js';
+import type { StreamMetrics } from '../stream-metrics.js';
 import { counter } from './counter-and-gauge.js';
 import { HistogramFamily } from './histogram-family.js';
 
 const MS_PER_SECOND = 1000;
 
-export function registerStreams(registry: Registry, figures: StreamFigures, gaps: ChunkGaps): void {
+export function registerStreams(registry: Registry, metrics: StreamMetrics, gaps: ChunkGaps): void {
   counter(registry, {
     name: 'chat_streams_total',
     help: 'Finished streams, by outcome.',
     labels: ['model', 'outcome'],
     *samples() {
-      for (const [model, { outcomes }] of figures.models) {
+      for (const [model, { outcomes }] of metrics.models) {
         for (const [outcome, count] of outcomes) yield [{ model, outcome }, count];
       }
     },
@@ -22,7 +22,7 @@ export function registerStreams(registry: Registry, figures: StreamFigures, gaps
     help: 'Known input and output tokens: reported by the provider, or estimated.',
     labels: ['model', 'kind', 'source'],
     *samples() {
-      for (const [model, { tokens }] of figures.models) {
+      for (const [model, { tokens }] of metrics.models) {
         for (const [name, count] of tokens) {
           const [kind = '', source = ''] = name.split(' ');
           yield [{ model, kind, source }, count];
@@ -51,7 +51,7 @@ export function registerStreams(registry: Registry, figures: StreamFigures, gaps
       label: 'model',
       divisor: MS_PER_SECOND,
       *buckets() {
-        for (const [model, figuresOfModel] of figures.models) yield [model, figuresOfModel[member]];
+        for (const [model, metricsOfModel] of metrics.models) yield [model, metricsOfModel[member]];
       },
     });
   }

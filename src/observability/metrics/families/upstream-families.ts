@@ -1,14 +1,14 @@
 import type { Registry } from 'prom-client';
 import type { BreakerState } from '../../../upstreams/routing/circuit-breaker.js';
 import type { RouteStates } from '../../../upstreams/routing/route-states.js';
-import type { StreamFigures } from '../stream-figures.js';
+import type { StreamMetrics } from '../stream-metrics.js';
 import { counter, gauge } from './counter-and-gauge.js';
 import { HistogramFamily } from './histogram-family.js';
 
 const MS_PER_SECOND = 1000;
 const BREAKER_STATES: readonly BreakerState[] = ['closed', 'open', 'half_open'];
 
-export function registerUpstreams(registry: Registry, { upstreams }: StreamFigures, routes: RouteStates): void {
+export function registerUpstreams(registry: Registry, { upstreams }: StreamMetrics, routes: RouteStates): void {
   counter(registry, {
     name: 'chat_upstream_attempts_total',
     help: 'Attempts to get an answer from an upstream.',

@@ -1,5 +1,5 @@
 /** Counts events by name. */
-export class Tally<Name extends string = string> implements Iterable<readonly [Name, number]> {
+export class LabeledCounter<Name extends string = string> implements Iterable<readonly [Name, number]> {
   private readonly counts = new Map<Name, number>();
 
   /** @param names the names that start with the count 0. */

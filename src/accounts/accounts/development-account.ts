@@ -16,7 +16,7 @@ export interface DevelopmentAccount {
 
 /** Makes a new installation usable at once. Not for production, where no account may exist by default. */
 @Injectable()
-export class FirstRun {
+export class DevelopmentAccounts {
   constructor(
     private readonly accounts: AccountsService,
     private readonly apiKeys: ApiKeysService,

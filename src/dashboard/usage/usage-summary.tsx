@@ -1,6 +1,6 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { BarChart } from './bar-chart.js';
-import { AT_LEAST, count, ESTIMATED } from './figures.js';
+import { AT_LEAST, count, ESTIMATED } from './number-text.js';
 import { KeyName } from './key-names.js';
 import { busiestFirst, UsageSum } from './usage-sum.js';
 import { UsageTable, type UsageLine } from './usage-table.js';
@@ -10,7 +10,7 @@ import type { UsageTotals } from './usage-totals.js';
 const MOST_LINES = 100;
 const NOTHING = new UsageSum();
 
-export interface UsageFiguresProps {
+export interface UsageSummaryProps {
   /** The totals of at least one request. */
   readonly totals: UsageTotals;
   readonly days: readonly string[];
@@ -19,7 +19,7 @@ export interface UsageFiguresProps {
 }
 
 /** Charts by day, and tables by day, by model and by key. */
-export function UsageFigures({ totals, days, keys, hasPrices }: UsageFiguresProps) {
+export function UsageSummary({ totals, days, keys, hasPrices }: UsageSummaryProps) {
   const { total, byDay, byModel, byKey } = totals;
   const withCost = hasPrices || total.costs.size > 0;
   const perDay = (figure: (sum: UsageSum) => number) => days.map((day) => figure(byDay.get(day) ?? NOTHING));

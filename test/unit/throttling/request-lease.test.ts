@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Response } from 'express';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HeldLease } from '../../../src/throttling/held-lease.js';
-import { HeldSlots } from '../../../src/throttling/held-slots.js';
+import { RequestLease } from '../../../src/throttling/request-lease.js';
 
 class FakeResponse extends EventEmitter {
   constructor(readonly closed = false) {
@@ -11,36 +10,36 @@ class FakeResponse extends EventEmitter {
 }
 
 describe('the lease that a request holds', () => {
-  let slots: HeldSlots;
+  let places: { heldInTiers: number };
   let calls: string[];
 
   beforeEach(() => {
-    slots = new HeldSlots();
+    places = { heldInTiers: 0 };
     calls = [];
   });
 
-  function hold(response: FakeResponse, holdsSlot = true): HeldLease {
+  function hold(response: FakeResponse, holdsPlace = true): RequestLease {
     const lease = {
       tokens: 7,
       release: () => calls.push('release'),
       settle: (used: number) => calls.push(`settle ${used}`),
     };
-    return new HeldLease(lease, response as unknown as Response, slots, holdsSlot);
+    return new RequestLease(lease, response as unknown as Response, places, holdsPlace);
   }
 
   it('gives its place and its tokens back when the response closes', () => {
     const response = new FakeResponse();
     expect(hold(response).tokens).toBe(7);
-    expect({ calls, count: slots.count }).toEqual({ calls: [], count: 1 });
+    expect({ calls, count: places.heldInTiers }).toEqual({ calls: [], count: 1 });
 
     response.emit('close');
-    expect({ calls, count: slots.count }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
+    expect({ calls, count: places.heldInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
     expect(response.listenerCount('close')).toBe(0);
   });
 
   it('gives all of it back at once for a response that has closed already', () => {
     hold(new FakeResponse(true));
-    expect({ calls, count: slots.count }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
+    expect({ calls, count: places.heldInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
   });
 
   it('leaves the tokens to the code that has taken over', () => {
@@ -60,9 +59,9 @@ describe('the lease that a request holds', () => {
     lease.release();
     lease.release();
     response.emit('close');
-    expect(slots.count).toBe(0);
+    expect(places.heldInTiers).toBe(0);
 
     hold(new FakeResponse(), false).release();
-    expect(slots.count).toBe(0);
+    expect(places.heldInTiers).toBe(0);
   });
 });

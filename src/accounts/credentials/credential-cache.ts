@@ -2,7 +2,8 @@ import type { Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
 import type { ShedLoad } from '../../common/shed-load.js';
 import type { DatabasePresence } from '../../database/database-presence.js';
-import { DatabaseAway, queryInTime } from '../../database/queries/query-in-time.js';
+import { databaseUnavailable } from '../../database/queries/query-failure.js';
+import { DatabaseUnavailable, queryInTime } from '../../database/queries/query-in-time.js';
 import { LookupLane } from './lookup-lane.js';
 import { RecentMap } from './recent-map.js';
 import { UnknownBudget } from './unknown-budget.js';
@@ -37,7 +38,7 @@ export interface LookupOptions<V> {
  * Older answers are used only while the database is unavailable, see `DatabasePresence`. Load alone cannot cause this
  * state. While the database is slow, the service cannot know whether a credential was revoked, so it answers 503.
  */
-export class RecentLookups<V> {
+export class CredentialCache<V> {
   private readonly remembered = new RecentMap<string, V>(MAX_REMEMBERED);
   /** Ids that belong or belonged to a credential. */
   private readonly known = new RecentMap<string, true>(MAX_REMEMBERED);
@@ -68,11 +69,11 @@ export class RecentLookups<V> {
     const fresh = this.remembered.get(id, now - REMEMBERED_MS);
     if (fresh !== undefined) return fresh;
     if (this.unknown.get(id, now - UNKNOWN_MS) === true) return undefined;
-    if (this.options.presence.isAway) return this.trusted(id, undefined);
+    if (this.options.presence.isUnavailable) return this.trusted(id, undefined);
     try {
       return await (this.pending.get(id) ?? this.lookUp(id, now, networkOf));
     } catch (error) {
-      if (error instanceof DatabaseAway) return this.trusted(id, error);
+      if (error instanceof DatabaseUnavailable) return this.trusted(id, error);
       throw error;
     }
   }
@@ -94,10 +95,7 @@ export class RecentLookups<V> {
   private trusted(id: string, cause: unknown): V {
     const known = this.remembered.get(id, this.options.now() - TRUSTED_WHILE_AWAY_MS);
     if (known !== undefined) return known;
-    throw new ServiceError('unavailable', 'The database is unavailable. Try again in a moment.', {
-      cause,
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
+    throw databaseUnavailable(cause);
   }
 
   private lookUp(id: string, askedAt: number, networkOf: () => string): Promise<V | undefined> {

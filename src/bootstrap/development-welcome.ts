@@ -1,10 +1,10 @@
-import type { FirstRun } from '../accounts/accounts/first-run.js';
+import type { DevelopmentAccounts } from '../accounts/accounts/development-account.js';
 import { curlLine } from '../common/text/curl-line.js';
 import type { Config } from '../config/config.js';
 
 /** Creates an account on the first start in development, and prints once how to use the account. */
-export async function welcome(firstRun: FirstRun, config: Config, url: string): Promise<void> {
-  const account = await firstRun.ensureDevelopmentAccount();
+export async function welcome(development: DevelopmentAccounts, config: Config, url: string): Promise<void> {
+  const account = await development.ensureDevelopmentAccount();
   if (account === undefined) return;
   const model = config.models[0]?.id ?? 'builtin/eliza';
   const curl = curlLine({ origin: url, key: account.key, model, message: 'Hello! Who are you?' });

@@ -1,3 +1,4 @@
+import { utcDay } from '../../common/utc-day.js';
 import type { UsagePeriod } from './usage-period.js';
 import type { UsageRow } from './usage-reports.js';
 import type { UsageReport } from './usage.dto.js';
@@ -7,7 +8,7 @@ export async function reportJson(
   { from, to }: UsagePeriod,
   pages: AsyncIterable<readonly UsageRow[]>,
 ): Promise<readonly Buffer[]> {
-  const head = { from: dayOf(from), to: dayOf(new Date(to.getTime() - 1)) };
+  const head = { from: utcDay(from), to: utcDay(to.getTime() - 1) };
   const pieces = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"usage":[`)];
   let separator = '';
   for await (const rows of pages) {
@@ -24,12 +25,12 @@ function entryOf(row: UsageRow): UsageReport['usage'][number] {
     day: row.day,
     model: row.model,
     key: row.keyId === null ? null : { id: row.keyId, prefix: row.keyPrefix ?? '' },
-    ...wireFigures(row),
+    ...wireUsage(row),
   };
 }
 
 /** Returns the figures of a row by their names in reports. A missing cost is `null`. */
-export function wireFigures(row: UsageRow) {
+export function wireUsage(row: UsageRow) {
   return {
     requests: row.requests,
     completed: row.completed,
@@ -40,8 +41,4 @@ export function wireFigures(row: UsageRow) {
     cost: row.cost ?? null,
     currency: row.currency,
   };
-}
-
-function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
 }

@@ -9,7 +9,7 @@ const RENEW_EVERY_MS = 8000;
 const LEASES_PER_COMMAND = 100;
 const COMMANDS_AT_ONCE = 100;
 
-export interface HeldParts {
+export interface RenewedLease {
   readonly id: string;
   readonly accountId: string;
   holdsPlace: boolean;
@@ -18,8 +18,8 @@ export interface HeldParts {
 }
 
 /** The leases that this process holds. Renews them in Redis, and adds leases that Redis does not know. */
-export class HeldLeases implements OnApplicationShutdown {
-  private readonly byAccount = new Map<string, Set<HeldParts>>();
+export class LeaseRenewal implements OnApplicationShutdown {
+  private readonly byAccount = new Map<string, Set<RenewedLease>>();
   private timer: NodeJS.Timeout | undefined;
   private renewing = false;
 
@@ -27,14 +27,14 @@ export class HeldLeases implements OnApplicationShutdown {
     redis.whenBack(() => void this.renew());
   }
 
-  add(lease: HeldParts): void {
+  add(lease: RenewedLease): void {
     const ofAccount = this.byAccount.get(lease.accountId) ?? new Set();
     this.byAccount.set(lease.accountId, ofAccount.add(lease));
     this.timer ??= setInterval(() => void this.renew(), RENEW_EVERY_MS).unref();
   }
 
   /** Removes a lease that holds nothing more. Call this after a lease has given its place or its tokens back. */
-  removeIfEmpty(lease: HeldParts): void {
+  removeIfEmpty(lease: RenewedLease): void {
     if (lease.holdsPlace || lease.reserved !== undefined) return;
     const ofAccount = this.byAccount.get(lease.accountId);
     if (ofAccount?.delete(lease) === true && ofAccount.size === 0) this.byAccount.delete(lease.accountId);
@@ -66,7 +66,7 @@ export class HeldLeases implements OnApplicationShutdown {
   }
 }
 
-function* renewals(leases: ReadonlySet<HeldParts>): Generator<string[]> {
+function* renewals(leases: ReadonlySet<RenewedLease>): Generator<string[]> {
   let args: string[] = [];
   for (const { id, holdsPlace, reserved } of leases) {
     args.push(id, holdsPlace ? '1' : '0', String(reserved ?? -1));

@@ -2,7 +2,7 @@
  * A histogram: counts each value in the bucket of the first bound that the value does not exceed. One value costs only a
  * few additions, so the histogram can be used for each chunk of a stream.
  */
-export class Buckets {
+export class Histogram {
   /** One count for each bound, and one for the values above all bounds. */
   readonly counts: number[];
   sum = 0;

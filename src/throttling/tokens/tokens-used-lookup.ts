@@ -6,7 +6,7 @@ const WAIT_MS = 1000;
 const PAUSE_MS = 5000;
 
 /** Asks {@link TokensUsed} for the start value of a counter. Requests wait one second at most. */
-export class KnownTokens {
+export class TokensUsedLookup {
   private readonly asked = new Map<string, Promise<number | undefined>>();
   private silentUntil = -Infinity;
 

@@ -1,5 +1,5 @@
 /** Redis does not answer, or is unavailable. It is unknown whether a command that was sent took effect. */
-export class RedisAway extends Error {
+export class RedisUnavailable extends Error {
   constructor(
     message: string,
     /** Whether the command may have reached Redis. */
@@ -7,7 +7,7 @@ export class RedisAway extends Error {
     options?: ErrorOptions,
   ) {
     super(message, options);
-    this.name = 'RedisAway';
+    this.name = 'RedisUnavailable';
   }
 }
 

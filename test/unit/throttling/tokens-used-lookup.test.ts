@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KnownTokens } from '../../../src/throttling/tokens/known-tokens.js';
+import { TokensUsedLookup } from '../../../src/throttling/tokens/tokens-used-lookup.js';
 import { TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
 
 const DAY = Date.parse('2026-11-21T00:00:00Z');
@@ -9,7 +9,7 @@ const PAUSE_MS = 5000;
 describe('the tokens that the ledger knows', () => {
   let asked: string[];
   let answer: () => Promise<number>;
-  let known: KnownTokens;
+  let lookup: TokensUsedLookup;
 
   beforeEach(() => {
     vi.useFakeTimers();
@@ -20,7 +20,7 @@ describe('the tokens that the ledger knows', () => {
         return answer();
       }
     }
-    known = new KnownTokens(new Ledger());
+    lookup = new TokensUsedLookup(new Ledger());
   });
   afterEach(() => {
     vi.useRealTimers();
@@ -28,11 +28,11 @@ describe('the tokens that the ledger knows', () => {
 
   it('are asked for once by requests that arrive together, and again by later ones', async () => {
     answer = () => Promise.resolve(42);
-    expect(await Promise.all([known.since('ada', DAY), known.since('ada', DAY), known.since('bob', DAY)])).toEqual([
+    expect(await Promise.all([lookup.since('ada', DAY), lookup.since('ada', DAY), lookup.since('bob', DAY)])).toEqual([
       42, 42, 42,
     ]);
     expect(asked).toEqual(['ada 2026-11-21T00:00:00.000Z', 'bob 2026-11-21T00:00:00.000Z']);
-    expect(await known.since('ada', DAY)).toBe(42);
+    expect(await lookup.since('ada', DAY)).toBe(42);
     expect(asked).toHaveLength(3);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -40,7 +40,7 @@ describe('the tokens that the ledger knows', () => {
   it('are asked for again after midnight, also while the question about yesterday has no answer', async () => {
     const answers: ((tokens: number) => void)[] = [];
     answer = () => new Promise((resolve) => answers.push(resolve));
-    const both = Promise.all([known.since('ada', DAY), known.since('ada', DAY + 86_400_000)]);
+    const both = Promise.all([lookup.since('ada', DAY), lookup.since('ada', DAY + 86_400_000)]);
     answers[1]?.(7);
     answers[0]?.(900);
     expect(await both).toEqual([900, 7]);
@@ -51,20 +51,20 @@ describe('the tokens that the ledger knows', () => {
     ['says what is not a number', () => Promise.resolve(NaN)],
   ])('are not waited for again for five seconds after a ledger that %s', async (_, broken) => {
     answer = broken;
-    expect(await known.since('ada', DAY)).toBeUndefined();
+    expect(await lookup.since('ada', DAY)).toBeUndefined();
     answer = () => Promise.resolve(42);
     vi.advanceTimersByTime(PAUSE_MS - 1);
-    expect(await known.since('ada', DAY)).toBeUndefined();
+    expect(await lookup.since('ada', DAY)).toBeUndefined();
     expect(asked).toHaveLength(1);
 
     vi.advanceTimersByTime(1);
-    expect(await known.since('ada', DAY)).toBe(42);
+    expect(await lookup.since('ada', DAY)).toBe(42);
   });
 
   it('are waited for for a second', async () => {
     answer = () => new Promise(() => undefined);
     let outcome: unknown = 'waiting';
-    void known.since('ada', DAY).then((tokens) => (outcome = tokens));
+    void lookup.since('ada', DAY).then((tokens) => (outcome = tokens));
     await vi.advanceTimersByTimeAsync(WAIT_MS - 1);
     expect(outcome).toBe('waiting');
     await vi.advanceTimersByTimeAsync(1);

@@ -1,11 +1,11 @@
 import type { Response } from 'express';
-import type { HeldSlots } from './held-slots.js';
 import type { Lease } from './limit-store.js';
+import type { StreamPlaces } from './process-load/stream-places.js';
 
 declare module '../http/request/request-context.js' {
   interface RequestContext {
     /** The lease of an admitted request. A request without limits has no lease. */
-    lease?: HeldLease;
+    lease?: RequestLease;
   }
 }
 
@@ -13,18 +13,18 @@ declare module '../http/request/request-context.js' {
  * The lease of an admitted request. When the response is over, the lease gives its place back. It also gives all reserved
  * tokens back, unless a caller has taken over the lease to settle the tokens itself.
  */
-export class HeldLease implements Lease {
+export class RequestLease implements Lease {
   private isTaken = false;
-  private holdsSlot: boolean;
+  private holdsPlace: boolean;
 
   constructor(
     private readonly lease: Lease,
     response: Response,
-    private readonly slots: HeldSlots,
-    holdsSlot: boolean,
+    private readonly places: Pick<StreamPlaces, 'heldInTiers'>,
+    holdsPlace: boolean,
   ) {
-    this.holdsSlot = holdsSlot;
-    if (holdsSlot) slots.count++;
+    this.holdsPlace = holdsPlace;
+    if (holdsPlace) places.heldInTiers++;
     const end = (): void => {
       this.release();
       if (!this.isTaken) lease.settle(0);
@@ -43,8 +43,8 @@ export class HeldLease implements Lease {
   }
 
   release(): void {
-    if (this.holdsSlot) this.slots.count--;
-    this.holdsSlot = false;
+    if (this.holdsPlace) this.places.heldInTiers--;
+    this.holdsPlace = false;
     this.lease.release();
   }
 

@@ -1,0 +1,36 @@
+import { LabeledCounter } from '../../common/counts/labeled-counter.js';
+import { ERRORS, type ErrorCode } from '../../common/service-error.js';
+import type { LimitName } from '../../throttling/limit-store.js';
+import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
+
+export const NO_ROUTE = 'none';
+export const NO_ANSWER = 'none';
+const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+const TIER_LIMITS: Readonly<Record<LimitName, string>> = {
+  requests: 'requests_per_minute',
+  streams: 'concurrent_streams',
+  tokens: 'tokens_per_day',
+};
+
+/** Counts finished requests. */
+export class RequestMetrics implements RequestObserver {
+  /** The keys are `<method> <status> <route>`. */
+  readonly requests = new LabeledCounter();
+  readonly errors = new LabeledCounter<ErrorCode>(Object.keys(ERRORS) as ErrorCode[]);
+  /** The keys are `<limit> <tier>`. */
+  readonly limits = new LabeledCounter();
+  bytes = 0;
+
+  finished({ method, status, route, bytes, errorCode, principal, refusedBy }: FinishedRequest): void {
+    const knownMethod = KNOWN_METHODS.has(method) ? method : 'other';
+    this.requests.add(`${knownMethod} ${status ?? NO_ANSWER} ${route ?? NO_ROUTE}`);
+    this.bytes += bytes;
+    if (errorCode === undefined) return;
+    this.errors.add(errorCode);
+    if (principal === undefined && errorCode === 'rate_limit_exceeded') this.limits.add('sign_in none');
+    if (principal !== undefined && refusedBy !== undefined) {
+      this.limits.add(`${TIER_LIMITS[refusedBy]} ${principal.tier.name}`);
+    }
+  }
+}

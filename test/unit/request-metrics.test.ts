@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { Principal } from '../../src/auth/principal/principal.js';
+import { RequestMetrics } from '../../src/observability/metrics/request-metrics.js';
+import type { FinishedRequest } from '../../src/observability/requests/finished-request.js';
+
+const PRINCIPAL = { accountId: 'account', tier: { name: 'free' } } as unknown as Principal;
+
+function limitsAfter(facts: Partial<FinishedRequest>): readonly (readonly [string, number])[] {
+  const metrics = new RequestMetrics();
+  metrics.finished({
+    requestId: 'request',
+    traceId: undefined,
+    method: 'GET',
+    route: '/usage',
+    status: 429,
+    isAnswered: true,
+    durationMs: 1,
+    bytes: 1,
+    principal: PRINCIPAL,
+    errorCode: undefined,
+    refusedBy: undefined,
+    record: undefined,
+    ...facts,
+  });
+  return [...metrics.limits];
+}
+
+describe('the count of refusals by a limit', () => {
+  it('names the limit of the tier that has refused the request', () => {
+    expect(limitsAfter({ errorCode: 'concurrency_limit_exceeded', refusedBy: 'streams' })).toEqual([
+      ['concurrent_streams free', 1],
+    ]);
+    expect(limitsAfter({ errorCode: 'rate_limit_exceeded', refusedBy: 'requests' })).toEqual([
+      ['requests_per_minute free', 1],
+    ]);
+    expect(limitsAfter({ errorCode: 'quota_exceeded', refusedBy: 'tokens' })).toEqual([['tokens_per_day free', 1]]);
+  });
+
+  it('leaves out reports and new API keys, which no limit of a tier refuses', () => {
+    expect(limitsAfter({ errorCode: 'concurrency_limit_exceeded' })).toEqual([]);
+    expect(limitsAfter({ errorCode: 'rate_limit_exceeded' })).toEqual([]);
+  });
+
+  it('has the attempts to sign in, without a tier', () => {
+    expect(limitsAfter({ errorCode: 'rate_limit_exceeded', principal: undefined })).toEqual([['sign_in none', 1]]);
+  });
+});
