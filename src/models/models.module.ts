@@ -1,6 +1,6 @@
 import { CacheModule } from '@nestjs/cache-manager';
 import { Module } from '@nestjs/common';
-import { Keyv } from 'keyv';
+import { Keyv, type KeyvOptions } from 'keyv';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
@@ -11,6 +11,12 @@ import { ModelsController } from './models.controller.js';
 const KEPT_HERE_MS = 5000;
 const KEPT_IN_REDIS_MS = 600_000;
 
+/**
+ * Keeps values in memory without a conversion to JSON, which would be parsed for each request. Keyv documents
+ * `undefined` for this purpose, but its types do not allow it.
+ */
+const AS_IT_IS = { serialize: undefined, deserialize: undefined } as unknown as KeyvOptions;
+
 /** Provides the configured models and their public list. */
 @Module({
   imports: [
@@ -18,7 +24,10 @@ const KEPT_IN_REDIS_MS = 600_000;
       imports: [RedisModule],
       inject: [REDIS],
       useFactory: async (redis: RedisConnection | undefined) => ({
-        stores: redis === undefined ? [new Keyv()] : [new Keyv({ ttl: KEPT_HERE_MS }), await sharedCache(redis)],
+        stores:
+          redis === undefined
+            ? [new Keyv(AS_IT_IS)]
+            : [new Keyv({ ...AS_IT_IS, ttl: KEPT_HERE_MS }), await sharedCache(redis)],
       }),
     }),
   ],

@@ -40,6 +40,7 @@ function entryOf(request: FinishedRequest): object {
     upstream: record?.upstream,
     attempts: record?.attempts.length,
     outcome: record?.outcome,
+    finishReason: record?.finishReason,
     firstTextMs: firstTextAt === undefined ? undefined : Math.round(firstTextAt - (record?.startedAt ?? firstTextAt)),
     inputTokens: record?.inputTokens.count,
     outputTokens: record?.outputTokens.count,
