@@ -25,12 +25,24 @@ export async function bootstrap(module: () => Type | DynamicModule): Promise<voi
     logger.setLevel(config.logLevel);
     await listen(app, config);
     stopOnSignals(app, config, logger);
+    tellLeftOut(config, logger);
     const url = await app.getUrl();
     logger.log(`Listening on ${url}`, 'Service');
     if (!config.production) await welcome(app.get(DevelopmentAccounts, { strict: false }), config, url);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
     process.exit(1);
+  }
+}
+
+/** Tells the operator which variables are unset, and that no model is available. */
+function tellLeftOut({ catalogName, leftOut, models }: Config, logger: ServiceLogger): void {
+  const { variables, models: missingModels } = leftOut;
+  const names = variables.join(', ');
+  if (models.length === 0) {
+    logger.warn(`No model is available. ${catalogName} needs at least one of these variables: ${names}`, 'Service');
+  } else if (variables.length > 0) {
+    logger.log(`${missingModels.length} models of ${catalogName} are not listed. Unset variables: ${names}`, 'Service');
   }
 }
 

@@ -26,6 +26,8 @@ export interface Config {
   readonly apiDocs: 'open' | 'closed';
   /** The name of the file with the upstreams, models and tiers, as error messages show it. */
   readonly catalogName: string;
+  /** What is left out because variables of the environment are unset. */
+  readonly leftOut: LeftOut;
   /** The configured upstreams by name. An upstream with an unset variable is left out. */
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>;
   /** The models in the order of the file. A model without a configured upstream is left out. */
@@ -34,6 +36,14 @@ export interface Config {
   readonly defaultTier: TierConfig;
   /** The currency of all prices, as an ISO 4217 code. */
   readonly currency: string;
+}
+
+/** What CONFIG_FILE names, but the service does not offer, because variables of the environment are unset. */
+export interface LeftOut {
+  /** The names of the unset variables. */
+  readonly variables: readonly string[];
+  /** The ids of the models without a configured upstream. */
+  readonly models: readonly string[];
 }
 
 /** Injection token of {@link Config}. */

@@ -21,14 +21,16 @@ export function loadConfig(variables: Variables = process.env): Config {
   problems.push(...problemsOfFile);
 
   const upstreams = new Map<string, UpstreamConfig>();
+  const unset = new Set<string>();
   for (const [name, entry] of Object.entries(file?.upstreams ?? {})) {
-    const upstream = configureUpstream(name, entry, variables);
-    if (typeof upstream === 'string') problems.push(`${shownAs}.upstreams.${name}.${upstream}`);
-    else if (upstream !== undefined) upstreams.set(name, upstream);
+    const { upstream, problem, missing = [] } = configureUpstream(name, entry, variables);
+    for (const variable of missing) unset.add(variable);
+    if (problem !== undefined) problems.push(`${shownAs}.upstreams.${name}.${problem}`);
+    if (upstream !== undefined) upstreams.set(name, upstream);
   }
 
   if (environment === undefined || file === undefined || problems.length > 0) throw new ConfigError(problems);
-  return { ...fromEnvironment(environment), catalogName: shownAs, ...fromFile(file, upstreams, variables) };
+  return { ...fromEnvironment(environment), catalogName: shownAs, ...fromFile(file, upstreams, variables, unset) };
 }
 
 function fromEnvironment(environment: Environment) {
@@ -58,11 +60,18 @@ function tracingOf({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: s
   return endpoint === undefined ? undefined : { endpoint, serviceName };
 }
 
-function fromFile(file: ConfigFile, upstreams: ReadonlyMap<string, UpstreamConfig>, variables: Variables) {
+/** @param unset the unset variables of upstreams. The unset variables of routes are added. */
+function fromFile(
+  file: ConfigFile,
+  upstreams: ReadonlyMap<string, UpstreamConfig>,
+  variables: Variables,
+  unset: Set<string>,
+) {
   const models = file.models.flatMap((model): ModelConfig[] => {
     const [first, ...others] = model.routes.flatMap((route, index): RouteConfig[] => {
       const upstream = upstreams.get(route.upstream);
       const providerModel = interpolate(route.model, variables);
+      for (const variable of providerModel.missing) unset.add(variable);
       return upstream === undefined || providerModel.missing.length > 0
         ? []
         : [
@@ -108,15 +117,23 @@ function fromFile(file: ConfigFile, upstreams: ReadonlyMap<string, UpstreamConfi
   );
   // The check of the file guarantees that the default tier exists.
   const defaultTier = tiers.get(file.default_tier) as TierConfig;
-  return { upstreams, models, tiers, defaultTier, currency: file.currency };
+  const offered = new Set(models.map(({ id }) => id));
+  const leftOut = {
+    variables: [...unset],
+    models: file.models.map(({ id }) => id).filter((id) => !offered.has(id)),
+  };
+  return { upstreams, models, leftOut, tiers, defaultTier, currency: file.currency };
 }
 
-/** Returns the upstream, `undefined` if a variable of the upstream is unset, or a text that describes its problem. */
-function configureUpstream(
-  name: string,
-  entry: UpstreamEntry,
-  variables: Variables,
-): UpstreamConfig | string | undefined {
+interface ConfiguredUpstream {
+  readonly upstream?: UpstreamConfig;
+  /** Describes what is invalid, with the path inside the upstream. */
+  readonly problem?: string;
+  /** The unset variables, because of which there is no upstream. */
+  readonly missing?: readonly string[];
+}
+
+function configureUpstream(name: string, entry: UpstreamEntry, variables: Variables): ConfiguredUpstream {
   const unset: string[] = [];
   const fill = (template: string) => {
     const { text, missing } = interpolate(template, variables);
@@ -128,15 +145,17 @@ function configureUpstream(
   const headers = Object.fromEntries(Object.entries(entry.headers).map(([header, value]) => [header, fill(value)]));
   const options = interpolateAll(entry.options, variables);
   unset.push(...options.missing);
-  if (unset.length > 0) return undefined;
+  if (unset.length > 0) return { missing: unset };
 
-  if (baseUrl !== undefined && !/^https?:\/\//.test(baseUrl)) return 'base_url: must start with http:// or https://';
-  if (baseUrl !== undefined && !URL.canParse(baseUrl)) return 'base_url: must be a valid URL';
+  if (baseUrl !== undefined && !/^https?:\/\//.test(baseUrl)) {
+    return { problem: 'base_url: must start with http:// or https://' };
+  }
+  if (baseUrl !== undefined && !URL.canParse(baseUrl)) return { problem: 'base_url: must be a valid URL' };
   const unfit = Object.entries({ api_key: apiKey ?? '', ...headers }).find(
     ([, value]) => !/^[\t\x20-\x7e]*$/.test(value),
   );
-  if (unfit !== undefined) return `${unfit[0]}: contains a character that is not allowed in a header`;
-  return {
+  if (unfit !== undefined) return { problem: `${unfit[0]}: contains a character that is not allowed in a header` };
+  const upstream = {
     name,
     protocol: entry.protocol,
     baseUrl: baseUrl === undefined ? undefined : new URL(baseUrl),
@@ -152,4 +171,5 @@ function configureUpstream(
     includeUsage: entry.include_usage,
     maxEventBytes: entry.max_event_bytes,
   };
+  return { upstream };
 }

@@ -192,6 +192,13 @@ export function readConfigFile(path: string | URL, shownAs: string): { file?: Co
   if (document.errors.length > 0) {
     return { problems: document.errors.map(({ message }) => `${shownAs}: ${message.split('\n')[0] ?? message}`) };
   }
-  const result = ConfigFile.safeParse(document.toJS());
+  let content: unknown;
+  try {
+    content = document.toJS();
+  } catch (error) {
+    // Too many aliases, or an alias of an unknown anchor.
+    return { problems: [`${shownAs}: ${(error as Error).message}`] };
+  }
+  const result = ConfigFile.safeParse(content);
   return result.success ? { file: result.data, problems: [] } : { problems: problemsOf(result.error, [shownAs]) };
 }

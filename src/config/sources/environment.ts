@@ -32,6 +32,8 @@ const collector = z
   .meta({ accepts: '`http://…` or `https://…`' })
   .transform(withoutTrailingSlashes);
 
+const NODE_ENVIRONMENTS = ['production', 'development', 'test'] as const;
+
 const openOrClosed = z.enum(['open', 'closed'], 'must be open or closed');
 
 /**
@@ -44,13 +46,10 @@ const openOrClosed = z.enum(['open', 'closed'], 'must be open or closed');
 export const Environment = z
   .object({
     NODE_ENV: z
-      .string()
-      .optional()
+      .enum(NODE_ENVIRONMENTS, `must be one of ${NODE_ENVIRONMENTS.join(', ')}`)
+      .default('development')
       .meta({
-        description:
-          '`production`: the first start creates no development account, and sign-up is closed by default. ' +
-          'Any other value means development.',
-        unset: 'development',
+        description: '`production`: the first start creates no development account, and sign-up is closed by default.',
       }),
     HOST: z.string().default('127.0.0.1').meta({
       description:
@@ -130,6 +129,11 @@ export const Environment = z
     path: ['REDIS_URL'],
     message: 'needs DATABASE_URL to be postgres://…, because replicas share both',
     // Runs this check even if there are other problems, so that all problems are reported at once.
+    when: ({ value }) => typeof value === 'object',
+  })
+  .refine(({ PORT, METRICS_PORT }) => PORT !== METRICS_PORT || PORT === 0, {
+    path: ['METRICS_PORT'],
+    message: 'must differ from PORT',
     when: ({ value }) => typeof value === 'object',
   });
 
