@@ -14,7 +14,7 @@ import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../share
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
 
 /** A duration in the form of Go, such as `90s`, `1h30m` or `-1m`. */
-const DURATION = /^-?(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
+const DURATION = /^-?(?:\d+(?:\.\d+)?(?:ms|[smh]))+$/;
 
 const Options = z.strictObject({
   /** The size of the context window, in tokens. Ollama silently cuts a longer prompt. */
