@@ -66,6 +66,8 @@ export {
 } from './upstreams/contract/provider-failure.js';
 export { AnthropicProtocol } from './upstreams/protocols/anthropic/anthropic.js';
 export { BuiltinProtocol } from './upstreams/protocols/builtin/builtin.js';
+export { GeminiProtocol } from './upstreams/protocols/gemini/gemini.js';
+export { OllamaProtocol } from './upstreams/protocols/ollama/ollama.js';
 export { OpenAiProtocol } from './upstreams/protocols/openai/openai.js';
 export { endpoint, streamHeaders } from './upstreams/protocols/shared/endpoint.js';
 export { errorEventParts, unreadableEventParts } from './upstreams/protocols/shared/event-failure.js';

@@ -1,5 +1,4 @@
 import type { ScriptedProvider } from './scripted-provider.js';
-import { anthropic } from './dialects.js';
 
 /** The parts of CONFIG_FILE that a test sets. */
 export interface Catalog {
@@ -28,9 +27,7 @@ export function routesTo(
   const named = providers.map((provider, index) => ({ provider, name: UPSTREAM_NAMES[index] ?? `provider-${index}` }));
   const upstreams = named.map(({ provider, name }): [string, object] => {
     const [origin, protocol] =
-      typeof provider === 'string'
-        ? [provider, 'openai']
-        : [provider.origin, provider.dialect === anthropic ? 'anthropic' : 'openai'];
+      typeof provider === 'string' ? [provider, 'openai'] : [provider.origin, provider.dialect.protocol];
     return [name, { protocol, base_url: `${origin}/v1`, api_key: `secret-of-${name}`, timeouts }];
   });
   return {

@@ -11,6 +11,8 @@ export class PartCollector {
   /** The last piece. Neighbouring pieces of one type are joined until the reader takes them. */
   private piece = '';
   private pieceType: PieceType = 'text';
+  /** True when token counts have arrived that the reader has not taken. They follow the pieces, see {@link take}. */
+  private hasNewUsage = false;
   /** True when the provider has marked the answer as complete. */
   complete = false;
   /** True when all further parts are ignored. */
@@ -48,13 +50,15 @@ export class PartCollector {
         break;
       case 'usage':
         this.trace.usage = merged(this.trace.usage, part.usage);
-        this.push({ type: 'usage', usage: this.trace.usage });
+        this.hasNewUsage = true;
         break;
       case 'finish': {
         const { reason } = part;
         const raw = finishWord(part.raw, reason);
         this.trace.finish = { reason, raw };
-        this.push({ type: 'finish', reason, raw });
+        this.closePiece();
+        this.closeUsage();
+        this.queue.push({ type: 'finish', reason, raw });
         break;
       }
       case 'complete':
@@ -75,9 +79,11 @@ export class PartCollector {
 
   /**
    * Returns the next part. Keeps half a character at the end of a piece until the other half arrives in a later event.
-   * Returns `undefined` when there is nothing to take now.
+   * Token counts follow the text that arrived with them: some providers send counts in each event, and the counts must not
+   * divide the text. Returns `undefined` when there is nothing to take now.
    */
   take(): CompletionPart | undefined {
+    if (this.queue.length === 0 && this.piece === '') this.closeUsage();
     const first = this.queue.shift();
     if (first !== undefined) return first;
     const { piece } = this;
@@ -96,17 +102,17 @@ export class PartCollector {
     this.piece += text;
   }
 
-  private push(part: CompletionPart): void {
-    this.closePiece();
-    this.queue.push(part);
+  /** Moves the token counts to the queue. */
+  private closeUsage(): void {
+    if (!this.hasNewUsage) return;
+    this.hasNewUsage = false;
+    this.queue.push({ type: 'usage', usage: this.trace.usage });
   }
 
   /** Moves the last piece to the queue, because a part of another type follows. */
   private closePiece(): void {
     const { piece, pieceType } = this;
     if (piece === '') return;
-    // The other half of a character may still come after token counts.
-    if (isHighSurrogate(piece.charCodeAt(piece.length - 1))) return;
     this.piece = '';
     this.queue.push({ type: pieceType, text: wellFormed(piece) });
   }

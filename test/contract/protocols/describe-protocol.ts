@@ -174,7 +174,7 @@ export function describeProtocol({
       const events: readonly ProviderEvent[] = [
         { event: 'error', data: text },
         { event: 'error', data: JSON.stringify({ type: 'error', error: { type: 'server_error', message: text } }) },
-        { event: 'error', data: JSON.stringify({ message: text, code: 429 }) },
+        ...(hasEventNames ? [{ event: 'error', data: JSON.stringify({ message: text, code: 429 }) }] : []),
         { event: 'error', data: JSON.stringify({ error: { type: 'secret', code: 'my secret', status: 4_242 } }) },
         { event: 'error', data: JSON.stringify({ error: { type: text, metadata: { error_type: 'a.secret' } } }) },
       ];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { routesTo } from '../../support/catalog.js';
-import { anthropic, openAi } from '../../support/dialects.js';
+import { anthropic, gemini, ollama, openAi } from '../../support/dialects.js';
 import { ScriptedProvider } from '../../support/scripted-provider.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { stream, type ReceivedStream } from '../../support/sse-client.js';
@@ -9,10 +9,7 @@ import { waitFor } from '../../support/wait-for.js';
 import { readWire } from '../../support/wire.js';
 import { fixturesOf, type ExpectedAnswer } from './fixtures.js';
 
-describe.each([
-  { protocol: 'openai', dialect: openAi },
-  { protocol: 'anthropic', dialect: anthropic },
-])('the answers recorded from providers of the protocol $protocol', ({ protocol, dialect }) => {
+describe.each([openAi, anthropic, gemini, ollama])('the answers recorded from providers of $protocol', (dialect) => {
   let provider: ScriptedProvider;
   let service: RunningService;
   let key: string;
@@ -31,7 +28,7 @@ describe.each([
     await provider.stop();
   });
 
-  const fixtures = fixturesOf(protocol);
+  const fixtures = fixturesOf(dialect.protocol);
   const folders = [...new Set(fixtures.map(({ name }) => name.split('/')[0]))];
 
   it.each(folders)('reach the client and the ledger as they are: %s', async (folder) => {
@@ -44,7 +41,8 @@ describe.each([
       const answer = await stream(service.origin, { key });
 
       const isFiltered = expected.finish?.reason === 'content_filter';
-      const failure = isFiltered ? 'content_filtered' : (expected.error ?? 'upstream_error');
+      const filtered = expected.text === '' ? 'upstream_rejected' : 'content_filtered';
+      const failure = isFiltered ? filtered : (expected.error ?? 'upstream_error');
       const isWhole = expected.complete && !isFiltered;
       expect(await told(answer), name).toEqual({ text: expected.text, terminal: isWhole ? 'done' : failure });
       const record = await waitFor(() => records[count], 'the record');
@@ -55,10 +53,13 @@ describe.each([
   });
 });
 
-function reported({ usage: { inputTokens, outputTokens } = {} }: ExpectedAnswer): Partial<UsageRecord> {
+/** A count of tokens before the finish is not final, so the ledger estimates the answer. */
+function reported({ usage = {}, finish, complete }: ExpectedAnswer): Partial<UsageRecord> {
+  const { inputTokens, outputTokens } = usage;
+  const isFinal = complete || finish !== undefined;
   return {
     ...(inputTokens !== undefined && { inputTokens: { source: 'reported', count: inputTokens } }),
-    ...(outputTokens !== undefined && { outputTokens: { source: 'reported', count: outputTokens } }),
+    ...(outputTokens !== undefined && isFinal && { outputTokens: { source: 'reported', count: outputTokens } }),
   };
 }
 

@@ -8,19 +8,22 @@ const known = new WeakMap<UpstreamConfig, Map<string, URL>>();
 /**
  * Returns the address of `path` under the base URL of the upstream. Keeps the path and the query (`?api-version=…`) of the
  * base.
+ *
+ * @param query what the protocol adds to the query, such as `alt=sse`. One path has one query.
  */
-export function endpoint(upstream: UpstreamConfig, path: string): URL {
+export function endpoint(upstream: UpstreamConfig, path: string, query = ''): URL {
   const addresses = known.get(upstream) ?? new Map<string, URL>();
   known.set(upstream, addresses);
-  const address = addresses.get(path) ?? addressOf(upstream, path);
+  const address = addresses.get(path) ?? addressOf(upstream, path, query);
   addresses.set(path, address);
   return address;
 }
 
-function addressOf({ baseUrl }: UpstreamConfig, path: string): URL {
+function addressOf({ baseUrl }: UpstreamConfig, path: string, query: string): URL {
   if (baseUrl === undefined) throw new ServiceError('internal_error', 'The upstream of this model has no address.');
   const url = new URL(baseUrl);
   url.pathname = trimmedPath(url) + path;
+  if (query !== '') url.search += `${url.search === '' ? '?' : '&'}${query}`;
   url.hash = '';
   return url;
 }

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { ServiceError } from '../../../common/service-error.js';
+import type { UpstreamConfig } from '../../../config/config.js';
+import type { ChatCall, ChatMessage } from '../../contract/chat-call.js';
+import type { AnswerHeaders, AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
+import type { ProviderFailure } from '../../contract/provider-failure.js';
+import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
+import { jsonBody } from '../shared/json-body.js';
+import { parseJsonObject } from '../shared/json-object.js';
+import { geminiEventParts } from './gemini-event.js';
+import { geminiFailure } from './gemini-failure.js';
+
+const Options = z.strictObject({
+  /** How much the model thinks before its answer. Models accept different levels, and models before Gemini 3 none. */
+  thinking_level: z.enum(['minimal', 'low', 'medium', 'high']).optional(),
+});
+
+export type GeminiOptions = z.infer<typeof Options>;
+
+/** Matches a path with a version of the interface, such as `/v1beta` or `/v1/publishers/google`. */
+const VERSION = /\/v\d\w*(?:\/|$)/;
+
+/** Implements the native interface of Gemini (`streamGenerateContent`). */
+export class GeminiProtocol implements HttpProtocol<GeminiOptions> {
+  readonly transport = 'http';
+  readonly name = 'gemini';
+  readonly options = Options;
+
+  request(call: ChatCall, upstream: UpstreamConfig<GeminiOptions>): UpstreamRequest {
+    const { apiKey, baseUrl } = upstream;
+    const { thinking_level: thinkingLevel } = upstream.options;
+    const version = baseUrl !== undefined && VERSION.test(trimmedPath(baseUrl)) ? '' : '/v1beta';
+    return {
+      url: endpoint(upstream, `${version}/models/${call.model}:streamGenerateContent`, 'alt=sse'),
+      headers: streamHeaders(apiKey === undefined ? {} : { 'x-goog-api-key': apiKey }, upstream),
+      body: jsonBody(
+        {
+          systemInstruction: systemInstruction(call.messages),
+          contents: conversation(call.messages),
+          generationConfig: {
+            temperature: call.temperature,
+            maxOutputTokens: call.maxTokens,
+            thinkingConfig: thinkingLevel && { thinkingLevel },
+          },
+        },
+        call.messages,
+      ),
+    };
+  }
+
+  open(): AnswerReader {
+    return READER;
+  }
+
+  failure(status: number, headers: AnswerHeaders, body: string): ProviderFailure | undefined {
+    return geminiFailure(status, headers, parseJsonObject(body));
+  }
+}
+
+/** The token counts of each event are totals, so all streams share one reader. */
+const READER: AnswerReader = { parts: geminiEventParts };
+
+interface Content {
+  readonly role: 'user' | 'model';
+  readonly parts: { readonly text: string }[];
+}
+
+function systemInstruction(messages: readonly ChatMessage[]): object | undefined {
+  const parts = messages.filter(({ role }) => role === 'system').map(({ content }) => ({ text: content }));
+  return parts.length === 0 ? undefined : { parts };
+}
+
+/**
+ * Returns all messages except system messages. Joins neighbouring messages of one role, because Gemini can require that the
+ * roles alternate.
+ *
+ * @throws {ServiceError} `invalid_request` when all messages are system messages.
+ */
+function conversation(messages: readonly ChatMessage[]): readonly Content[] {
+  const contents: Content[] = [];
+  for (const { role, content } of messages) {
+    if (role === 'system') continue;
+    const name = role === 'user' ? 'user' : 'model';
+    const last = contents.at(-1);
+    if (last?.role === name) last.parts.push({ text: content });
+    else contents.push({ role: name, parts: [{ text: content }] });
+  }
+  if (contents.length > 0) return contents;
+  const message = 'must hold at least one message of role "user" for this model';
+  throw new ServiceError('invalid_request', `The field messages ${message}.`, {
+    details: [{ field: 'messages', message }],
+  });
+}

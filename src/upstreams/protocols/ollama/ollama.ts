@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import type { UpstreamConfig } from '../../../config/config.js';
+import type { ChatCall } from '../../contract/chat-call.js';
+import type { ProviderEvent } from '../../contract/framing.js';
+import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
+import { providerFailure } from '../../contract/provider-failure.js';
+import type { FinishReason, StreamPart } from '../../contract/stream-part.js';
+import { ndjson } from '../../transport/ndjson-decoder.js';
+import { endpoint, streamHeaders } from '../shared/endpoint.js';
+import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
+import { END, NOTHING, PROGRESS } from '../shared/fixed-parts.js';
+import { jsonBody } from '../shared/json-body.js';
+import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
+import { tokenCount, tokenUsage } from '../shared/token-count.js';
+
+/** A duration in the form of Go, such as `90s`, `1h30m` or `-1m`. */
+const DURATION = /^-?(?:\d+(?:\.\d+)?(?:ms|[smh]))+$/;
+
+const Options = z.strictObject({
+  /** The size of the context window, in tokens. Ollama silently cuts a longer prompt. */
+  num_ctx: z.int().min(1).optional(),
+  /** How long the model stays loaded after a request, in seconds or as a duration. A negative value: forever. */
+  keep_alive: z
+    .union([z.number(), z.string().regex(DURATION)], 'must be a number of seconds, or a duration such as 30m')
+    .optional(),
+});
+
+export type OllamaOptions = z.infer<typeof Options>;
+
+const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ['stop', 'stop'],
+  ['length', 'length'],
+]);
+
+/** Ollama has loaded or unloaded the model instead of giving an answer. */
+const WITHOUT_ANSWER: ReadonlySet<string> = new Set(['load', 'unload']);
+
+/**
+ * Implements the native chat interface of Ollama. Unlike the OpenAI interface of Ollama, it accepts the size of the context
+ * window and the time that a model stays loaded.
+ */
+export class OllamaProtocol implements HttpProtocol<OllamaOptions> {
+  readonly transport = 'http';
+  readonly name = 'ollama';
+  readonly options = Options;
+  readonly framing = ndjson;
+
+  request(call: ChatCall, upstream: UpstreamConfig<OllamaOptions>): UpstreamRequest {
+    const { apiKey, options } = upstream;
+    const authorization = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    return {
+      url: endpoint(upstream, '/api/chat'),
+      headers: streamHeaders({ accept: 'application/x-ndjson', ...authorization }, upstream),
+      body: jsonBody(
+        {
+          model: call.model,
+          messages: call.messages,
+          stream: true,
+          keep_alive: options.keep_alive,
+          options: { num_ctx: options.num_ctx, num_predict: call.maxTokens, temperature: call.temperature },
+        },
+        call.messages,
+      ),
+    };
+  }
+
+  open(): AnswerReader {
+    return READER;
+  }
+}
+
+/** Ollama repeats in each line all that is needed to read the line, so all streams share one reader. */
+const READER: AnswerReader = {
+  parts({ data }: ProviderEvent): readonly StreamPart[] {
+    const line = parseJsonObject(data);
+    if (line === undefined) return data.trim() === '' ? NOTHING : unreadableEventParts(data);
+    if (line.error) return errorEventParts(data, line);
+    return line.done === true ? [...messageParts(line.message), ...endParts(line)] : messageParts(line.message);
+  },
+};
+
+function messageParts(message: unknown): readonly StreamPart[] {
+  if (!isJsonObject(message)) return NOTHING;
+  const { content, thinking, tool_calls: toolCalls } = message;
+  if (isText(thinking)) {
+    const reasoning: StreamPart = { type: 'reasoning', text: thinking };
+    return isText(content) ? [reasoning, { type: 'text', text: content }] : [reasoning];
+  }
+  if (isText(content)) return [{ type: 'text', text: content }];
+  return Array.isArray(toolCalls) && toolCalls.length > 0 ? PROGRESS : NOTHING;
+}
+
+/** Returns the parts of the last line. Old versions of Ollama leave out the reason. */
+function endParts(line: JsonObject): readonly StreamPart[] {
+  const parts: StreamPart[] = [];
+  const usage = tokenUsage({
+    inputTokens: tokenCount(line.prompt_eval_count),
+    outputTokens: tokenCount(line.eval_count),
+  });
+  if (usage !== undefined) parts.push({ type: 'usage', usage });
+  const { done_reason: raw } = line;
+  if (isText(raw)) {
+    if (WITHOUT_ANSWER.has(raw)) {
+      parts.push({ type: 'error', error: providerFailure('upstream_error', `done_reason: ${raw}`) });
+      return parts;
+    }
+    parts.push({ type: 'finish', reason: FINISH_REASONS.get(raw) ?? 'other', raw });
+  }
+  return [...parts, ...END];
+}
