@@ -26,7 +26,7 @@ const Timeouts = z.strictObject({
 });
 
 const Upstream = z.strictObject({
-  protocol: text.describe('`openai`, `anthropic`, `builtin`, or your own protocol.'),
+  protocol: text.describe('`openai`, `anthropic`, `gemini`, `ollama`, `builtin`, or your own protocol.'),
   base_url: text.optional().meta({
     description: 'The URL of the upstream, `http://…` or `https://…`.',
     unset: 'only for protocols that need no network',
