@@ -16,9 +16,6 @@ import { withinGrant } from './request/token-demand.js';
 import { headersDue } from './stream/header-wait.js';
 import { OpenStreams } from './stream/open-streams.js';
 
-/** The time until the headers are sent without a first text, if the provider has accepted the request. */
-const HEADERS_WAIT_MS = 10_000;
-
 /** The caller of {@link ChatService.open}. */
 export interface ChatCaller {
   readonly principal: Principal;
@@ -78,7 +75,7 @@ export class ChatService {
     });
     left.addEventListener('abort', leave);
     try {
-      await headersDue(stream.begun, stream.accepted, HEADERS_WAIT_MS);
+      await headersDue(stream.begun, stream.accepted);
       return stream;
     } catch (error) {
       stream.stop(CLIENT_GONE);

@@ -83,7 +83,7 @@ describe('the wire of a stream', () => {
   });
 
   it('brings every character as it is, wherever the bytes of the provider were split', async () => {
-    const text = 'ä€🦜\u0000\u2028\r\n\n data: {"done":true}\n\nevent: error "\\" 👩‍👩‍👧‍👦 \u{10FFFF}é';
+    const text = 'ä€🦜\u0000\u0085\u2028\u2029\r\n\n data: {"done":true}\n\nevent: error "\\" 👩‍👩‍👧‍👦 \u{10FFFF}é';
     provider.next(async (call) => {
       const bytes = Buffer.from(provider.dialect.text(text));
       call.head();

@@ -2,10 +2,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { ERRORS, STREAM_ONLY_CODES, type ErrorCode } from '../../src/common/service-error.js';
 import { SHED_REASONS } from '../../src/common/shed-load.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { accountKeys } from '../../src/throttling/redis/account-keys.js';
+import { GeminiProtocol } from '../../src/upstreams/protocols/gemini/gemini.js';
+import { OllamaProtocol } from '../../src/upstreams/protocols/ollama/ollama.js';
 import { STREAM_OUTCOMES } from '../../src/usage/record/stream-outcome.js';
 import { codeBlocks, documentAt, inCode, ROOT, tableRows } from './documents.js';
 
@@ -87,6 +90,25 @@ describe('docs/providers-and-models.md', () => {
       expect(models[0]?.routes.map(({ temperature }) => temperature)).toEqual([true, false]);
     } finally {
       rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('lists the options of the native protocols, and shows valid ones', () => {
+    const document = documentAt('docs/providers-and-models.md');
+    const protocols = [new GeminiProtocol(), new OllamaProtocol()];
+    const listed = tableRows(document, '## The native interfaces of Gemini and Ollama').map((cells) =>
+      cells.slice(0, 2).flatMap(inCode),
+    );
+    expect(listed).toEqual(
+      protocols.flatMap(({ name, options }) => Object.keys(options.shape).map((option) => [name, option])),
+    );
+
+    const { upstreams } = parse(codeBlocks(document, 'yaml')[1] ?? '') as {
+      upstreams: Record<string, { protocol: string; options: object }>;
+    };
+    for (const { name, options } of protocols) {
+      const shown = Object.values(upstreams).find(({ protocol }) => protocol === name)?.options;
+      expect(options.safeParse(shown).error, name).toBeUndefined();
     }
   });
 });

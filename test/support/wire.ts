@@ -52,7 +52,11 @@ function textOf(block: string): string {
   const { content } = parse(block, 'data: ');
   if (content === '') throw new Error(`A piece without text: ${block}`);
   if (LONE_SURROGATE.test(content)) throw new Error(`A piece that ends inside a code point: ${block}`);
-  if (block !== `data: ${JSON.stringify({ content, done: false })}`) throw new Error(`Not a block: ${block}`);
+  const json = JSON.stringify({ content, done: false })
+    .replaceAll('\u0085', '\\u0085')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
+  if (block !== `data: ${json}`) throw new Error(`Not a block: ${block}`);
   return content;
 }
 

@@ -9,6 +9,10 @@ import type { StreamSink } from './stream-sink.js';
 
 const KEEP_ALIVE_MS = 15_000;
 
+/** Line ends of Unicode. JSON leaves them as they are, but simple readers divide the stream at them. */
+const LINE_ENDS = /[\u0085\u2028\u2029]/;
+const EACH_LINE_END = new RegExp(LINE_ENDS, 'g');
+
 const LAST_CHUNK: Chunk = { content: '', done: true };
 const logger = new Logger('ChatStream');
 
@@ -77,7 +81,7 @@ class ChunkPump {
     if (part.type !== 'text') return true;
     this.gaps?.text();
     if (this.parts.isWhole) this.sink.cork();
-    this.send({ data: { content: part.text, done: false } satisfies Chunk });
+    this.send({ data: textChunk(part.text) });
     this.silence.allow(KEEP_ALIVE_MS);
     return true;
   }
@@ -101,6 +105,16 @@ class ChunkPump {
     this.sink.ending();
     this.subscriber.complete();
   }
+}
+
+/** Returns the chunk as an object, which Nest writes as JSON, or as JSON text where Nest's JSON is not safe to read. */
+function textChunk(content: string): Chunk | string {
+  const chunk: Chunk = { content, done: false };
+  return LINE_ENDS.test(content) ? JSON.stringify(chunk).replace(EACH_LINE_END, escaped) : chunk;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function failedChunk(thrown: unknown): Chunk {

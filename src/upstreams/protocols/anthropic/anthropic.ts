@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { ServiceError } from '../../../common/service-error.js';
 import type { UpstreamConfig } from '../../../config/config.js';
 import type { ChatCall, ChatMessage } from '../../contract/chat-call.js';
 import type { ProviderEvent } from '../../contract/framing.js';
@@ -9,6 +8,7 @@ import { anthropicEventParts } from './anthropic-event.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { NOTHING } from '../shared/fixed-parts.js';
+import { invalidMessages } from '../shared/invalid-messages.js';
 import { jsonBody } from '../shared/json-body.js';
 import { parseJsonObject } from '../shared/json-object.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
@@ -95,16 +95,9 @@ function promptOf(messages: readonly ChatMessage[], isCached: boolean): CachedPr
  */
 function conversation(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const turns = messages.filter(({ role }) => role !== 'system');
-  if (turns[0]?.role !== 'user') {
-    const message =
-      turns.length === 0
-        ? 'must hold at least one message of role "user" for this model'
-        : 'must begin with a message of role "user", after those of role "system", for this model';
-    throw new ServiceError('invalid_request', `The field messages ${message}.`, {
-      details: [{ field: 'messages', message }],
-    });
-  }
-  return turns;
+  if (turns.length === 0) throw invalidMessages('must hold at least one message of role "user" for this model');
+  if (turns[0]?.role === 'user') return turns;
+  throw invalidMessages('must begin with a message of role "user", after those of role "system", for this model');
 }
 
 /**

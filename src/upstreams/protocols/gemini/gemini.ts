@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { ServiceError } from '../../../common/service-error.js';
 import type { UpstreamConfig } from '../../../config/config.js';
 import type { ChatCall, ChatMessage } from '../../contract/chat-call.js';
 import type { AnswerHeaders, AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { ProviderFailure } from '../../contract/provider-failure.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
+import { invalidMessages } from '../shared/invalid-messages.js';
 import { jsonBody } from '../shared/json-body.js';
 import { parseJsonObject } from '../shared/json-object.js';
 import { geminiEventParts } from './gemini-event.js';
@@ -85,9 +85,6 @@ function conversation(messages: readonly ChatMessage[]): readonly Content[] {
     if (last?.role === name) last.parts.push({ text: content });
     else contents.push({ role: name, parts: [{ text: content }] });
   }
-  if (contents.length > 0) return contents;
-  const message = 'must hold at least one message of role "user" for this model';
-  throw new ServiceError('invalid_request', `The field messages ${message}.`, {
-    details: [{ field: 'messages', message }],
-  });
+  if (contents.length === 0) throw invalidMessages('must hold at least one message of role "user" for this model');
+  return contents;
 }
