@@ -15,7 +15,7 @@ import { AFTER_COMPLETE_MS, type PartSource } from './part-source.js';
 /** The maximum data without a sign of work on the answer (for example comments), as a number of events of maximum size. */
 const MAX_IDLE_EVENTS = 8;
 /** The maximum number of bytes to read of a provider's error. */
-const MAX_ERROR_BYTES = 4_096;
+const MAX_ERROR_BYTES = 16 * 1024;
 
 /** Sends the request of a protocol over HTTP, and reads the events of the answer. */
 export class HttpSource implements PartSource {

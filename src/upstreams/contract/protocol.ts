@@ -62,7 +62,7 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
    * Converts an answer that is not a stream to the error for the caller. `undefined`, or no such method: the service uses
    * `httpFailure`, which fits most providers.
    *
-   * @param body the beginning of the body, at most 4,096 characters.
+   * @param body the beginning of the body, at most 16,384 characters.
    */
   failure?(status: number, headers: AnswerHeaders, body: string): ServiceError | undefined;
 }
