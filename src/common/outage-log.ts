@@ -8,7 +8,8 @@ const REPEAT_MS = 60_000;
  */
 export class OutageLog {
   private readonly logger: Logger;
-  private awaySince: number | undefined;
+  /** When the outage began. */
+  private since: number | undefined;
   private timer: NodeJS.Timeout | undefined;
 
   /**
@@ -22,9 +23,9 @@ export class OutageLog {
     this.logger = new Logger(store);
   }
 
-  away(reason: string): void {
-    if (this.awaySince !== undefined) return;
-    const since = (this.awaySince = performance.now());
+  unavailable(reason: string): void {
+    if (this.since !== undefined) return;
+    const since = (this.since = performance.now());
     this.logger.warn(`${this.store} is unavailable (${reason}): ${this.consequence}`);
     this.timer = setInterval(() => {
       this.logger.warn(`${this.store} has been unavailable for ${Math.round((performance.now() - since) / 1000)} s`);
@@ -32,13 +33,13 @@ export class OutageLog {
   }
 
   back(): void {
-    if (this.awaySince === undefined) return;
-    this.logger.log(`${this.store} is back after ${Math.round((performance.now() - this.awaySince) / 1000)} s`);
+    if (this.since === undefined) return;
+    this.logger.log(`${this.store} is back after ${Math.round((performance.now() - this.since) / 1000)} s`);
     this.end();
   }
 
   end(): void {
     clearInterval(this.timer);
-    this.awaySince = undefined;
+    this.since = undefined;
   }
 }

@@ -28,7 +28,7 @@ export class DatabaseHealth {
    * replica unready.
    */
   private async ask(): Promise<boolean> {
-    if (this.dataSource.options.type === 'postgres') return (await this.presence.check()) === 'there';
+    if (this.dataSource.options.type === 'postgres') return (await this.presence.check()) === 'available';
     try {
       await this.dataSource.query('SELECT 1');
       return true;

@@ -1,11 +1,11 @@
-export type Presence = 'there' | 'away';
+export type Presence = 'available' | 'unavailable';
 
 /**
- * Distinguishes an unavailable database ("away") from a slow one. A database is away if its connection is refused, lost, or
+ * Distinguishes an unavailable database from a slow one. A database is unavailable if its connection is refused, lost, or
  * silent while no other query uses the connection.
  *
- * Load on the database or on this process must not make the database count as away. While the database is away, the service
- * trusts remembered credentials, and does not notice revocations.
+ * Load on the database or on this process must not make the database count as unavailable. While the database is unavailable, the
+ * service trusts remembered credentials, and does not notice revocations.
  */
 export abstract class DatabasePresence {
   /** Whether the database is known to be unavailable. */
@@ -20,6 +20,6 @@ export class EmbeddedPresence extends DatabasePresence {
   readonly isUnavailable = false;
 
   check(): Promise<Presence> {
-    return Promise.resolve('there');
+    return Promise.resolve('available');
   }
 }

@@ -8,7 +8,7 @@ import { SilenceWatch } from './silence-watch.js';
 
 export type RedisClient = ReturnType<typeof openClient>;
 
-/** A request waits this long for its answer while Redis answers others. A silent Redis is away sooner, see SilenceWatch. */
+/** A request waits this long for its answer while Redis answers others. SilenceWatch notices a silent Redis sooner. */
 const PATIENCE_MS = 1000;
 const PROBE_WAIT_MS = 250;
 const CONNECT_TIMEOUT_MS = 2000;
@@ -29,7 +29,7 @@ const RECONNECT_MOST_MS = 1000;
  * The only connection of this process to Redis. The connection reconnects by itself. Until it is back, commands fail at
  * once instead of waiting in a queue.
  *
- * Redis is "away" (unavailable) when the connection is refused or lost, or when no command gets an answer for half a
+ * Redis is "unavailable" when the connection is refused or lost, or when no command gets an answer for half a
  * second. Redis is "slow" when it answers other commands, but not this command in time. Load can make Redis slow, so a slow
  * Redis must not make each replica admit its own share of the limits.
  */
@@ -38,12 +38,12 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   readonly client: RedisClient;
   private readonly log = new OutageLog('Redis', 'each replica keeps its share of the limits until Redis is back');
   private readonly silence = new SilenceWatch(() => {
-    this.goAway('no answer in time');
+    this.becomeUnavailable('no answer in time');
     // The server may answer on a new connection.
     this.reconnect();
   });
   private readonly onBack: (() => void)[] = [];
-  private readonly onAway: (() => void)[] = [];
+  private readonly onUnavailable: (() => void)[] = [];
   private probing: NodeJS.Timeout | undefined;
   private probes = 0;
   private lastFailure = 'not connected yet';
@@ -53,7 +53,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   constructor(url: string) {
     this.client = openClient(url);
     this.client.on('error', (error: unknown) => {
-      if (error instanceof Error) this.goAway(reasonOf(error));
+      if (error instanceof Error) this.becomeUnavailable(reasonOf(error));
     });
     this.client.on('ready', () => void this.probe());
   }
@@ -68,14 +68,14 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   }
 
   whenUnavailable(listener: () => void): void {
-    this.onAway.push(listener);
+    this.onUnavailable.push(listener);
   }
 
   /** Connects to Redis. Does not fail when Redis is unavailable, because the process also works without Redis. */
   async onModuleInit(): Promise<void> {
     this.connect();
     await within(this.firstReady(), CONNECT_TIMEOUT_MS, () => new Error('no answer')).catch((error: unknown) => {
-      if (this.isUnavailable) this.log.away(`${this.lastFailure}, ${reasonOf(error)}`);
+      if (this.isUnavailable) this.log.unavailable(`${this.lastFailure}, ${reasonOf(error)}`);
     });
   }
 
@@ -120,7 +120,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
       // Libraries also reject with values that are not errors, such as the refusal of a rate limiter.
       if (!(error instanceof Error) || isUnknownScript(error) || error instanceof RedisSlow) throw error;
       if (error.message === QUEUE_IS_FULL) throw new RedisSlow(false, error);
-      this.goAway(reasonOf(error));
+      this.becomeUnavailable(reasonOf(error));
       throw error instanceof RedisUnavailable ? error : new RedisUnavailable(reasonOf(error), true, { cause: error });
     }
   }
@@ -174,12 +174,12 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     this.connect();
   }
 
-  private goAway(reason: string): void {
+  private becomeUnavailable(reason: string): void {
     this.lastFailure = reason;
     if (this.isClosed || !this.isUsable) return;
     this.isUsable = false;
-    this.log.away(reason);
-    for (const listener of this.onAway) listener();
+    this.log.unavailable(reason);
+    for (const listener of this.onUnavailable) listener();
   }
 
   private comeBack(): void {

@@ -103,7 +103,8 @@ describe('docs/providers-and-models.md', () => {
       protocols.flatMap(({ name, options }) => Object.keys(options.shape).map((option) => [name, option])),
     );
 
-    const { upstreams } = parse(codeBlocks(document, 'yaml')[1] ?? '') as {
+    const example = codeBlocks(document, 'yaml').find((block) => block.includes('protocol: gemini'));
+    const { upstreams } = parse(example ?? '') as {
       upstreams: Record<string, { protocol: string; options: object }>;
     };
     for (const { name, options } of protocols) {

@@ -148,7 +148,7 @@ describe('an application that imports the package by its name', () => {
     });
 
     it('tells the failures that it finds, before the first text and after it', async () => {
-      acme.events = 'event: oops\ndata: {}\n\n';
+      acme.events = 'event: error\ndata: {}\n\n';
       const refused = await ask(ACME_MODEL, 'Hi', bearer());
       expect(refused.status).toBe(502);
       expect(await refused.error()).toMatchObject({ code: 'upstream_error', message: 'The provider failed.' });

@@ -37,7 +37,7 @@ describe('a journal of openings', () => {
   });
 
   it('keeps nobody waiting once the store has failed', async () => {
-    const store = { open: () => Promise.reject(new Error('away')) };
+    const store = { open: () => Promise.reject(new Error('unavailable')) };
     let failures = 0;
     const journal = new OpeningJournal(store as unknown as UsageStore, () => failures++);
 

@@ -21,8 +21,8 @@ describe('the log of an outage', () => {
 
   it('has a line at the beginning, one a minute, one at the end, and none after it', () => {
     const log = new OutageLog('Redis', 'limits are shared out.');
-    log.away('refused');
-    log.away('refused again');
+    log.unavailable('refused');
+    log.unavailable('refused again');
     vi.advanceTimersByTime(2 * MINUTE_MS);
     log.back();
     log.back();
@@ -39,7 +39,7 @@ describe('the log of an outage', () => {
 
   it('ends with the process', () => {
     const log = new OutageLog('Redis', 'limits are shared out.');
-    log.away('refused');
+    log.unavailable('refused');
 
     log.end();
 

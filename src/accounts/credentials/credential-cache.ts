@@ -13,7 +13,7 @@ const REMEMBERED_MS = 500;
 /** An unknown credential is not looked up again for this long. */
 const UNKNOWN_MS = 1000;
 /** While the database is unavailable, the last answer about a credential counts for this long. */
-const TRUSTED_WHILE_AWAY_MS = 10 * 60_000;
+const TRUSTED_DURING_OUTAGE_MS = 10 * 60_000;
 const MAX_REMEMBERED = 50_000;
 const MAX_UNKNOWN = 10_000;
 /** There are two lanes, so that unknown credentials never delay a known credential. */
@@ -93,7 +93,7 @@ export class CredentialCache<V> {
 
   /** Returns the last answer of the database before it became unavailable. */
   private trusted(id: string, cause: unknown): V {
-    const known = this.remembered.get(id, this.options.now() - TRUSTED_WHILE_AWAY_MS);
+    const known = this.remembered.get(id, this.options.now() - TRUSTED_DURING_OUTAGE_MS);
     if (known !== undefined) return known;
     throw databaseUnavailable(cause);
   }

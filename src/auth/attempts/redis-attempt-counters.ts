@@ -46,12 +46,12 @@ class RedisCounter implements AttemptCounter {
   }
 
   async count(key: string): Promise<Counted> {
-    return unlessAway(
+    return sharedOrAlone(
       async () => {
         const counted = await this.redis.run(() => this.shared.count(tagged(key)));
         // The attempt is withdrawn only in Redis, where it was counted. Without a withdrawal, it expires with its window.
         return counted.allowed
-          ? { allowed: true, withdraw: () => unlessAway(() => this.redis.run(() => counted.withdraw()), nothing) }
+          ? { allowed: true, withdraw: () => sharedOrAlone(() => this.redis.run(() => counted.withdraw()), nothing) }
           : counted;
       },
       () => this.alone.count(key),
@@ -68,7 +68,7 @@ class RedisMemory implements AttemptMemory {
   ) {}
 
   async has(key: string): Promise<boolean> {
-    return unlessAway(
+    return sharedOrAlone(
       async () => (await this.redis.run((client) => client.exists(this.keyOf(key)))) > 0,
       () => this.alone.has(key),
     );
@@ -78,7 +78,7 @@ class RedisMemory implements AttemptMemory {
     // Also in this process, in case Redis becomes unavailable.
     await this.alone.add(key);
     const expiration = { type: 'EX', value: this.forSeconds } as const;
-    await unlessAway(async () => {
+    await sharedOrAlone(async () => {
       await this.redis.run((client) => client.set(this.keyOf(key), '1', { expiration }));
     }, nothing);
   }
@@ -88,7 +88,7 @@ class RedisMemory implements AttemptMemory {
   }
 }
 
-async function unlessAway<T>(shared: () => Promise<T>, alone: () => Promise<T>): Promise<T> {
+async function sharedOrAlone<T>(shared: () => Promise<T>, alone: () => Promise<T>): Promise<T> {
   try {
     return await shared();
   } catch (error) {

@@ -15,9 +15,7 @@ export async function headersDue(first: Promise<unknown>, accepted: Promise<void
     new Promise((resolve) => {
       timer = setTimeout(resolve, ms);
     });
-  const due = after(ACCEPTED_WAIT_MS).then(() =>
-    Promise.race([accepted, after(LONGEST_WAIT_MS - ACCEPTED_WAIT_MS)]),
-  );
+  const due = after(ACCEPTED_WAIT_MS).then(() => Promise.race([accepted, after(LONGEST_WAIT_MS - ACCEPTED_WAIT_MS)]));
   try {
     await Promise.race([first, due]);
   } finally {

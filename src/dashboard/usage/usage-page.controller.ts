@@ -40,9 +40,9 @@ export class UsagePageController {
     const period = lastDays(range, this.now());
     const [totals, keys, state] = await this.gate.run(accountId, () =>
       Promise.all([
-        this.orAway(new UsageTotals().read(this.reports, accountId, period.from, period.to)),
-        this.orAway(this.keys.list(accountId)),
-        this.orAway(this.limits.peek(accountId, tier)),
+        this.orUndefined(new UsageTotals().read(this.reports, accountId, period.from, period.to)),
+        this.orUndefined(this.keys.list(accountId)),
+        this.orUndefined(this.limits.peek(accountId, tier)),
       ]),
     );
     const hasPrices = this.models.all().some(({ price }) => price !== undefined);
@@ -51,7 +51,7 @@ export class UsagePageController {
   }
 
   /** Returns `undefined` for a part of the page that fails, and logs the error. The other parts are still shown. */
-  private async orAway<T>(part: Promise<T>): Promise<T | undefined> {
+  private async orUndefined<T>(part: Promise<T>): Promise<T | undefined> {
     try {
       return await part;
     } catch (error) {

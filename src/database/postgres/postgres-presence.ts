@@ -13,7 +13,8 @@ const REDIAL_EVERY_MS = 250;
  * Checks over a separate connection whether PostgreSQL is available. Requests cannot occupy this connection. The check runs
  * only when another query has failed or is slow.
  *
- * The database is away if the separate connection is lost or silent, and a new connection is also refused, lost or silent.
+ * The database is unavailable if the separate connection is lost or silent, and a new connection is also refused, lost or
+ * silent.
  * A server that answers but refuses new connections is available, for example a server that has too many connections.
  */
 export class PostgresPresence extends DatabasePresence implements OnModuleInit, OnApplicationShutdown {
@@ -51,8 +52,8 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
   }
 
   override async check(): Promise<Presence> {
-    if (this.isClosed) return 'there';
-    if (this.isUnavailable) return 'away';
+    if (this.isClosed) return 'available';
+    if (this.isUnavailable) return 'unavailable';
     return (this.checking ??= this.ask().finally(() => (this.checking = undefined)));
   }
 
@@ -67,16 +68,17 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
   private async ask(): Promise<Presence> {
     const old = this.probe;
     const answer = old?.ask();
-    if (answer !== undefined && (await isFulfilled(within(answer, SILENCE_MS, () => new NoAnswer())))) return 'there';
+    if (answer !== undefined && (await isFulfilled(within(answer, SILENCE_MS, () => new NoAnswer()))))
+      return 'available';
     const dialed = this.dial();
     // The old connection may still answer. If the old connection is lost, the new connection decides.
     const answered = answer?.then(
       () => true,
       () => dialed,
     );
-    const isThere = await (answered === undefined ? dialed : Promise.race([answered, dialed]));
-    if (!isThere) this.goAway();
-    return isThere ? 'there' : 'away';
+    const isAvailable = await (answered === undefined ? dialed : Promise.race([answered, dialed]));
+    if (!isAvailable) this.becomeUnavailable();
+    return isAvailable ? 'available' : 'unavailable';
   }
 
   /**
@@ -115,10 +117,10 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
     this.redialSoon();
   }
 
-  private goAway(): void {
+  private becomeUnavailable(): void {
     if (this.isUnavailable || this.isClosed) return;
     this.isKnownUnavailable = true;
-    this.log.away(this.lastFailure);
+    this.log.unavailable(this.lastFailure);
     this.redialSoon();
   }
 
@@ -128,10 +130,10 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
   }
 
   private async redial(): Promise<void> {
-    const isThere = this.isUnavailable ? await this.dial() : (await this.check()) === 'there';
+    const isAvailable = this.isUnavailable ? await this.dial() : (await this.check()) === 'available';
     this.redialing = undefined;
     if (this.isClosed) return;
-    if (!isThere) {
+    if (!isAvailable) {
       this.redialSoon();
       return;
     }

@@ -41,14 +41,14 @@ export async function queryInTime<T>(query: () => Promise<T>, presence: Database
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const askedAt = performance.now();
     try {
-      const outcome = await within(unlessAway(query(), presence), LONGEST_MS, () => new TooSlow());
+      const outcome = await within(unlessUnavailable(query(), presence), LONGEST_MS, () => new TooSlow());
       // If this process was busy, it may read a timely answer too late. The query is then repeated.
       if (performance.now() - askedAt <= LONGEST_MS) return outcome;
       failure = new TooSlow();
     } catch (error) {
       if (error instanceof DatabaseUnavailable) throw error;
       failure = error;
-      if ((await presence.check()) === 'away') throw new DatabaseUnavailable(error);
+      if ((await presence.check()) === 'unavailable') throw new DatabaseUnavailable(error);
       if (!isWorthRetrying(error)) break;
     }
   }
@@ -58,7 +58,7 @@ export async function queryInTime<T>(query: () => Promise<T>, presence: Database
   });
 }
 
-async function unlessAway<T>(work: Promise<T>, presence: DatabasePresence): Promise<T> {
+async function unlessUnavailable<T>(work: Promise<T>, presence: DatabasePresence): Promise<T> {
   const doubt = new TooSlow();
   try {
     return await within(work, DOUBT_AFTER_MS, () => doubt);
@@ -66,7 +66,7 @@ async function unlessAway<T>(work: Promise<T>, presence: DatabasePresence): Prom
     if (error !== doubt) throw error;
   }
   const verdict = presence.check().then((state) => {
-    if (state === 'away') throw new DatabaseUnavailable(doubt);
+    if (state === 'unavailable') throw new DatabaseUnavailable(doubt);
     return work;
   });
   return Promise.race([work, verdict]);

@@ -209,7 +209,7 @@ export function describeLimitStore(
     });
 
     it.each<[string, () => Promise<number>]>([
-      ['fails', () => Promise.reject(new Error('away'))],
+      ['fails', () => Promise.reject(new Error('unavailable'))],
       ['does not answer', () => new Promise(() => undefined)],
     ])('go on where the account of earlier use %s, and count from then on', async (_, since) => {
       const store = await openOne({ since });

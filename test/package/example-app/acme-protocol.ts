@@ -1,13 +1,17 @@
 import {
   endpoint,
+  errorEventParts,
+  isText,
+  jsonBody,
   parseJsonObject,
-  providerFailure,
   streamHeaders,
   tokenCount,
+  tokenUsage,
   unreadableEventParts,
   type AnswerReader,
   type ChatCall,
   type HttpProtocol,
+  type JsonObject,
   type ProviderEvent,
   type StreamPart,
   type UpstreamConfig,
@@ -16,7 +20,7 @@ import {
 
 /**
  * The wire protocol of a provider named Acme: `event: token` with `{"t":"…"}` for each piece of text, then `event: end` with
- * `{"why":"…","in":12,"out":34}`, or `event: oops`.
+ * `{"why":"…","in":12,"out":34}`, or `event: error`.
  */
 export class AcmeProtocol implements HttpProtocol {
   readonly transport = 'http';
@@ -26,7 +30,7 @@ export class AcmeProtocol implements HttpProtocol {
     return {
       url: endpoint(upstream, '/generate'),
       headers: streamHeaders(upstream.apiKey === undefined ? {} : { 'x-acme-key': upstream.apiKey }, upstream),
-      body: JSON.stringify({ model, turns: messages, heat: temperature, limit: maxTokens }),
+      body: jsonBody({ model, turns: messages, heat: temperature, limit: maxTokens }, messages),
     };
   }
 
@@ -37,14 +41,19 @@ export class AcmeProtocol implements HttpProtocol {
 }
 
 function parts({ event, data }: ProviderEvent): readonly StreamPart[] {
-  if (!['token', 'end', 'oops'].includes(event)) return [];
   const body = parseJsonObject(data);
-  if (body === undefined) return unreadableEventParts(data);
-  if (event === 'oops') return [{ type: 'error', error: providerFailure('upstream_error', 'Acme reports a failure.') }];
-  if (event === 'token') return typeof body.t === 'string' && body.t !== '' ? [{ type: 'text', text: body.t }] : [];
+  if (event === 'error') return errorEventParts(data, body);
+  // Acme keeps the connection alive with events without data.
+  if (body === undefined) return data.trim() === '' ? [] : unreadableEventParts(data);
+  if (event === 'token') return isText(body.t) ? [{ type: 'text', text: body.t }] : [];
+  return event === 'end' ? endParts(body) : [];
+}
+
+function endParts({ why, in: input, out: output }: JsonObject): readonly StreamPart[] {
+  const usage = tokenUsage({ inputTokens: tokenCount(input), outputTokens: tokenCount(output) });
   return [
-    { type: 'usage', usage: { inputTokens: tokenCount(body.in), outputTokens: tokenCount(body.out) } },
-    { type: 'finish', reason: body.why === 'limit' ? 'length' : 'stop', raw: String(body.why) },
+    ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]),
+    { type: 'finish', reason: why === 'limit' ? 'length' : 'stop', raw: isText(why) ? why : 'unknown' },
     { type: 'complete', last: true },
   ];
 }

@@ -47,7 +47,7 @@ describe('the tokens that the ledger knows', () => {
   });
 
   it.each<[string, () => Promise<number>]>([
-    ['fails', () => Promise.reject(new Error('away'))],
+    ['fails', () => Promise.reject(new Error('unavailable'))],
     ['says what is not a number', () => Promise.resolve(NaN)],
   ])('are not waited for again for five seconds after a ledger that %s', async (_, broken) => {
     answer = broken;

@@ -1,0 +1,87 @@
+import { Response } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { ACME, CONTEXT, describeProtocol, HELLO } from '../contract/protocols/describe-protocol.js';
+import { AcmeProtocol } from './example-app/acme-protocol.js';
+import { GatewayProtocol } from './example-app/gateway-protocol.js';
+
+const ACME_ANSWER = [
+  'event: token\ndata: {"t":"Hel"}\n\n',
+  'event: ping\ndata: \n\n',
+  'event: token\ndata: {"t":"lo 👋"}\n\n',
+  'event: end\ndata: {"why":"done","in":3,"out":2}\n\n',
+].join('');
+
+describeProtocol({
+  protocol: new AcmeProtocol(),
+  fixtures: [
+    {
+      name: 'acme/hello',
+      bytes: Buffer.from(ACME_ANSWER),
+      expected: {
+        text: 'Hello 👋',
+        complete: true,
+        finish: { reason: 'stop', raw: 'stop' },
+        usage: { inputTokens: 3, outputTokens: 2 },
+      },
+    },
+  ],
+  vocabulary: ['t', 'why', 'in', 'out', 'done', 'limit', 'error', 'type', 'toString', '__proto__'],
+  body: { model: 'fast-1', turns: [{ role: 'user', content: 'Hello' }], heat: 0.7 },
+});
+
+describe('the example protocol with a token', () => {
+  const upstream = {
+    ...ACME,
+    baseUrl: new URL('https://gateway.example.com/v1'),
+    options: { token_url: 'https://gateway.example.com/token', token_seconds: 600 },
+  };
+
+  /** A context whose requests for a token get these answers, one after the other. */
+  function contextWith(...answers: (Response | Error)[]) {
+    const asked: { readonly url: string; readonly key: unknown }[] = [];
+    const fetch: typeof CONTEXT.fetch = (url, init) => {
+      asked.push({ url: String(url), key: (init?.headers as Record<string, unknown>)['x-api-key'] });
+      const answer = answers.shift() ?? new Error('There is no further answer.');
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    };
+    return { asked, context: { ...CONTEXT, fetch } };
+  }
+
+  it('asks once for a token, and sends the token with the request of OpenAI', async () => {
+    const protocol = new GatewayProtocol();
+    const { asked, context } = contextWith(Response.json({ token: 'short-lived' }));
+
+    const requests = [
+      await protocol.request(HELLO, upstream, context),
+      await protocol.request(HELLO, upstream, context),
+    ];
+
+    expect(asked).toEqual([{ url: 'https://gateway.example.com/token', key: 'secret-key' }]);
+    for (const { url, headers } of requests) {
+      expect(url.href).toBe('https://gateway.example.com/v1/chat/completions');
+      expect(headers).toMatchObject({ authorization: 'Bearer short-lived' });
+    }
+  });
+
+  it.each([
+    ['refuses', new Response('no', { status: 500 })],
+    ['sends no token', Response.json({})],
+    ['is unreachable', new TypeError('fetch failed')],
+  ])('fails for the whole upstream when the gateway %s', async (_, answer) => {
+    await expect(new GatewayProtocol().request(HELLO, upstream, contextWith(answer).context)).rejects.toMatchObject({
+      code: 'upstream_error',
+      scope: 'upstream',
+    });
+  });
+
+  it('knows what a 403 of the gateway means', () => {
+    const protocol = new GatewayProtocol();
+    expect(protocol.failure(403)).toMatchObject({ code: 'upstream_error', scope: 'upstream' });
+    expect(protocol.failure(429)).toBeUndefined();
+  });
+
+  it('has options with a URL', () => {
+    const { options } = new GatewayProtocol();
+    expect(options.safeParse({ token_url: 'nowhere' }).error?.issues).toMatchObject([{ path: ['token_url'] }]);
+  });
+});
