@@ -10,6 +10,8 @@ export class RateLimiterCounter implements AttemptCounter {
       await this.limiter.consume(key);
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      // The limiter counts refused attempts, too. They would count on after the allowed attempts are withdrawn.
+      await this.giveBack(key);
       return { allowed: false, retryAfterMs: refusal.msBeforeNext };
     }
     return { allowed: true, withdraw: () => this.giveBack(key) };
