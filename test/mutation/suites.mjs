@@ -27,6 +27,7 @@ export const SUITES = {
   ],
   auth: [
     'contract/sign-in/*.test.ts',
+    'unit/auth/*.test.ts',
     'unit/{client-network,password-policy}.test.ts',
     'e2e/{same-origin,session-*,sign-in-limits,sign-in-races}.test.ts',
   ],
