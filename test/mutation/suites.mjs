@@ -17,6 +17,7 @@ export const SUITES = {
   ],
   usage: [
     'contract/usage/{daily-sums,odd-data,usage-store}.test.ts',
+    'unit/usage/*.test.ts',
     'unit/{ledger-shutdown,opening-journal,record-writer,report-gate}.test.ts',
     'crash/settlement.test.ts',
     'e2e/usage-*.test.ts',
