@@ -23,6 +23,7 @@ export const SUITES = {
     'e2e/usage-*.test.ts',
   ],
   chat: [
+    'unit/chat/*.test.ts',
     'unit/{chat-request,open-streams}.test.ts',
     'e2e/{client-leaves,error-answers,faults,races,request-validation,stream-wire,provider-failure-*}.test.ts',
   ],
