@@ -115,7 +115,7 @@ describe('the ledger', () => {
     expect(appends()).toEqual(['append r4']);
   });
 
-  it('writes a record that ends during a round 100 ms after the round', async () => {
+  it('writes a record in the same round that ends while others are written', async () => {
     const gate = new Gate();
     store.results.append = () => gate.opened;
     end('r1');
@@ -127,6 +127,44 @@ describe('the ledger', () => {
     gate.open();
     await advance(0);
     expect(appends()).toEqual(['append r2']);
+  });
+
+  it('writes a record 100 ms after the round that ends while openings are removed', async () => {
+    const gate = new Gate();
+    store.results.close = () => gate.opened;
+    const first = ledger.begin('r1', PRINCIPAL, MODEL);
+    await advance(2);
+    first.end(undefined, new CallTrace('r1'), []);
+    await advance(5);
+    end('r2');
+    await advance(500);
+    gate.open();
+    await advance(99);
+    expect(appends()).toEqual(['append r1']);
+    await advance(1);
+    expect(appends()).toEqual(['append r2']);
+  });
+
+  it('removes openings again one second after the store has failed to, though no record waits', async () => {
+    store.results.close = AWAY;
+    const entry = ledger.begin('r1', PRINCIPAL, MODEL);
+    await advance(2);
+    entry.end(undefined, new CallTrace('r1'), []);
+    await advance(5);
+    expect(store.takeCalls()).toEqual(['open r1', 'append r1', 'close 1']);
+    delete store.results.close;
+    await advance(999);
+    expect(store.takeCalls()).toEqual([]);
+    await advance(1);
+    expect([store.takeCalls(), vi.getTimerCount()]).toEqual([['close 1'], 0]);
+  });
+
+  it('tells how many records were set aside', async () => {
+    store.results.append = REFUSE;
+    end('r1');
+    expect(ledger.setAside).toBe(0);
+    await advance(5);
+    expect([ledger.setAside, ledger.queued]).toEqual([1, 0]);
   });
 
   it('tries again one second after a failure, keeps the order, and logs an outage once', async () => {
@@ -278,6 +316,18 @@ describe('the ledger', () => {
       expect(log.at(-1)).toEqual({ level: 'error', line: '2 usage records could not be written' });
     });
 
+    it('tries three times to remove the openings, too', async () => {
+      store.results.close = AWAY;
+      const entry = ledger.begin('r1', PRINCIPAL, MODEL);
+      await advance(2);
+      entry.end(undefined, new CallTrace('r1'), []);
+      const stopped = ledger.beforeApplicationShutdown();
+      await advance(2000);
+      await stopped;
+      expect(store.takeCalls()).toEqual(['open r1', 'append r1', 'close 1', 'close 1', 'close 1', 'leave']);
+      expect(log.map(({ level }) => level)).toEqual(['warn']);
+    });
+
     it('writes a record that ends while the openings are removed', async () => {
       const gate = new Gate();
       store.results.close = () => gate.opened;
@@ -384,6 +434,20 @@ describe('the writer of records', () => {
     ]);
   });
 
+  it('sets a record aside that has no texts as its ids, under a new id', async () => {
+    const store = new ScriptedStore();
+    store.results.append = REFUSE;
+    await new RecordWriter(store).writeSome([{ id: 7, requestId: {} } as unknown as UsageRecord]);
+    expect(store.aside).toEqual([
+      {
+        id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
+        requestId: undefined,
+        reason: 'A bad one.',
+        record: '{"id":7,"requestId":{}}',
+      },
+    ]);
+  });
+
   it.each([
     ['fails', (store: ScriptedStore) => (store.results.setAside = AWAY)],
     ['has no place for them', (store: ScriptedStore) => Object.assign(store, { setAside: undefined })],
@@ -460,6 +524,7 @@ describe('the streams of processes that are dead', () => {
       ...['beat', 'abandoned', 'append s0', 'append s50', 'close 1'],
       ...['abandoned', 'append x', 'close 2', 'abandoned'],
     ]);
+    expect(store.closed).toEqual(['b1', 'b2', 'b3']);
     expect(store.records).toHaveLength(61);
     expect(store.records.at(-1)).toEqual({
       ...stream('x'),

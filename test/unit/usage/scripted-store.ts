@@ -8,6 +8,8 @@ export class ScriptedStore extends UsageStore {
   readonly calls: string[] = [];
   readonly records: UsageRecord[] = [];
   readonly aside: SetAsideRecord[] = [];
+  /** The ids of the batches that `close` has deleted. */
+  readonly closed: string[] = [];
   /** The batches that `abandoned` returns, one list a call. */
   readonly found: AbandonedBatch[][] = [];
   /** The result of a call. A call without an entry succeeds at once. */
@@ -22,8 +24,9 @@ export class ScriptedStore extends UsageStore {
     this.records.push(...records);
   }
 
-  override close(ids: readonly string[]): Promise<void> {
-    return this.call('close', String(ids.length));
+  override async close(ids: readonly string[]): Promise<void> {
+    await this.call('close', String(ids.length));
+    this.closed.push(...ids);
   }
 
   override beat(): Promise<void> {
