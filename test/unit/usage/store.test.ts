@@ -6,7 +6,7 @@ import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-stor
 import { ledgerText } from '../../../src/usage/store/ledger-text.js';
 import { RECORD_COLUMNS, storedRow, type StoredValue } from '../../../src/usage/store/record-columns.js';
 import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
-import type { BegunStream } from '../../../src/usage/record/usage-record.js';
+import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { recoverableJson } from '../../../src/usage/ledger/recoverable-json.js';
 import { begun, over } from '../../contract/usage/records.js';
 
@@ -99,6 +99,14 @@ describe('the row of a record', () => {
   });
 });
 
+describe('a record without a member', () => {
+  it('says what went wrong', () => {
+    expect(() => storedRow({ ...over(), attempts: undefined } as unknown as UsageRecord)).toThrow(
+      expect.objectContaining({ name: 'UnstorableData', cause: expect.any(TypeError) as Error }) as Error,
+    );
+  });
+});
+
 describe('the openings of streams', () => {
   it('are read as they were written', () => {
     const streams = [begun(), begun()];
@@ -112,7 +120,9 @@ describe('the openings of streams', () => {
 
   it('cannot hold values without JSON', () => {
     const stream = { ...begun(), accountId: 7n } as unknown as BegunStream;
-    expect(() => writeStreams([stream])).toThrow(UnstorableData);
+    expect(() => writeStreams([stream])).toThrow(
+      expect.objectContaining({ name: 'UnstorableData', cause: expect.any(TypeError) as Error }) as Error,
+    );
   });
 });
 
@@ -191,6 +201,25 @@ describe('the store in the database', () => {
     await store.append(['c', 'a', 'd', 'b'].map((id) => over({ id })));
     const ids = written[0]?.filter((_, at) => at % RECORD_COLUMNS.length === 0);
     expect(ids).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it.each([
+    [undefined, null],
+    ['r\0', 'r\ufffd'],
+  ])('sets a record aside with the request id %j, and the record as it is', async (requestId, stored) => {
+    const written: unknown[][] = [];
+    const store = storeOn((statement, values = []) => Promise.resolve(void written.push([statement, ...values])));
+    await store.setAside({ id: 'a\0', requestId, reason: 'b\0', record: '{"c":1}' });
+    expect(written).toEqual([
+      [
+        'INSERT INTO usage_set_aside (id, request_id, set_aside_at, reason, record) VALUES ($1,$2,$3,$4,$5) ON CONFLICT (id) DO NOTHING',
+        'a\ufffd',
+        stored,
+        expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+        'b\ufffd',
+        '{"c":1}',
+      ],
+    ]);
   });
 
   it('keeps the writers that live: others of this host by their process, itself by its id', async () => {
