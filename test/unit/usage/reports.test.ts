@@ -387,6 +387,13 @@ describe('the gate of reports', () => {
     await Promise.all(reports);
   });
 
+  it('keeps nothing of an account whose reports are over', async () => {
+    const { gate } = opened();
+    await Promise.all([gate.run('ada', () => turn()), gate.run('ada', () => turn()), gate.run('bob', () => turn())]);
+    await turn();
+    expect(gate).toMatchObject({ ofAccount: new Map(), running: 0, waiting: [] });
+  });
+
   it('counts no report that it refuses against its account', async () => {
     const { gate } = opened();
     const over = new Gate();
