@@ -17,16 +17,19 @@ export const SUITES = {
   ],
   usage: [
     'contract/usage/{daily-sums,odd-data,usage-store}.test.ts',
+    'unit/usage/*.test.ts',
     'unit/{ledger-shutdown,opening-journal,record-writer,report-gate}.test.ts',
     'crash/settlement.test.ts',
     'e2e/usage-*.test.ts',
   ],
   chat: [
+    'unit/chat/*.test.ts',
     'unit/{chat-request,open-streams}.test.ts',
     'e2e/{client-leaves,error-answers,faults,races,request-validation,stream-wire,provider-failure-*}.test.ts',
   ],
   auth: [
     'contract/sign-in/*.test.ts',
+    'unit/auth/*.test.ts',
     'unit/{client-network,password-policy}.test.ts',
     'e2e/{same-origin,session-*,sign-in-limits,sign-in-races}.test.ts',
   ],

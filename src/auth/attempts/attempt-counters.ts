@@ -15,6 +15,7 @@ export type Counted =
 
 /** Counts attempts against one limit, separately for each key. */
 export interface AttemptCounter {
+  /** Counts an attempt, unless the limit is reached. */
   count(key: string): Promise<Counted>;
 }
 

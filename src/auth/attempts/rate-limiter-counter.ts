@@ -15,6 +15,8 @@ export class RateLimiterCounter implements AttemptCounter {
       return { allowed: true, withdraw: () => this.giveBack(key, windowEndsAt) };
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      // The limiter counts refused attempts, too. They would count on after the allowed attempts are withdrawn.
+      await this.giveBack(key);
       return { allowed: false, retryAfterMs: refusal.msBeforeNext };
     }
   }

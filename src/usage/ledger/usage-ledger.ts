@@ -1,5 +1,4 @@
 import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Principal } from '../../auth/principal/principal.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { cutText } from '../../common/text/cut-text.js';
@@ -40,6 +39,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
   private writing: Promise<void> | undefined;
   private writtenAt = -WRITE_EVERY_MS;
   private isBehind = false;
+  private isStopping = false;
 
   constructor(
     store: UsageStore,
@@ -87,13 +87,14 @@ export class UsageLedger implements BeforeApplicationShutdown {
 
   /** Writes all records that are not written yet. The shutdown order ensures that no stream begins after this. */
   async beforeApplicationShutdown(): Promise<void> {
+    // From now on only this method writes. Two rounds at once would take records from the queue that neither has stored.
+    this.isStopping = true;
     clearTimeout(this.timer);
     await this.writing;
     for (let attempt = 1; attempt <= ATTEMPTS_AT_SHUTDOWN; attempt++) {
-      if (attempt > 1) await sleep(RETRY_AFTER_MS);
+      if (attempt > 1) await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS));
       if (await this.write()) break;
     }
-    clearTimeout(this.timer);
     if (this.queued > 0) this.logger.error(`${this.queued} usage records could not be written`);
     await this.interrupted.leave();
   }
@@ -127,7 +128,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
   };
 
   private writeAfter(delayMs: number): void {
-    if (this.writing !== undefined) return;
+    if (this.writing !== undefined || this.isStopping) return;
     this.timer ??= setTimeout(() => void this.write(), delayMs).unref();
   }
 
@@ -147,7 +148,7 @@ export class UsageLedger implements BeforeApplicationShutdown {
     if (failure !== undefined || this.queued > 0) {
       this.writeAfter(failure === undefined ? WRITE_EVERY_MS : RETRY_AFTER_MS);
     }
-    return failure === undefined;
+    return failure === undefined && this.queued === 0;
   }
 
   private async flush(): Promise<void> {

@@ -65,6 +65,14 @@ export function describeAttemptCounters(where: string, open: () => Promise<Opene
       }
     });
 
+    it('do not count when they are refused, so that as many are allowed again when the others are withdrawn', async () => {
+      const [counter] = counters({ attempts: 3, withinSeconds: 60 });
+      if (counter === undefined) throw new Error('There is no process.');
+      const counted = await Promise.all(Array.from({ length: 9 }, () => counter.count('ada')));
+      for (const each of counted) if (each.allowed) await each.withdraw();
+      expect(await allowed(counter, 'ada', 9)).toBe(3);
+    });
+
     it('are allowed again when the time is over, and what is withdrawn then gives no more', async () => {
       const [counter] = counters({ attempts: 2, withinSeconds: 1 });
       if (counter === undefined) throw new Error('There is no process.');
