@@ -16,7 +16,7 @@ export class RateLimiterCounter implements AttemptCounter {
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       // The limiter counts refused attempts, too. They would count on after the allowed attempts are withdrawn.
-      await this.giveBack(key);
+      await this.giveBack(key, performance.now() + refusal.msBeforeNext);
       return { allowed: false, retryAfterMs: refusal.msBeforeNext };
     }
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseDocument } from 'yaml';
+import { parseDocument, type YAMLParseError } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_MAX_EVENT_BYTES } from '../config.js';
 import { problemsOf } from './problems.js';
@@ -190,7 +190,7 @@ export function readConfigFile(path: string | URL, shownAs: string): { file?: Co
   }
   const document = parseDocument(source, { prettyErrors: true });
   if (document.errors.length > 0) {
-    return { problems: document.errors.map(({ message }) => `${shownAs}: ${message.split('\n')[0] ?? message}`) };
+    return { problems: syntaxProblems(document.errors, source).map((problem) => `${shownAs}: ${problem}`) };
   }
   let content: unknown;
   try {
@@ -201,4 +201,21 @@ export function readConfigFile(path: string | URL, shownAs: string): { file?: Co
   }
   const result = ConfigFile.safeParse(content);
   return result.success ? { file: result.data, problems: [] } : { problems: problemsOf(result.error, [shownAs]) };
+}
+
+/** Returns the first problem of each line, because the parser reports several problems for one mistake. */
+function syntaxProblems(errors: readonly YAMLParseError[], source: string): string[] {
+  const lines = source.split('\n');
+  const byLine = new Map<number, string>();
+  for (const { message, linePos } of errors) {
+    const line = linePos?.[0].line ?? 0;
+    if (byLine.has(line)) continue;
+    const placeholder = /\$\{[^}]*\}/.exec(lines[line - 1] ?? '')?.[0];
+    const problem =
+      placeholder === undefined
+        ? (message.split('\n')[0] ?? message)
+        : `line ${line}: ${placeholder} needs quotes inside { } or [ ], such as '${placeholder}'`;
+    byLine.set(line, problem);
+  }
+  return [...byLine.values()];
 }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisAttemptCounters } from '../../../src/auth/attempts/redis-attempt-counters.js';
-import { RedisAway } from '../../../src/redis/redis-away.js';
+import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import type { RedisConnection } from '../../../src/redis/redis-connection.js';
 
-const AWAY = new RedisAway('No answer.', true);
+const AWAY = new RedisUnavailable('No answer.', true);
 const BROKEN = new Error('The program of Redis has an error.');
 
 /** A connection with only the commands of a memory. Fails with `failure`. */

@@ -19,7 +19,6 @@ describe('a chat request', () => {
     ['with members that are undefined', { ...GOOD, temperature: undefined, max_tokens: undefined }],
   ])('%s is accepted', (_, body) => {
     expect(problemsOf(body)).toEqual([]);
-    expect(ChatRequest.accepts(body)).toBe(true);
   });
 
   it.each<[string, object, string[]]>([
@@ -40,7 +39,7 @@ describe('a chat request', () => {
     ['NaN as its temperature', { ...GOOD, temperature: NaN }, ['temperature must be a number']],
     ['an infinite temperature', { ...GOOD, temperature: Infinity }, ['temperature must be a number']],
     ['a negative temperature', { ...GOOD, temperature: -0.1 }, ['temperature must not be below 0']],
-    ['a high temperature', { ...GOOD, temperature: 2.1 }, ['temperature must not be above 2']],
+    ['a high temperature', { ...GOOD, temperature: 2.1 }, ['temperature must be at most 2']],
     ['no token limit', { ...GOOD, max_tokens: null }, ['max_tokens must be an integer']],
     ['half a token', { ...GOOD, max_tokens: 1.5 }, ['max_tokens must be an integer']],
     ['a token limit of 0', { ...GOOD, max_tokens: 0 }, ['max_tokens must be at least 1']],
@@ -81,13 +80,12 @@ describe('a chat request', () => {
       [
         'x is not a known member',
         'model must be a string',
-        'temperature must not be above 2',
+        'temperature must be at most 2',
         'max_tokens must be at least 1',
         'messages.0.content must not be empty',
       ],
     ],
   ])('with %s is refused, with its problems in order', (_, body, problems) => {
     expect(problemsOf(body)).toEqual(problems);
-    expect(ChatRequest.accepts(body)).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ChatRequest } from '../../../src/chat/request/chat-request.dto.js';
+import type { ChatRequest } from '../../../src/chat/request/chat-request.dto.js';
 import { tokenDemand, withinGrant } from '../../../src/chat/request/token-demand.js';
 import type { TierConfig } from '../../../src/config/config.js';
 import type { Lease } from '../../../src/throttling/limit-store.js';
@@ -26,14 +26,8 @@ describe('the tokens that a request reserves', () => {
     expect(tokenDemand(requestWith(parts), tier)).toEqual({ atLeast: PROMPT + least, atMost: PROMPT + most });
   });
 
-  it.each<[string, unknown]>([
-    ['that asks for more than the tier allows', requestWith({ max_tokens: 101 })],
-    ['without messages', { model: 'acme/fast', messages: [] }],
-    ['that is null', null],
-    ['that is missing', undefined],
-    ['that is a text', 'Hello'],
-  ])('are none of a body %s, which is refused later', (_, body) => {
-    expect(tokenDemand(body, CAPPED)).toEqual({ atLeast: 0, atMost: 0 });
+  it('are none of a request for more than the tier allows, which is refused later', () => {
+    expect(tokenDemand(requestWith({ max_tokens: 101 }), CAPPED)).toEqual({ atLeast: 0, atMost: 0 });
   });
 });
 

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from 'vitest';
 import type { Principal } from '../../../src/auth/principal/principal.js';
 import type { ModelConfig } from '../../../src/config/config.js';
-import { CallTrace } from '../../../src/upstreams/call-trace.js';
+import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
 import { InterruptedStreams } from '../../../src/usage/ledger/interrupted-streams.js';
 import { RecordQueue } from '../../../src/usage/ledger/record-queue.js';
 import { RecordWriter } from '../../../src/usage/ledger/record-writer.js';

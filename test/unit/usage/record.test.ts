@@ -1,16 +1,16 @@
 import { estimateTokenCount } from 'tokenx';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../src/auth/principal/principal.js';
-import { ERROR_STATUS, ServiceError, type ErrorCode } from '../../../src/common/service-error.js';
+import { ERRORS, ServiceError, type ErrorCode } from '../../../src/common/service-error.js';
 import type { TierConfig } from '../../../src/config/config.js';
-import { CallTrace } from '../../../src/upstreams/call-trace.js';
-import { CLIENT_GONE } from '../../../src/upstreams/completion-stream.js';
+import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
+import { CLIENT_GONE } from '../../../src/upstreams/completion/completion-stream.js';
 import { costMicrosOf } from '../../../src/usage/record/cost.js';
 import { LedgerEntry } from '../../../src/usage/record/ledger-entry.js';
 import { mostPlausibleTokens } from '../../../src/usage/record/plausible-tokens.js';
 import { recordId } from '../../../src/usage/record/record-id.js';
-import { FAILED_OUTCOMES, outcomeOf } from '../../../src/usage/record/stream-outcome.js';
-import { inputTokensOf, knownTokens, outputTokensOf } from '../../../src/usage/record/token-counts.js';
+import { FAILED_OUTCOMES, streamOutcomeOf } from '../../../src/usage/record/stream-outcome.js';
+import { inputTokensOf, quotaTokens, outputTokensOf } from '../../../src/usage/record/token-counts.js';
 import { estimatePromptTokens, estimateTokens } from '../../../src/usage/record/token-estimate.js';
 import { partyOf } from '../../../src/usage/record/usage-party.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
@@ -171,9 +171,9 @@ describe('the tokens of an answer', () => {
 describe('the tokens that a stream takes from the quota', () => {
   it('are those that are known', () => {
     const unknown = { source: 'unknown' } as const;
-    expect(knownTokens(over())).toBe(30);
-    expect(knownTokens(over({ inputTokens: unknown }))).toBe(20);
-    expect(knownTokens(over({ outputTokens: unknown }))).toBe(10);
+    expect(quotaTokens(over())).toBe(30);
+    expect(quotaTokens(over({ inputTokens: unknown }))).toBe(20);
+    expect(quotaTokens(over({ outputTokens: unknown }))).toBe(10);
   });
 });
 
@@ -207,12 +207,12 @@ describe('the outcome of a stream', () => {
     invalid_request: 'rejected',
   };
 
-  it.each(Object.keys(ERROR_STATUS) as ErrorCode[])('that ends with %s is the one of this code', (code) => {
-    expect(outcomeOf(new ServiceError(code, ''))).toBe(outcomes[code] ?? 'failed');
+  it.each(Object.keys(ERRORS) as ErrorCode[])('that ends with %s is the one of this code', (code) => {
+    expect(streamOutcomeOf(new ServiceError(code, ''))).toBe(outcomes[code] ?? 'failed');
   });
 
   it('that ends without a ServiceError is completed, left by its client, or failed', () => {
-    expect([undefined, CLIENT_GONE, new Error('x'), null].map(outcomeOf)).toEqual([
+    expect([undefined, CLIENT_GONE, new Error('x'), null].map(streamOutcomeOf)).toEqual([
       'completed',
       'client_gone',
       'failed',

@@ -6,8 +6,9 @@ import type { Principal } from '../../../src/auth/principal/principal.js';
 import { ShedLoad } from '../../../src/common/shed-load.js';
 import { pageOfDaySums, type DaySums } from '../../../src/usage/reports/day-sums.js';
 import { ReportGate } from '../../../src/usage/reports/report-gate.js';
-import { startOfDay, usagePeriod } from '../../../src/usage/reports/usage-period.js';
-import { reportJson, wireFigures } from '../../../src/usage/reports/usage-report.js';
+import { startOfDay } from '../../../src/common/utc-day.js';
+import { usagePeriod } from '../../../src/usage/reports/usage-period.js';
+import { reportJson, wireUsage } from '../../../src/usage/reports/report-json.js';
 import { UsageReports, type AccountUsageRow, type UsageRow } from '../../../src/usage/reports/usage-reports.js';
 import { UsageController } from '../../../src/usage/reports/usage.controller.js';
 import { Gate } from '../../support/gate.js';
@@ -160,7 +161,7 @@ describe('a report as JSON', () => {
 
   it('has an empty prefix for a key without one, and 0 where something was free', async () => {
     expect(await jsonOf([{ ...ROW, keyPrefix: null }])).toContain('"key":{"id":"laptop","prefix":""}');
-    expect(wireFigures({ ...ROW, cost: 0 })).toEqual({ ...FIGURES, cost: 0 });
+    expect(wireUsage({ ...ROW, cost: 0 })).toEqual({ ...FIGURES, cost: 0 });
   });
 });
 
