@@ -49,6 +49,11 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     unset: (mode) => sent(mode, {}, ({ json }) => json['max_tokens'], 7),
     refused: [[0, COUNT]],
   },
+  'models[].sticky': {
+    set: (mode) => routesOfAccount(mode, true, 1),
+    unset: (mode) => routesOfAccount(mode, undefined, 2),
+    refused: [['account', 'expected boolean']],
+  },
   'models[].price.input_per_million': {
     set: (mode) => costs(mode, { input_per_million: 1_000_000, output_per_million: 0 }, 'USD'),
     unset: (mode) => costs(mode, undefined, undefined),
@@ -167,5 +172,15 @@ async function codesOfOpen(mode: Mode, options: Serving, expected: readonly numb
     for (let count = 0; count < MANY; count++) answers.push(await openStream(origin, { key }));
     expect(answers.map(({ status }) => status)).toEqual(expected);
     for (const answer of answers) answer.leave();
+  });
+}
+
+/** How many of two routes with the same priority answer many requests of one account. */
+async function routesOfAccount(mode: Mode, sticky: boolean | undefined, count: number): Promise<void> {
+  const routes = ['first', 'second'].map((model) => ({ upstream: 'acme', model, priority: 1 }));
+  await serving(mode, { model: { sticky, routes } }, async ({ origin, key, provider }) => {
+    // By chance alone, all of so many requests go to one of the two routes once in a million times.
+    for (let index = 0; index < 21; index++) await stream(origin, { key });
+    expect(new Set(provider.calls.map(({ json }) => json['model'])).size).toBe(count);
   });
 }

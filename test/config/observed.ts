@@ -25,7 +25,7 @@ export const observed: Effects = {
         await service.origin();
         await waitFor(() => service.stdout.includes(FIRST_START), 'the development account');
       }),
-    refused: [],
+    refused: [['prod', 'NODE_ENV: must be one of production, development, test']],
   },
   LOG_LEVEL: {
     async set(mode) {

@@ -8,6 +8,8 @@ import { inMovedTime } from './moved-time.js';
 
 const EVENT_BYTES = 8_192;
 const COUNT = 'expected number to be >=1';
+/** Enough requests that two routes of equal weight both get some, but for one of a million times. */
+const MANY = 21;
 const TEXT = 'expected string to have >=1 characters';
 
 /** Members of an upstream and of a route: what they change is seen by the provider. */
@@ -66,6 +68,11 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
     unset: (mode) => givesUp(mode, {}, 60_000, beginAnswer),
     refused: [[1.5, 'expected int']],
   },
+  'upstreams.<name>.options': {
+    set: (mode) => cachedPrompt(mode, { options: { prompt_caching: false } }, undefined),
+    unset: (mode) => cachedPrompt(mode, {}, { type: 'ephemeral' }),
+    refused: [[['prompt_caching'], 'expected record']],
+  },
   'upstreams.<name>.max_tokens_field': {
     set: (mode) =>
       sentBody(mode, { upstream: { max_tokens_field: 'max_completion_tokens' } }, { max_completion_tokens: 7 }),
@@ -101,6 +108,23 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
     unset: () => Promise.resolve(),
     refused: [[undefined, 'expected string']],
   },
+  'models[].routes[].priority': {
+    set: (mode) => sentBody(mode, routes({ priority: 2 }, { priority: 1 }), { model: 'second' }),
+    unset: (mode) => sentBody(mode, routes({}, {}), { model: 'first' }),
+    refused: [
+      [0, COUNT],
+      [1001, 'expected number to be <=1000'],
+      [1.5, 'expected int'],
+    ],
+  },
+  'models[].routes[].weight': {
+    set: (mode) => shareOfFirst(mode, { weight: 1_000 }, { weight: 0.001 }, [MANY, MANY]),
+    unset: (mode) => shareOfFirst(mode, {}, {}, [1, MANY - 1]),
+    refused: [
+      [0, 'expected number to be >=0.001'],
+      [1001, 'expected number to be <=1000'],
+    ],
+  },
   'models[].routes[].temperature': {
     set: (mode) => sent(mode, { route: { temperature: false } }, ({ json }) => json['temperature'], undefined),
     unset: (mode) => sent(mode, {}, ({ json }) => json['temperature'], 0.7),
@@ -128,6 +152,44 @@ export async function sent(
 
 function sentBody(mode: Mode, options: Serving, expected: object): Promise<void> {
   return sent(mode, options, ({ json }) => json, expect.objectContaining(expected));
+}
+
+/** A model with two routes. */
+function routes(first: object, second: object): Serving {
+  return {
+    model: {
+      routes: [
+        { upstream: 'acme', model: 'first', ...first },
+        { upstream: 'acme', model: 'second', ...second },
+      ],
+    },
+  };
+}
+
+/** How many of many requests go to the first of two routes with the same priority. */
+async function shareOfFirst(
+  mode: Mode,
+  first: object,
+  second: object,
+  [least, most]: readonly [number, number],
+): Promise<void> {
+  const same = { priority: 1 };
+  await serving(mode, routes({ ...same, ...first }, { ...same, ...second }), async ({ origin, key, provider }) => {
+    for (let index = 0; index < MANY; index++) await stream(origin, { key });
+    const count = provider.calls.filter(({ json }) => json['model'] === 'first').length;
+    expect(count).toBeGreaterThanOrEqual(least);
+    expect(count).toBeLessThanOrEqual(most);
+  });
+}
+
+async function cachedPrompt(mode: Mode, upstream: object, mark: object | undefined): Promise<void> {
+  const messages = [
+    { role: 'system', content: 'x'.repeat(5_000) },
+    { role: 'user', content: 'Hello' },
+  ];
+  const markOf = ({ json }: ProviderCall): unknown =>
+    (json['system'] as { cache_control?: object }[])[0]?.cache_control;
+  await sent(mode, { upstream: { protocol: 'anthropic', ...upstream } }, markOf, mark, { messages });
 }
 
 /** The stream goes on for most of the time, and fails at its end. */
