@@ -82,33 +82,33 @@ export class PartCollector {
     if (first !== undefined) return first;
     const { piece } = this;
     if (piece === '') return undefined;
-    const keep = !this.over && isHighSurrogate(piece.charCodeAt(piece.length - 1)) ? 1 : 0;
-    if (keep === piece.length) return undefined;
-    this.piece = keep === 0 ? '' : piece.slice(-keep);
-    return { type: this.pieceType, text: wellFormed(keep === 0 ? piece : piece.slice(0, -keep)) };
+    const end = this.over ? piece.length : endOfWholeCharacters(piece);
+    if (end === 0) return undefined;
+    this.piece = piece.slice(end);
+    return { type: this.pieceType, text: wellFormed(piece.slice(0, end)) };
   }
 
   private join(type: PieceType, text: string): void {
     if (this.pieceType !== type) {
-      this.closePiece();
+      // A part of another type cannot bring the other half of a character.
+      this.closePiece(this.piece.length);
       this.pieceType = type;
     }
     this.piece += text;
   }
 
   private push(part: CompletionPart): void {
-    this.closePiece();
+    // The other half of a character may still come after token counts.
+    this.closePiece(endOfWholeCharacters(this.piece));
     this.queue.push(part);
   }
 
-  /** Moves the last piece to the queue, because a part of another type follows. */
-  private closePiece(): void {
+  /** Moves the last piece up to `end` to the queue, because a part of another type follows. */
+  private closePiece(end: number): void {
     const { piece, pieceType } = this;
-    if (piece === '') return;
-    // The other half of a character may still come after token counts.
-    if (isHighSurrogate(piece.charCodeAt(piece.length - 1))) return;
-    this.piece = '';
-    this.queue.push({ type: pieceType, text: wellFormed(piece) });
+    if (end === 0) return;
+    this.piece = piece.slice(end);
+    this.queue.push({ type: pieceType, text: wellFormed(piece.slice(0, end)) });
   }
 }
 
@@ -117,8 +117,10 @@ function merged(before: TokenUsage, now: TokenUsage): TokenUsage {
   return { ...before, ...(Object.fromEntries(known) as TokenUsage) };
 }
 
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
+/** Returns the end of the text without half a character at its end. */
+function endOfWholeCharacters(text: string): number {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
 }
 
 /** Replaces halves of characters that have no other half, because the client cannot decode them. */
