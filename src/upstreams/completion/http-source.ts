@@ -25,14 +25,14 @@ export class HttpSource implements PartSource {
   /** Why there is no exchange. */
   private failure: Error | undefined;
   private readonly decoder: Decoder;
-  private readonly reader: AnswerReader;
+  private readonly reader: AnswerReader<unknown>;
   /** The beginning of an answer that is not a stream. */
   private refusal: Buffer | undefined;
   /** The number of bytes since the last sign of work on the answer. */
   private idleBytes = 0;
 
   constructor(
-    private readonly protocol: HttpProtocol,
+    private readonly protocol: HttpProtocol<unknown, unknown>,
     call: ChatCall,
     private readonly upstream: UpstreamConfig,
     private readonly connections: UpstreamConnections,
