@@ -473,7 +473,6 @@ describe('a protocol that answers in the process', () => {
   });
 });
 
-// eslint-disable-next-line require-yield -- fails before its first part.
 async function* deafAfter(error: Error): AsyncGenerator<StreamPart> {
   await Promise.resolve();
   throw error;

@@ -44,7 +44,7 @@ export class RedisRests implements OnApplicationBootstrap, OnApplicationShutdown
   constructor(private readonly redis: RedisConnection) {
     this.subscriber = redis.client.duplicate({ pingInterval: PING_EVERY_MS });
     // All databases of a server share its channels.
-    this.channel = `chat:rests:${redis.client.options?.database ?? 0}`;
+    this.channel = `chat:rests:${redis.client.options.database ?? 0}`;
     // The connection of the process reports outages. This connection reconnects and subscribes again by itself.
     this.subscriber.on('error', () => undefined);
     this.subscriber.on('ready', () => void this.catchUp());
