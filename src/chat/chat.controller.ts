@@ -59,7 +59,9 @@ export class ChatController {
     @Res() response: Response,
   ): Promise<Observable<MessageEvent>> {
     const { context } = response.req;
-    const texts = await this.chat.open(body, { principal, left, requestId: context.requestId, lease, context });
-    return chunkEvents(texts, new StreamSink(response, this.config.stalledReaderMs), this.gaps.clock(body.model));
+    const { requestId } = context;
+    const texts = await this.chat.open(body, { principal, left, requestId, lease, context });
+    const sink = new StreamSink(response, this.config.stalledReaderMs);
+    return chunkEvents(texts, sink, requestId, this.gaps.clock(body.model));
   }
 }

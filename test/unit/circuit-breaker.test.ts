@@ -159,6 +159,15 @@ describe('a circuit breaker', () => {
       expect(told).toEqual([7_000]);
     });
 
+    it('says so once for all requests that were in flight', () => {
+      for (let count = 0; count < 20; count++) {
+        breaker.rest(7_000);
+        now += 5;
+      }
+      expect(told).toEqual([7_000]);
+      expect(breaker.waitMs).toBe(6_995);
+    });
+
     it('rests on when an earlier attempt succeeds', () => {
       const early = breaker.begin();
       breaker.rest(7_000);

@@ -20,9 +20,14 @@ const logger = new Logger('ChatStream');
  * Converts the texts of an answer to the events of the stream. The next text is read only when the socket of the client can
  * take more data. So a slow client slows the provider down.
  */
-export function chunkEvents(parts: CompletionStream, sink: StreamSink, gaps?: GapClock): Observable<MessageEvent> {
+export function chunkEvents(
+  parts: CompletionStream,
+  sink: StreamSink,
+  requestId: string,
+  gaps?: GapClock,
+): Observable<MessageEvent> {
   return new Observable((subscriber) => {
-    const pump = new ChunkPump(parts, sink, subscriber, gaps);
+    const pump = new ChunkPump(parts, sink, subscriber, requestId, gaps);
     pump.run();
     return () => {
       pump.stop();
@@ -39,6 +44,7 @@ class ChunkPump {
     private readonly parts: CompletionStream,
     private readonly sink: StreamSink,
     private readonly subscriber: Subscriber<MessageEvent>,
+    private readonly requestId: string,
     private readonly gaps: GapClock | undefined,
   ) {
     this.silence = new SilenceTimer(
@@ -63,7 +69,7 @@ class ChunkPump {
         return;
       }
     } catch (error) {
-      this.end({ type: 'error', data: failedChunk(error) });
+      this.end({ type: 'error', data: failedChunk(error, this.requestId) });
       return;
     }
     if (this.parts.isOver) this.end({ data: LAST_CHUNK });
@@ -117,8 +123,11 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-function failedChunk(thrown: unknown): Chunk {
+function failedChunk(thrown: unknown, requestId: string): Chunk {
   const { code, message, cause } = toServiceError(thrown);
-  if (code === 'internal_error') logger.error(cause);
+  if (code === 'internal_error') {
+    const [reason, stack] = cause instanceof Error ? [cause.message, cause.stack] : [];
+    logger.error({ msg: message, requestId, code, reason }, stack);
+  }
   return { content: '', done: false, error: { code, message } };
 }

@@ -1,4 +1,4 @@
-import { fetch, type RequestInit, type Response } from 'undici';
+import { fetch } from 'undici';
 import type { UpstreamConfig } from '../../config/config.js';
 import type { CallContext } from '../contract/call-context.js';
 import type { UpstreamConnections } from '../transport/upstream-connections.js';
@@ -25,9 +25,12 @@ export class AttemptContext implements CallContext {
     return this.aborter.signal;
   }
 
-  fetch(url: string | URL, init: Omit<RequestInit, 'dispatcher'> = {}): Promise<Response> {
-    const signal = init.signal == null ? this.signal : AbortSignal.any([this.signal, init.signal]);
-    return fetch(url, { ...init, signal, dispatcher: this.connections.dispatcher(this.upstream) });
+  /** A function that needs no `this`, so that a protocol can take `{ fetch }` from its context. */
+  get fetch(): CallContext['fetch'] {
+    return (url, init = {}) => {
+      const signal = init.signal == null ? this.signal : AbortSignal.any([this.signal, init.signal]);
+      return fetch(url, { ...init, signal, dispatcher: this.connections.dispatcher(this.upstream) });
+    };
   }
 
   /** Aborts the signal. Call this when the attempt is over. */

@@ -25,14 +25,14 @@ export class HttpSource implements PartSource {
   /** Why there is no exchange. */
   private failure: Error | undefined;
   private readonly decoder: Decoder;
-  private readonly reader: AnswerReader;
+  private readonly reader: AnswerReader<unknown>;
   /** The beginning of an answer that is not a stream. */
-  private refusal: string | undefined;
+  private refusal: Buffer | undefined;
   /** The number of bytes since the last sign of work on the answer. */
   private idleBytes = 0;
 
   constructor(
-    private readonly protocol: HttpProtocol,
+    private readonly protocol: HttpProtocol<unknown, unknown>,
     call: ChatCall,
     private readonly upstream: UpstreamConfig,
     private readonly connections: UpstreamConnections,
@@ -116,19 +116,20 @@ export class HttpSource implements PartSource {
       throw new ProviderFailure('upstream_error', 'The provider compressed its answer, although it must not.');
     }
     const isFirst = this.refusal === undefined;
-    this.refusal ??= '';
+    this.refusal ??= Buffer.alloc(0);
     try {
       while (this.refusal.length < MAX_ERROR_BYTES && !exchange.isOver) {
         const bytes = exchange.take();
         // The first call returns true, so that the attempt notices the refusal and limits the time for its body.
         if (bytes === undefined) return isFirst;
-        this.refusal += bytes.toString('latin1', 0, MAX_ERROR_BYTES - this.refusal.length);
+        this.refusal = Buffer.concat([this.refusal, bytes.subarray(0, MAX_ERROR_BYTES - this.refusal.length)]);
       }
     } catch {
       // The connection has failed, or the time for the body is over.
     }
     const { status, headers } = head;
-    throw this.protocol.failure?.(status, headers, this.refusal) ?? httpFailure(status, headers, this.refusal);
+    const body = this.refusal.toString();
+    throw this.protocol.failure?.(status, headers, body) ?? httpFailure(status, headers, body);
   }
 
   /** True when the provider has refused the request, and only the reason is missing. */

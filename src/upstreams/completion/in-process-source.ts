@@ -19,6 +19,8 @@ export class InProcessSource implements PartSource {
   private isWaiting = false;
   private arrived: IteratorResult<StreamPart, unknown> | undefined;
   private failure: Error | undefined;
+  /** True when the protocol needs no `return()`: it has ended by itself, or got one. */
+  private isEnded = false;
 
   constructor(
     protocol: InProcessProtocol,
@@ -50,6 +52,8 @@ export class InProcessSource implements PartSource {
 
   /** Lets the protocol release what it holds. A generator runs its `finally` blocks. */
   finish(): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
     const closed = async (): Promise<unknown> => this.parts.return?.();
     closed().catch(() => undefined);
   }
@@ -59,7 +63,9 @@ export class InProcessSource implements PartSource {
     this.isWaiting = true;
     try {
       this.arrived = await this.parts.next();
+      if (this.arrived.done === true) this.isEnded = true;
     } catch (error) {
+      this.isEnded = true;
       this.failure ??= unexpectedFailure(error);
     }
     this.isWaiting = false;

@@ -9,7 +9,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /**
    * Sends a request over the connections of the service, for example to fetch a token. It uses the connect timeout of the
-   * upstream and counts for the limit of connections. It ends with the attempt.
+   * upstream and counts for the limit of connections. It ends with the attempt. A protocol need not catch a failed
+   * connection: the attempt then fails as if the connection to the provider had failed.
    */
   fetch(url: string | URL, init?: Omit<RequestInit, 'dispatcher'>): Promise<Response>;
 }

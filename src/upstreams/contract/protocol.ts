@@ -81,4 +81,5 @@ export interface InProcessProtocol<Options = unknown> {
   stream(call: ChatCall, upstream: UpstreamConfig<Options>, context: CallContext): AsyncIterable<StreamPart>;
 }
 
-export type Protocol = HttpProtocol | InProcessProtocol;
+/** A protocol with any options and any framing. */
+export type Protocol = HttpProtocol<unknown, unknown> | InProcessProtocol;

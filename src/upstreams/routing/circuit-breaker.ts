@@ -79,8 +79,10 @@ export class CircuitBreaker {
     const limited = Math.min(ms, MAX_REST_MS);
     const until = this.now() + limited;
     if (until <= this.restsUntil) return;
+    const isChange = this.state !== 'open';
     this.restsUntil = until;
-    this.tellOpened(limited);
+    // Many requests in flight can bring the same rest.
+    if (isChange) this.tellOpened(limited);
   }
 
   /** An attempt has succeeded. */

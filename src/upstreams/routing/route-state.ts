@@ -1,6 +1,6 @@
 import { factsOf, type ServiceError } from '../../common/service-error.js';
 import { ProviderFailure } from '../contract/provider-failure.js';
-import type { CircuitBreaker, Trial } from './circuit-breaker.js';
+import { MAX_REST_MS, type CircuitBreaker, type Trial } from './circuit-breaker.js';
 
 const MS_PER_SECOND = 1_000;
 
@@ -30,8 +30,9 @@ export class RouteState {
   }
 
   rest(scope: 'route' | 'upstream', ms: number): void {
-    this[scope].rest(ms);
-    this.onRest(scope, ms);
+    const limitedMs = Math.min(ms, MAX_REST_MS);
+    this[scope].rest(limitedMs);
+    this.onRest(scope, limitedMs);
   }
 }
 

@@ -24,5 +24,16 @@ export function failureOfConnection(error: unknown): ServiceError {
 /** Converts an error that no provider has caused. `error` is logged, but never sent to the client. */
 export function unexpectedFailure(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
+  const ofConnection = failureInFetch(error);
+  if (ofConnection !== undefined) return failureOfConnection(ofConnection);
   return new ServiceError('internal_error', 'Something went wrong on our side.', { cause: error });
+}
+
+/** Returns the failure of a connection that `fetch` has wrapped in a TypeError. Other TypeErrors are faults in the code. */
+function failureInFetch(error: unknown): unknown {
+  if (!(error instanceof TypeError) || !(error.cause instanceof Error)) return undefined;
+  const { cause } = error;
+  if (cause instanceof ServiceError) return cause;
+  const { code } = cause as { readonly code?: unknown };
+  return typeof code === 'string' && !code.startsWith('ERR_INVALID') ? cause : undefined;
 }

@@ -201,3 +201,90 @@ describe('AnthropicProtocol.parts', () => {
     expect(partsOf(body, 'error')).toMatchObject([{ type: 'error', error: { code } }]);
   });
 });
+
+describe('the prompt cache of Anthropic', () => {
+  /** Long enough to be cached: 4,096 UTF-16 units. */
+  const LONG = 'x'.repeat(4_096);
+  const MARK = { cache_control: { type: 'ephemeral' } };
+  const message = (role: ChatMessage['role'], content: string): ChatMessage => ({ role, content });
+  const marked = (text: string) => [{ type: 'text', text, ...MARK }];
+
+  /** The request, with caching switched on, off, or as it is by default. */
+  async function sent(messages: readonly ChatMessage[], options: object = {}): Promise<{ json: string; body: Body }> {
+    const upstream = upstreamOf(protocol, { ...ACME, options }) as typeof ACME;
+    const json = String(await protocol.request({ ...HELLO, messages }, upstream).body);
+    return { json, body: JSON.parse(json) as Body };
+  }
+  interface Body {
+    readonly system?: unknown;
+    readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  }
+
+  it('gets a mark at the end of a long system prompt', async () => {
+    const { body } = await sent([message('system', LONG), message('user', 'Hello')]);
+    expect(body.system).toEqual(marked(LONG));
+    expect(body.messages).toEqual([{ role: 'user', content: 'Hello' }]);
+  });
+
+  it('gets a mark at the turn before the last of a long conversation, and at no other', async () => {
+    const { body } = await sent([
+      message('system', 'Be kind.'),
+      message('user', LONG),
+      message('assistant', 'Hi'),
+      message('user', 'And now?'),
+    ]);
+    expect(body.system).toBe('Be kind.');
+    expect(body.messages).toEqual([
+      { role: 'user', content: LONG },
+      { role: 'assistant', content: marked('Hi') },
+      { role: 'user', content: 'And now?' },
+    ]);
+  });
+
+  it('gets both marks where both are long', async () => {
+    const { json, body } = await sent([
+      message('system', LONG),
+      message('user', 'Hello'),
+      message('assistant', LONG),
+      message('user', 'And now?'),
+    ]);
+    expect(body.system).toEqual(marked(LONG));
+    expect(body.messages[1]?.content).toEqual(marked(LONG));
+    expect(json.split('cache_control')).toHaveLength(3);
+  });
+
+  it('gets marks in a prompt that is so long that its body is created in steps', async () => {
+    const longer = 'é'.repeat(100_000);
+    const { body } = await sent([message('user', longer), message('assistant', longer), message('user', 'And now?')]);
+    expect(body.messages[1]?.content).toEqual(marked(longer));
+  });
+
+  it.each<[string, ChatMessage[]]>([
+    ['one short message', [message('user', 'Hello')]],
+    ['one long message', [message('user', LONG)]],
+    ['a short conversation', [message('user', 'Hello'), message('assistant', 'Hi'), message('user', LONG)]],
+    ['a system prompt that is too short by one', [message('system', LONG.slice(1)), message('user', LONG)]],
+  ])('changes no byte of %s', async (_, messages) => {
+    const { json } = await sent(messages);
+    expect(json).toBe((await sent(messages, { prompt_caching: false })).json);
+    expect(json).not.toContain('cache_control');
+  });
+
+  it('is not used where it is switched off', async () => {
+    const { json, body } = await sent(
+      [message('system', LONG), message('user', LONG), message('assistant', LONG), message('user', LONG)],
+      { prompt_caching: false },
+    );
+    expect(json).not.toContain('cache_control');
+    expect(body.system).toBe(LONG);
+    expect(body.messages.map(({ content }) => content)).toEqual([LONG, LONG, LONG]);
+  });
+
+  it('is read as part of the usage', () => {
+    const usage = { input_tokens: 10, cache_read_input_tokens: 200, cache_creation_input_tokens: 3_000 };
+    const data = JSON.stringify({ type: 'message_start', message: { usage } });
+    expect(protocol.open().parts({ event: 'message', data })).toEqual([
+      { type: 'usage', usage: { inputTokens: 3_210, cachedInputTokens: 200, cacheWriteInputTokens: 3_000 } },
+    ]);
+  });
+});

@@ -1,0 +1,44 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
+import { Replicas } from './support/replicas.js';
+import { sharedStores } from './support/stores.js';
+
+const stores = await sharedStores();
+const REST_SECONDS = 120;
+
+describe.skipIf(stores === undefined)('replicas whose provider asks for a rest', () => {
+  let replicas: Replicas;
+  let key: string;
+
+  beforeEach(async () => {
+    replicas = await Replicas.start(stores as NonNullable<typeof stores>, { count: 2 });
+    ({ key } = await replicas.createKey());
+  }, 180_000);
+  afterEach(() => replicas.stop(), 60_000);
+  afterAll(() => stores?.redis.drop());
+
+  it('all rest, with those that start later, and tell the same time', async () => {
+    const { provider } = replicas;
+    const [one = '', other = ''] = replicas.origins;
+    expect((await stream(other, { key })).status).toBe(200);
+    provider.answers((call) => {
+      call.refuse(429, { 'retry-after': String(REST_SECONDS) });
+    });
+    expect((await stream(one, { key })).status).toBe(503);
+    provider.answers((call) => {
+      call.answer('Hi');
+    });
+
+    const late = await replicas.add();
+    for (const origin of [other, late.origin]) {
+      const answer = await waitFor(async () => {
+        const tried = await stream(origin, { key });
+        return tried.status === 503 && tried;
+      }, 'the rest to arrive');
+      const seconds = Number(answer.headers['retry-after']);
+      expect(seconds).toBeLessThanOrEqual(REST_SECONDS);
+      expect(seconds).toBeGreaterThan(REST_SECONDS - 60);
+    }
+  }, 120_000);
+});
