@@ -23,7 +23,7 @@ describe('an attempt that several limits count', () => {
     const { counters, counting } = refusalAfter(5000);
     await expect(counting).rejects.toMatchObject({
       code: 'rate_limit_exceeded',
-      message: 'There were too many attempts. Try again later.',
+      message: expect.stringMatching(/too many attempts.*later/i) as string,
     });
     expect(counters.calls).toEqual(['count first', 'refuse second', 'withdraw first']);
   });
@@ -144,7 +144,7 @@ describe('the limit of new API keys', () => {
     const create = () => Promise.reject(new Error('It was created.'));
     await expect(limit.count('ada', create)).rejects.toMatchObject({
       code: 'rate_limit_exceeded',
-      message: 'This account has made too many API keys. Try again later.',
+      message: expect.stringMatching(/account.*too many API keys.*later/i) as string,
     });
   });
 });

@@ -179,7 +179,7 @@ describe('the guard of sessions', () => {
     expect(() => guard.canActivate(contextOf(request))).toThrow(
       expect.objectContaining({
         code: 'forbidden',
-        message: 'This is for the web application: an API key cannot be used here.',
+        message: expect.stringMatching(/session.*not.*API key/i) as string,
       }) as Error,
     );
   });
@@ -248,15 +248,15 @@ describe('the guard of origins', () => {
     expect(guard.canActivate(post({ origin: 'https://evil.example' }, method))).toBe(true);
   });
 
-  it.each<[string, Record<string, string>, string]>([
-    ['of another site', { 'sec-fetch-site': 'cross-site', origin: 'https://chat.example' }, ''],
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['of another site', { 'sec-fetch-site': 'cross-site', origin: 'https://chat.example' }, /page of this service\.$/],
     [
       'of the same site and another host',
       { 'sec-fetch-site': 'same-origin', origin: 'https://other.example' },
-      ' The origin and the host of the request differ: a proxy in front must pass the host on (see TRUST_PROXY).',
+      /page of this service\. .*origin.*host.*differ.*proxy.*TRUST_PROXY/,
     ],
   ])('tells a page %s why it is refused', (_, headers, reason) => {
-    const message = `This can be done from the pages of this service only.${reason}`;
+    const message = expect.stringMatching(reason) as string;
     expect(() => guard.canActivate(post(headers))).toThrow(
       expect.objectContaining({ code: 'forbidden', message }) as Error,
     );

@@ -101,7 +101,7 @@ describe('a sign-in', () => {
     stage.answers['verifyPassword'] = undefined;
     await expect(stage.signIn().signIn(CREDENTIALS, FRESH)).rejects.toMatchObject({
       code: 'unauthenticated',
-      message: 'The email address or the password is wrong.',
+      message: expect.stringMatching(/email.* or .*password.* incorrect/i) as string,
       headers: CHALLENGE,
     });
     expect(stage.calls).toEqual(['verifyPassword', ...SUCCESSES]);
@@ -158,7 +158,7 @@ describe('a sign-up', () => {
   it('that is closed is refused before it is counted', async () => {
     await expect(stage.signIn('closed').signUp(CREDENTIALS, FRESH)).rejects.toMatchObject({
       code: 'forbidden',
-      message: 'New accounts are made by the operator of this service only.',
+      message: expect.stringMatching(/closed.*operator/i) as string,
     });
     expect([stage.counters.calls, stage.arguments]).toEqual([[], []]);
   });
@@ -234,7 +234,7 @@ describe('a change of the password', () => {
     stage.answers['begin'] = AWAY;
     await expect(change()).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'The password is changed. Sign in with the new one.',
+      message: expect.stringMatching(/password was changed.*sign in.*new/i) as string,
       cause: AWAY,
     });
   });
@@ -243,7 +243,7 @@ describe('a change of the password', () => {
     stage.answers['findById'] = adaWith('hash 3');
     await expect(change()).rejects.toMatchObject({
       code: 'unauthenticated',
-      message: 'The password was changed elsewhere, too. Sign in again.',
+      message: expect.stringMatching(/password was also changed.*sign in again/i) as string,
       headers: CHALLENGE,
     });
     expect(stage.arguments.at(-1)).toEqual(['end', 'new']);

@@ -184,11 +184,11 @@ describe('the ledger', () => {
       {
         level: 'warn',
         line: {
-          msg: 'The usage ledger cannot be written: records wait until its store is back',
+          msg: expect.stringMatching(/records cannot be written/) as string,
           reason: 'Error: The database is away.',
         },
       },
-      { level: 'log', line: 'The usage ledger is written again' },
+      { level: 'log', line: expect.stringMatching(/records are written again/) as string },
     ]);
     await advance(10_000);
     expect([appends(), vi.getTimerCount()]).toEqual([[], 0]);
@@ -245,7 +245,7 @@ describe('the ledger', () => {
       expect(lines.sort()).toEqual([
         ['error', 'A sink rejected.', undefined],
         ['error', 'A sink threw.', undefined],
-        ['error', 'A usage sink failed.', 'a text'],
+        ['error', 'A usage sink failed', 'a text'],
       ]);
     });
   });
@@ -558,7 +558,7 @@ describe('the streams of processes that are dead', () => {
       {
         id: 'b1',
         requestId: undefined,
-        reason: 'The opening of streams that were interrupted cannot be read.',
+        reason: expect.stringMatching(/interrupted streams cannot be read/) as string,
         record: '{',
       },
     ]);

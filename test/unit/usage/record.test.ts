@@ -204,6 +204,7 @@ describe('the outcome of a stream', () => {
     upstream_error: 'upstream_failed',
     upstream_unavailable: 'upstream_failed',
     upstream_rejected: 'rejected',
+    content_filtered: 'rejected',
     invalid_request: 'rejected',
   };
 

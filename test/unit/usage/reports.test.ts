@@ -99,7 +99,7 @@ describe('the period of a report', () => {
     expect(days({ from: '2025-01-01', to: '2026-02-04' })[0]).toBe('2025-01-01T00:00:00.000Z');
     expect(errorOf(() => days({ from: '2025-01-01', to: '2026-02-05' }))).toMatchObject({
       code: 'invalid_request',
-      message: 'The period is not valid: from must not be more than 400 days before "to".',
+      message: expect.stringMatching(/period.*: from must not be more than 400 days before "to"\.$/) as string,
       details: [{ field: 'from', message: 'must not be more than 400 days before "to"' }],
     });
   });
@@ -317,7 +317,7 @@ describe('the gate of reports', () => {
     const running = [first, second].map(({ opened: over }) => gate.run('ada', () => over));
     await expect(gate.run('ada', () => Promise.resolve())).rejects.toMatchObject({
       code: 'concurrency_limit_exceeded',
-      message: 'An account may ask for 2 reports at once.',
+      message: expect.stringMatching(/account.* 2 reports/i) as string,
       retryAfterSeconds: 1,
     });
     expect(noted).toEqual(['usage_reports']);
@@ -347,7 +347,7 @@ describe('the gate of reports', () => {
     expect(begun).toEqual([0, 1, 2]);
     await expect(gate.run('ada', () => Promise.resolve())).rejects.toMatchObject({
       code: 'unavailable',
-      message: 'Too many reports are made right now. Try again in a moment.',
+      message: expect.stringMatching(/service.*too many reports.*try again/i) as string,
       retryAfterSeconds: 1,
     });
     expect(noted).toEqual(['usage_reports']);
@@ -435,13 +435,13 @@ describe('the route of reports', () => {
 
   it.each([
     [{ days: '7' }, 'days', 'is not a known parameter'],
-    [{ from: ['2026-11-20', '2026-11-21'] }, 'from', 'stands twice'],
-    [{ to: ['2026-11-20', '2026-11-21'] }, 'to', 'stands twice'],
+    [{ from: ['2026-11-20', '2026-11-21'] }, 'from', 'appears twice'],
+    [{ to: ['2026-11-20', '2026-11-21'] }, 'to', 'appears twice'],
     [{ from: ['2026-11-20'], days: '7' }, 'days', 'is not a known parameter'],
   ])('refuses the query %j', async (query, field, message) => {
     await expect(controller.own(PRINCIPAL, query)).rejects.toMatchObject({
       code: 'invalid_request',
-      message: `The query is not valid: ${field} ${message}.`,
+      message: expect.stringContaining(`: ${field} ${message}.`) as string,
       details: [{ field, message }],
     });
   });

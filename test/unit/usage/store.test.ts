@@ -84,10 +84,10 @@ describe('the row of a record', () => {
   });
 
   it.each([
-    [{ startedAt: Date.parse('0000-01-01T00:00:00.000Z') - 1 }, 'A moment of the record is not a date.'],
-    [{ startedAt: Date.parse('9999-12-31T23:59:59.999Z') + 1 }, 'A moment of the record is not a date.'],
-    [{ startedAt: NaN }, 'A moment of the record is not a date.'],
-    [{ startedAt: '5' }, 'A moment of the record is not a date.'],
+    [{ startedAt: Date.parse('0000-01-01T00:00:00.000Z') - 1 }, 'A time of the record is not a valid date'],
+    [{ startedAt: Date.parse('9999-12-31T23:59:59.999Z') + 1 }, 'A time of the record is not a valid date'],
+    [{ startedAt: NaN }, 'A time of the record is not a valid date'],
+    [{ startedAt: '5' }, 'A time of the record is not a valid date'],
     [{ inputTokens: { source: 'reported', count: -1 } }, 'A count of the record is not'],
     [{ inputTokens: { source: 'reported', count: 2 ** 53 } }, 'A count of the record is not'],
     [{ costMicros: NaN }, 'A price or cost of the record'],
