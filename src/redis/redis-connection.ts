@@ -2,7 +2,7 @@ import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { createClient, ErrorReply } from '@redis/client';
 import { OutageLog } from '../common/outage-log.js';
 import { within } from '../common/timers/within.js';
-import { isUnknownScript, RedisUnavailable } from './redis-unavailable.js';
+import { isOutageReply, isUnknownScript, RedisUnavailable } from './redis-unavailable.js';
 import { RedisSlow } from './redis-slow.js';
 import { SilenceWatch } from './silence-watch.js';
 
@@ -11,6 +11,9 @@ export type RedisClient = ReturnType<typeof openClient>;
 /** A request waits this long for its answer while Redis answers others. SilenceWatch notices a silent Redis sooner. */
 const PATIENCE_MS = 1000;
 const PROBE_WAIT_MS = 250;
+/** A probe writes this key, because a Redis that refuses writes is of no use. */
+const PROBE_KEY = 'chat:probe';
+const PROBE_KEY_LIFETIME_MS = 1000;
 const CONNECT_TIMEOUT_MS = 2000;
 /**
  * The client closes a connection after this time without traffic, for example while the connection is being set up. The
@@ -55,7 +58,7 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
     this.client.on('error', (error: unknown) => {
       if (error instanceof Error) this.becomeUnavailable(reasonOf(error));
     });
-    this.client.on('ready', () => void this.probe());
+    this.client.on('ready', () => void this.probe(false));
   }
 
   get isUnavailable(): boolean {
@@ -120,6 +123,8 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
       // Libraries also reject with values that are not errors, such as the refusal of a rate limiter.
       if (!(error instanceof Error) || isUnknownScript(error) || error instanceof RedisSlow) throw error;
       if (error.message === QUEUE_IS_FULL) throw new RedisSlow(false, error);
+      // The reply is about this command. Other commands still work.
+      if (error instanceof ErrorReply && !isOutageReply(error)) throw error;
       this.becomeUnavailable(reasonOf(error));
       throw error instanceof RedisUnavailable ? error : new RedisUnavailable(reasonOf(error), true, { cause: error });
     }
@@ -151,18 +156,24 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
   }
 
   private async look(): Promise<void> {
-    if (!this.isUsable) await this.probe();
+    if (!this.isUsable) await this.probe(true);
     else if (this.probes++ % PING_EVERY_PROBES === 0) await this.run((client) => client.ping()).catch(() => undefined);
   }
 
-  /** Checks whether Redis is back. Requests never check this themselves. */
-  private async probe(): Promise<void> {
+  /**
+   * Checks whether Redis is back. Requests never check this themselves.
+   *
+   * @param mayReconnect whether to connect again if Redis refuses the write. After a failover, another server may answer.
+   */
+  private async probe(mayReconnect: boolean): Promise<void> {
     if (this.isUsable || this.isClosed || !this.client.isReady) return;
+    const expiration = { type: 'PX', value: PROBE_KEY_LIFETIME_MS } as const;
     try {
-      await within(this.client.ping(), PROBE_WAIT_MS, () => new RedisUnavailable('no answer in time', true));
+      const written = this.client.set(PROBE_KEY, '1', { expiration });
+      await within(written, PROBE_WAIT_MS, () => new RedisUnavailable('no answer in time', true));
     } catch (error) {
       this.lastFailure = reasonOf(error);
-      this.reconnect();
+      if (mayReconnect || !(error instanceof ErrorReply)) this.reconnect();
       return;
     }
     this.comeBack();

@@ -15,3 +15,12 @@ export class RedisUnavailable extends Error {
 export function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }
+
+/** Error replies that every write gets: Redis is starting, is a replica, is full, or does not allow the commands. */
+const OUTAGE_REPLIES =
+  /^(?:READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|OOM|MISCONF|NOREPLICAS|NOAUTH|NOPERM|WRONGPASS|BUSY|UNKILLABLE|TRYAGAIN)\b/;
+
+/** Whether the error reply means that Redis is of no use for the moment, and not only for this command. */
+export function isOutageReply({ message }: Error): boolean {
+  return OUTAGE_REPLIES.test(message);
+}

@@ -6,7 +6,8 @@ import type { TokenCount, UsageRecord } from './usage-record.js';
 const UNKNOWN: TokenCount = { source: 'unknown' };
 
 /**
- * Returns the tokens of the prompt. They are unknown if no provider accepted the request.
+ * Returns the tokens of the prompt. They are unknown if no provider accepted the request. A reported 0 means that the
+ * provider has not counted: a prompt has at least one token.
  *
  * @param most the highest plausible count. An implausible count is marked, and replaced by an estimate.
  */
@@ -15,7 +16,7 @@ export function inputTokensOf(
   prompt: readonly ChatMessage[],
   most: number,
 ): TokenCount {
-  const { inputTokens: reported } = usage;
+  const reported = usage.inputTokens === 0 ? undefined : usage.inputTokens;
   if (reported !== undefined && isPlausible(reported, most)) return { source: 'reported', count: reported };
   const isTaken = reported !== undefined || lastAttempt?.accepted === true;
   return withoutReport(reported, isTaken ? Math.min(estimatePromptTokens(prompt), most) : undefined);
@@ -23,7 +24,8 @@ export function inputTokensOf(
 
 /**
  * Returns the tokens of the answer. A count before the finish reason is not final: the tokens of an unfinished answer are
- * estimated from its text, and are at least the reported count.
+ * estimated from its text, and are at least the reported count. A reported 0 next to a text means that the provider has not
+ * counted.
  *
  * @param most see {@link inputTokensOf}.
  */
@@ -32,7 +34,7 @@ export function outputTokensOf(
   isWhole: boolean,
   most: number,
 ): TokenCount {
-  const { outputTokens: reported } = usage;
+  const reported = usage.outputTokens === 0 && textLength > 0 ? undefined : usage.outputTokens;
   const isBelievable = reported !== undefined && isPlausible(reported, most);
   if (isBelievable && (isWhole || finish !== undefined)) return { source: 'reported', count: reported };
   if (textLength === 0) return withoutReport(isBelievable ? undefined : reported, undefined);

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { OutageLog } from '../../../src/common/outage-log.js';
+import { RedisConnection } from '../../../src/redis/redis-connection.js';
+import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
+import { waitFor } from '../../support/wait-for.js';
+
+/** Longer than two probes. */
+const PROBES_MS = 1_200;
+
+/** A Redis that only knows SET and GET, and answers SET with an error reply while it has one. */
+class FakeRedis {
+  refusal: string | undefined;
+  refusalOfGet: string | undefined;
+  connections = 0;
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(private readonly server: Server) {
+    server.on('connection', (socket) => {
+      this.connections += 1;
+      this.sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));
+      // The commands of this test are short, so each command arrives whole.
+      socket.on('data', (bytes) =>
+        socket.write(
+          commandsIn(bytes.toString())
+            .map((name) => this.replyTo(name))
+            .join(''),
+        ),
+      );
+    });
+  }
+
+  static async start(): Promise<FakeRedis> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new FakeRedis(server);
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private replyTo(command: string): string {
+    if (command === 'SET' && this.refusal !== undefined) return `-${this.refusal}\r\n`;
+    if (command === 'GET' && this.refusalOfGet !== undefined) return `-${this.refusalOfGet}\r\n`;
+    return '+OK\r\n';
+  }
+}
+
+/** Returns the names of the commands: the first text of each array. */
+function commandsIn(resp: string): string[] {
+  return [...resp.matchAll(/\*\d+\r\n\$\d+\r\n([^\r]+)\r\n/g)].map(([, name = '']) => name.toUpperCase());
+}
+
+describe('an error reply of Redis', () => {
+  let redis: FakeRedis;
+  let connection: RedisConnection;
+  let outages: string[];
+
+  beforeEach(async () => {
+    outages = [];
+    vi.spyOn(OutageLog.prototype, 'unavailable').mockImplementation((reason) => void outages.push(reason));
+    redis = await FakeRedis.start();
+    connection = new RedisConnection(redis.url);
+    await connection.onModuleInit();
+    await waitFor(() => !connection.isUnavailable, 'Redis to be available');
+  });
+  afterEach(async () => {
+    await connection.onApplicationShutdown();
+    await redis.stop();
+    vi.restoreAllMocks();
+  });
+
+  const write = () => connection.run((client) => client.set('key', 'value'));
+  const read = () => connection.run((client) => client.get('key'));
+
+  it.each([
+    "OOM command not allowed when used memory > 'maxmemory'.",
+    "READONLY You can't write against a read only replica.",
+    "NOPERM this user has no permissions to run the 'set' command",
+    'LOADING Redis is loading the dataset in memory',
+    'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk.',
+  ])(
+    'that every write gets makes Redis unavailable until a write succeeds, and is logged once: %s',
+    async (refusal) => {
+      redis.refusal = refusal;
+      await expect(write()).rejects.toBeInstanceOf(RedisUnavailable);
+
+      await wait(PROBES_MS);
+      expect(connection.isUnavailable).toBe(true);
+      await expect(read()).rejects.toBeInstanceOf(RedisUnavailable);
+      expect(outages).toEqual([refusal]);
+      // At most one new connection for each probe.
+      expect(redis.connections).toBeLessThan(8);
+
+      redis.refusal = undefined;
+      await waitFor(() => !connection.isUnavailable, 'Redis to be available again');
+      await expect(write()).resolves.toBe('OK');
+    },
+  );
+
+  it('about one key only fails this command', async () => {
+    redis.refusalOfGet = 'WRONGTYPE Operation against a key holding the wrong kind of value';
+    await expect(read()).rejects.toThrow('WRONGTYPE');
+    expect(connection.isUnavailable).toBe(false);
+    await expect(write()).resolves.toBe('OK');
+    expect(outages).toEqual([]);
+  });
+});
