@@ -28,7 +28,7 @@ export async function askTwice(input: Readable, output: Writable): Promise<strin
   };
   try {
     const password = await ask('New password: ');
-    if ((await ask('New password again:  ')) !== password) throw new Misuse('The two passwords differ.');
+    if ((await ask('New password again: ')) !== password) throw new Misuse('The two passwords differ.');
     return password;
   } finally {
     terminal.close();

@@ -322,7 +322,7 @@ describe('a protocol of a team over HTTP', () => {
     await (
       await ask(client)
     ).over;
-    expect(protocol.failures.map(([, , body]) => body.length)).toEqual([4_096]);
+    expect(protocol.failures.map(([, , body]) => body.length)).toEqual([16_384]);
   });
 
   it.each([

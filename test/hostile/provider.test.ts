@@ -10,6 +10,8 @@ const MIB = 1024 * 1024;
 const MOST_GROWTH_MIB = 100;
 const HOUR_SECONDS = 3_600;
 const LARGE = 'acme/large';
+const PAUSES = ['31536000', '99999999999999999999', 'Fri, 31 Dec 2100 23:59:59 GMT'];
+const freshModel = (index: number): string => `acme/fresh-${index}`;
 const PROMPT = 'the secret of the caller';
 
 const nested = (opening: string, closing: string, bytes: number): string => {
@@ -51,7 +53,13 @@ describe('a provider', () => {
         const large = { ...(upstreams['acme'] as object), max_event_bytes: 8 * MIB };
         const routes = [{ upstream: 'large', model: 'large' }];
         const model = { id: LARGE, name: 'Large', provider: 'Acme', context_length: 8192, routes };
-        return { upstreams: { ...upstreams, large }, models: [...models, model] };
+        // Failures and pauses rest a route, so these tests have models of their own.
+        const fresh = [...PAUSES, 'labels'].map((_, index) => ({
+          ...model,
+          id: freshModel(index),
+          routes: [{ upstream: 'acme', model: `fresh-${index}` }],
+        }));
+        return { upstreams: { ...upstreams, large }, models: [...models, model, ...fresh] };
       },
     });
     key = await target.createKey();
@@ -93,12 +101,12 @@ describe('a provider', () => {
     expect(readWire((await ask(script)).raw).terminal).not.toBe('done');
   });
 
-  it.each(['31536000', '99999999999999999999', 'Fri, 31 Dec 2100 23:59:59 GMT'])(
+  it.each(PAUSES.map((retryAfter, index) => [retryAfter, index] as const))(
     'that asks for a pause until "%s" is believed for an hour',
-    async (retryAfter) => {
+    async (retryAfter, index) => {
       const answer = await ask((call) => {
         call.refuse(429, { 'retry-after': retryAfter });
-      });
+      }, freshModel(index));
       const seconds = Number(answer.headers['retry-after']);
       expect(seconds).toBeGreaterThan(0);
       expect(seconds).toBeLessThanOrEqual(HOUR_SECONDS);
@@ -107,17 +115,18 @@ describe('a provider', () => {
 
   it('that repeats the prompt as a label of its error repeats it to nobody', async () => {
     const error = { type: PROMPT, code: PROMPT, param: PROMPT, message: PROMPT, metadata: { error_type: PROMPT } };
+    const model = freshModel(PAUSES.length);
     const answers = [
       await ask((call) => {
         call.refuse(400, {}, JSON.stringify({ error }));
-      }),
+      }, model),
       await ask((call) => {
         call
           .head()
           .text('Hi')
           .write(`data: ${JSON.stringify({ error })}\n\n`)
           .end();
-      }),
+      }, model),
     ];
     for (const answer of answers) expect(await answer.body()).not.toContain(PROMPT);
     for (const told of ['"HTTP 400 other"', '"other"']) {

@@ -64,7 +64,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
         call.answer('Hello');
       });
       await knowEachOther();
-      const [away, back] = [logged(/Redis is unavailable/), logged(/Redis is back/)];
+      const [away, back] = [logged(/Redis is unavailable/), logged(/Redis is back after/)];
       const whole = await burst(replicas.origins, 8, await replicas.createKey('requests'));
       expect(whole.admitted).toHaveLength(9);
       const counted = await replicas.createKey('requests');
@@ -95,7 +95,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
       const exact = await burst(replicas.origins, 8, await replicas.createKey('requests'));
       expect(exact.admitted).toHaveLength(9);
       await areLogged(
-        /Redis is back/,
+        /Redis is back after/,
         back.map((lines) => lines + 1),
       );
     },

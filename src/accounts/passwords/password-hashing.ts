@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { hash, verify } from '@node-rs/argon2';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
 import { FairQueue } from './fair-queue.js';
@@ -23,9 +24,6 @@ const OPERATOR = 'operator';
  * exceeds the maximum length of a password in any case. NFKC also turns one character into up to 18, which costs time.
  */
 const MAX_NORMALIZED_LENGTH = 4 * MAX_PASSWORD_LENGTH;
-
-/** Loads the native library at the first password, because most processes never see one. */
-const argon2 = (): Promise<typeof import('@node-rs/argon2')> => import('@node-rs/argon2');
 
 /** A hash of random bits, which no password has. It has the form of a real hash, so that verifying takes as long. */
 const DUMMY_HASH = [
@@ -58,10 +56,7 @@ export class PasswordHashing {
    * @throws {ServiceError} `unavailable` when too many hashes wait already. {@link verify} throws the same error.
    */
   async hash(password: string, network = OPERATOR): Promise<string> {
-    return this.queue.run(network, async () => {
-      const { hash } = await argon2();
-      return hash(normalizePassword(password), PARAMETERS);
-    });
+    return this.queue.run(network, () => hash(normalizePassword(password), PARAMETERS));
   }
 
   /**
@@ -70,10 +65,7 @@ export class PasswordHashing {
    * @param network see {@link hash}.
    */
   async verify(passwordHash: string | undefined, password: string, network = OPERATOR): Promise<boolean> {
-    return this.queue.run(network, async () => {
-      const { verify } = await argon2();
-      return verify(passwordHash ?? DUMMY_HASH, normalizePassword(password));
-    });
+    return this.queue.run(network, () => verify(passwordHash ?? DUMMY_HASH, normalizePassword(password)));
   }
 }
 
