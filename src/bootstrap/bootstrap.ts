@@ -42,7 +42,10 @@ function tellLeftOut({ catalogName, leftOut, models }: Config, logger: ServiceLo
   if (models.length === 0) {
     logger.warn(`No model is available. ${catalogName} needs at least one of these variables: ${names}`, 'Service');
   } else if (variables.length > 0) {
-    logger.log(`Models of ${catalogName} that are not listed: ${missingModels.length}. Unset variables: ${names}`, 'Service');
+    logger.log(
+      `Models of ${catalogName} that are not listed: ${missingModels.length}. Unset variables: ${names}`,
+      'Service',
+    );
   }
 }
 
