@@ -1,8 +1,11 @@
 import { RateLimiterRes, type RateLimiterAbstract } from 'rate-limiter-flexible';
 import type { AttemptCounter, Counted } from './attempt-counters.js';
 
-/** The clock of the limiter and the clock of this class may be read at slightly different times. */
-const CLOCK_TOLERANCE_MS = 10;
+/**
+ * The clock of the limiter is the wall clock of this process or of Redis, and may be adjusted while a window lasts. Windows
+ * last far longer than this.
+ */
+const CLOCK_TOLERANCE_MS = 5_000;
 
 /** Counts with a limiter of rate-limiter-flexible. */
 export class RateLimiterCounter implements AttemptCounter {

@@ -88,8 +88,12 @@ describe('the tokens of a prompt', () => {
     return made;
   };
 
-  it('are what the provider reports, from 0 to the highest plausible number', () => {
-    expect(inputTokensOf(trace(0), HELLO, 100)).toEqual({ source: 'reported', count: 0 });
+  it('are not counted by a provider that reports 0', () => {
+    expect(inputTokensOf(trace(0), HELLO, 100)).toEqual(inputTokensOf(trace(undefined), HELLO, 100));
+  });
+
+  it('are what the provider reports, from 1 to the highest plausible number', () => {
+    expect(inputTokensOf(trace(1), HELLO, 100)).toEqual({ source: 'reported', count: 1 });
     expect(inputTokensOf(trace(100), HELLO, 100)).toEqual({ source: 'reported', count: 100 });
   });
 
