@@ -13,10 +13,11 @@
 //
 // Every character of every answer is checked. An incomplete answer fails the run (exit code 1). A missed target does not
 // fail the run, because the numbers depend on the machine, and the ratios depend on it a little. CPU is the user and system
-// time of the server's process, with all its threads and ended children. The service has a ledger, all limits and request logs. Each round measures both servers, one right after the other. The order
-// alternates. All servers listen on free ports of 127.0.0.1. The database is in a temporary folder. Everything is removed
-// when this process exits. The last column shows how many cores other processes kept busy during the measurement. Above
-// about 0.2, repeat the measurement, especially for the lateness.
+// time of the server's process, with all its threads and ended children. The service has a ledger, all limits and request
+// logs. Each round measures both servers, one right after the other. The order alternates. All servers listen on free ports
+// of 127.0.0.1. The database is in a temporary folder. Everything is removed when this process exits. The last column shows
+// how many cores other processes kept busy during the measurement. Above about 0.2, repeat the measurement, especially for
+// the lateness.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -72,7 +72,7 @@ class AnthropicReader implements AnswerReader {
     if (event === 'error') return errorEventParts(data, body);
     if (body !== undefined) {
       const parts = anthropicEventParts(body);
-      if (parts.length === 1 && parts[0]?.type === 'text') this.repeated.learn(data, parts[0].text);
+      this.repeated.learnFrom(data, parts);
       return parts;
     }
     // An event without data keeps the connection alive.

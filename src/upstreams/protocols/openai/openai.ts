@@ -56,7 +56,7 @@ class OpenAiReader implements AnswerReader {
     if (event === 'error') return errorEventParts(data, chunk);
     if (chunk !== undefined) {
       const parts = openAiChunkParts(chunk);
-      if (parts.length === 1 && parts[0]?.type === 'text') this.repeated.learn(data, parts[0].text);
+      this.repeated.learnFrom(data, parts);
       return parts;
     }
     const text = data.trim();

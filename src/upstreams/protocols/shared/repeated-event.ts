@@ -1,3 +1,5 @@
+import type { StreamPart } from '../../contract/stream-part.js';
+
 /** A text with one of these characters is parsed as JSON. All other texts are the same inside and outside of JSON. */
 
 const NEEDS_PARSER = /["\\\u0000-\u001f]/;
@@ -23,6 +25,12 @@ export class RepeatedEvent {
     if (data.slice(0, before.length) !== before || data.slice(end) !== after) return undefined;
     const text = data.slice(before.length, end);
     return NEEDS_PARSER.test(text) ? undefined : text;
+  }
+
+  /** Remembers a parsed event if its only part is a text. Call this for each parsed event. */
+  learnFrom(data: string, parts: readonly StreamPart[]): void {
+    const [only] = parts;
+    if (parts.length === 1 && only?.type === 'text') this.learn(data, only.text);
   }
 
   /** Remembers an event that holds only this text. Call this for each parsed event of that kind. */
