@@ -31,6 +31,8 @@ export const ERRORS = {
   not_found: { status: 404, fault: 'caller' },
   model_not_found: { status: 404, fault: 'caller' },
   method_not_allowed: { status: 405, fault: 'caller' },
+  /** Only for a session: the page was made for another account than the one that is signed in now. */
+  account_mismatch: { status: 409, fault: 'caller' },
   payload_too_large: { status: 413, fault: 'caller' },
   unsupported_media_type: { status: 415, fault: 'caller' },
   rate_limit_exceeded: { status: 429, fault: 'caller' },
