@@ -5,6 +5,7 @@ import { SameOriginGuard } from './auth/same-origin/same-origin.guard.js';
 import { AuthenticationGuard } from './auth/strategies/authentication.guard.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './common/common.module.js';
+import { ExtensionsModule } from './common/extensions/extensions.module.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DashboardModule } from './dashboard/dashboard.module.js';
@@ -49,6 +50,7 @@ export class AppModule {
       module: AppModule,
       imports: [
         CommonModule,
+        ExtensionsModule.register(),
         BodyModule,
         ConfigModule.forRoot(config),
         HttpModule,

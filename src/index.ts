@@ -16,7 +16,11 @@ export { SessionOnly } from './auth/session/session.guard.js';
 export type { StrategyType } from './auth/strategies/all-strategies.js';
 export { ChatRequest, ChatRequestMessage } from './chat/request/chat-request.dto.js';
 export { ChatModule } from './chat/chat.module.js';
-export { ChatService, type ChatCaller } from './chat/chat.service.js';
+export { Caller, type ChatCaller } from './chat/chat-caller.js';
+export { ChatService, type Completion, type StreamOptions } from './chat/chat.service.js';
+export type { CompletionHook, HookContext } from './chat/hooks/completion-hook.js';
+export { ClientGone } from './http/request/client-gone.js';
+export { RequestId } from './http/request/request-id.decorator.js';
 export { ApiErrors } from './http/open-api/api-errors.decorator.js';
 export { BodyValues } from './http/body/json/body-values.decorator.js';
 export { Form } from './http/body/form/form.decorator.js';
@@ -42,10 +46,7 @@ export {
   type TokenDemand,
 } from './throttling/limit-store.js';
 export { TokensUsed } from './throttling/tokens/tokens-used.js';
-export { CallTrace } from './upstreams/completion/call-trace.js';
 export type { ChatCall, ChatMessage, Role } from './upstreams/contract/chat-call.js';
-export type { CompletionStream } from './upstreams/completion/completion-stream.js';
-export { ModelRouter, type CompletionRequest } from './upstreams/model-router.js';
 export type { CallContext } from './upstreams/contract/call-context.js';
 export type { Decoder, Framing, FramingLimits, ProviderEvent } from './upstreams/contract/framing.js';
 export type { OptionsSchema } from './upstreams/contract/options-schema.js';

@@ -45,7 +45,7 @@ export class ChatController {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  // Do not add an interceptor to this route, or a global one: Nest would send status 200 before the answer can begin.
+  // No interceptor on this route: Nest would send status 200 before the answer can begin. For global ones, see `HeldHead`.
   @Sse('stream', { method: RequestMethod.POST })
   @HttpCode(200)
   @OpensStream()
@@ -55,12 +55,12 @@ export class ChatController {
     @Body() body: ChatRequest,
     @CurrentPrincipal() principal: Principal,
     @AdmissionLease() lease: RequestLease | undefined,
-    @SseSignal() left: AbortSignal,
+    @SseSignal() signal: AbortSignal,
     @Res() response: Response,
   ): Promise<Observable<MessageEvent>> {
     const { context } = response.req;
     const { requestId } = context;
-    const texts = await this.chat.open(body, { principal, left, requestId, lease, context });
+    const texts = await this.chat.open(body, { principal, signal, requestId, lease, context });
     const sink = new StreamSink(response, this.config.stalledReaderMs);
     return chunkEvents(texts, sink, requestId, this.gaps.clock(body.model));
   }

@@ -3,6 +3,7 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
+import { CompletionHooks } from './hooks/completion-hooks.js';
 import { ChunkGaps } from './stream/chunk-gaps.js';
 import { OpenStreams } from './stream/open-streams.js';
 
@@ -10,7 +11,7 @@ import { OpenStreams } from './stream/open-streams.js';
 @Module({
   imports: [AccountsModule, ModelsModule],
   controllers: [ChatController],
-  providers: [ChatService, ChunkGaps, OpenStreams],
+  providers: [ChatService, CompletionHooks, ChunkGaps, OpenStreams],
   exports: [ChatService, ChunkGaps, OpenStreams],
 })
 export class ChatModule {}

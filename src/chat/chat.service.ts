@@ -1,34 +1,44 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../auth/principal/principal.js';
 import { INVALID_TOKEN_CHALLENGE } from '../auth/strategies/challenge.js';
 import { ServiceError } from '../common/service-error.js';
-import type { ModelConfig, TierConfig } from '../config/config.js';
-import type { RequestContext } from '../http/request/request-context.js';
+import { refuseAny } from '../http/request/invalid-request.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import type { RequestLease } from '../throttling/request-lease.js';
+import type { Lease } from '../throttling/limit-store.js';
+import { RequestLease } from '../throttling/request-lease.js';
 import { CallTrace } from '../upstreams/completion/call-trace.js';
-import { CLIENT_GONE, type CompletionStream } from '../upstreams/completion/completion-stream.js';
+import { CLIENT_GONE } from '../upstreams/completion/completion-stream.js';
+import type { PartReader } from '../upstreams/completion/part-reader.js';
+import type { CompletionPart, FinishReason, TokenUsage } from '../upstreams/contract/stream-part.js';
 import { ModelRouter } from '../upstreams/model-router.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
 import { quotaTokens } from '../usage/record/token-counts.js';
+import type { ChatCaller } from './chat-caller.js';
+import type { HookContext } from './hooks/completion-hook.js';
+import { CompletionHooks } from './hooks/completion-hooks.js';
 import { DEFAULT_TEMPERATURE, type ChatRequest } from './request/chat-request.dto.js';
+import { chatRequestProblems } from './request/chat-request.rules.js';
+import { maxTokensOf } from './request/max-tokens.js';
 import { withinGrant } from './request/token-demand.js';
 import { headersDue } from './stream/header-wait.js';
 import { OpenStreams } from './stream/open-streams.js';
 
-/** The caller of {@link ChatService.open}. */
-export interface ChatCaller {
-  readonly principal: Principal;
-  /** Aborts when the client has left. This stops the work of the provider. */
-  readonly left: AbortSignal;
-  readonly requestId: string;
-  /** The reservation from the limits of the account, if the account has limits. */
-  readonly lease?: RequestLease | undefined;
-  /** The request, if observers of the request wait for the usage record of the stream. */
-  readonly context?: RequestContext;
+/** The maximum length of the text that {@link ChatService.complete} collects, in UTF-16 units. */
+const LONGEST_COMPLETION = 8 * 1024 * 1024;
+
+export interface StreamOptions {
+  /** Whether the parts contain reasoning. By default they do not, and a failover is possible until the first text. */
+  readonly reasoning?: boolean;
 }
 
-/** Answers conversations with streamed completions. */
+/** A complete answer. */
+export interface Completion {
+  readonly text: string;
+  readonly finishReason: FinishReason;
+  /** The token counts that the provider has reported. */
+  readonly usage: TokenUsage;
+}
+
+/** Answers conversations. Each completion passes through the hooks of the plugins, and gets one record in the ledger. */
 @Injectable()
 export class ChatService {
   constructor(
@@ -36,49 +46,121 @@ export class ChatService {
     private readonly router: ModelRouter,
     private readonly openStreams: OpenStreams,
     private readonly ledger: UsageLedger,
+    private readonly hooks: CompletionHooks,
   ) {}
 
   /**
-   * Starts a completion. Resolves when the answer can begin.
+   * Returns the complete answer.
    *
-   * @returns the text as it arrives. The iteration ends only after the provider has marked the answer as complete.
-   * Otherwise the iteration rejects.
-   * @throws {ServiceError} when the answer cannot begin.
+   * @throws {ServiceError} when the request is invalid, and when there is no complete answer.
    */
-  async open(
+  async complete(request: ChatRequest, caller: ChatCaller): Promise<Completion> {
+    let text = '';
+    let finishReason: FinishReason = 'other';
+    let usage: TokenUsage = {};
+    for await (const part of await this.stream(request, caller)) {
+      if (part.type === 'text') text += part.text;
+      else if (part.type === 'finish') finishReason = part.reason;
+      else if (part.type === 'usage') usage = { ...usage, ...part.usage };
+      if (text.length > LONGEST_COMPLETION) throw new ServiceError('upstream_error', 'The answer is too long.');
+    }
+    return { text, finishReason, usage };
+  }
+
+  /**
+   * Starts a completion. Resolves when the answer can begin. Iterate over the parts, or `return()` them: a completion that
+   * is not read runs until its time limits.
+   *
+   * @returns the parts as they arrive. They end only after the provider has marked the answer as complete. Otherwise the
+   * iteration rejects.
+   * @throws {ServiceError} when the request is invalid, and when the answer cannot begin.
+   */
+  async stream(
     request: ChatRequest,
-    { principal, left, requestId, lease, context }: ChatCaller,
-  ): Promise<CompletionStream> {
+    caller: ChatCaller,
+    options?: StreamOptions,
+  ): Promise<AsyncIterableIterator<CompletionPart, undefined>> {
+    try {
+      refuseAny(chatRequestProblems(request));
+    } catch (error) {
+      giveBack(caller.lease);
+      throw error;
+    }
+    return this.open(request, caller, options);
+  }
+
+  /** As {@link stream}, for a request that is validated. */
+  async open(request: ChatRequest, caller: ChatCaller, options: StreamOptions = {}): Promise<PartReader> {
+    try {
+      return this.hooks.isEmpty
+        ? await this.begin(request, caller, options)
+        : await this.beginHooked(request, caller, options);
+    } catch (error) {
+      giveBack(caller.lease);
+      throw error;
+    }
+  }
+
+  private async beginHooked(request: ChatRequest, caller: ChatCaller, options: StreamOptions): Promise<PartReader> {
+    const { principal, requestId, signal } = caller;
+    const over = new AbortController();
+    const end = (): void => {
+      signal.removeEventListener('abort', end);
+      over.abort();
+    };
+    signal.addEventListener('abort', end);
+    const context: HookContext = { principal, requestId, signal: over.signal };
+    try {
+      const transformed = await this.hooks.transform(request, context);
+      return await this.begin(transformed, caller, options, { context, end });
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
+  private async begin(
+    request: ChatRequest,
+    { principal, signal, requestId, lease, context }: ChatCaller,
+    { reasoning = false }: StreamOptions,
+    hooked?: HookedCompletion,
+  ): Promise<PartReader> {
     const model = this.catalog.get(request.model);
     const completion = {
       messages: request.messages,
       temperature: request.temperature ?? DEFAULT_TEMPERATURE,
       accountId: principal.accountId,
       maxTokens: withinGrant(maxTokensOf(request, model, principal.tier), request, principal.tier, lease),
+      reasoning,
     };
-    left.throwIfAborted();
+    signal.throwIfAborted();
     const leave = (): void => {
-      stream.stop(CLIENT_GONE);
+      parts.stop(CLIENT_GONE);
     };
     const remove = this.openStreams.add(principal, (reason) => {
-      stream.stop(reason);
+      parts.stop(reason);
     });
     const entry = this.ledger.begin(requestId, principal, model);
     if (context !== undefined) context.ledgerEntry = entry;
-    lease?.takeOver();
+    if (lease instanceof RequestLease) lease.takeOver();
     const trace = new CallTrace(requestId);
-    const stream = this.router.stream(model, completion, trace, (failure) => {
+    const over = (failure?: unknown): void => {
       remove();
-      left.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', leave);
       const record = entry.end(failure, trace, request.messages);
       lease?.settle(quotaTokens(record));
-    });
-    left.addEventListener('abort', leave);
+      giveBack(lease);
+      hooked?.end();
+    };
+    const wrap = hooked !== undefined && this.hooks.wrapsStreams;
+    const stream = this.router.stream(model, completion, trace, wrap ? () => undefined : over);
+    const parts: PartReader = wrap ? this.hooks.wrap(stream, hooked.context, over) : stream;
+    signal.addEventListener('abort', leave);
     try {
-      await headersDue(stream.begun, stream.accepted);
-      return stream;
+      await headersDue(parts.begun, parts.accepted);
+      return parts;
     } catch (error) {
-      stream.stop(CLIENT_GONE);
+      parts.stop(CLIENT_GONE);
       throw error instanceof ServiceError && error.code === 'key_revoked' ? refusedKey(error) : error;
     } finally {
       await entry.kept;
@@ -86,33 +168,21 @@ export class ChatService {
   }
 }
 
+/** A completion that passes through hooks. */
+interface HookedCompletion {
+  readonly context: HookContext;
+  /** Ends the signal of the context. */
+  end(): void;
+}
+
+/** Gives back what is left of a lease that belongs to no request. The lease of a request ends with its response. */
+function giveBack(lease: Lease | undefined): void {
+  if (lease === undefined || lease instanceof RequestLease) return;
+  lease.settle(0);
+  lease.release();
+}
+
 /** Converts the error of a revoked key to `unauthenticated`, for the time before the headers are sent. */
 function refusedKey({ message }: ServiceError): ServiceError {
   return new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': INVALID_TOKEN_CHALLENGE } });
-}
-
-/**
- * Returns the token limit for the provider: the requested limit, or otherwise the limit of the tier within the limits of the
- * model. `undefined`: the request and the tier have no limit.
- *
- * @throws {ServiceError} `invalid_request` when the requested limit is too high for the model or the tier.
- */
-function maxTokensOf(request: ChatRequest, model: ModelConfig, tier: TierConfig): number | undefined {
-  const limits: [number | undefined, string][] = [
-    [model.contextLength, 'the context length of the model'],
-    [model.maxOutputTokens, 'what the model can generate'],
-    [tier.maxTokens, `what the tier ${tier.name} allows`],
-  ];
-  const asked = request.max_tokens;
-  if (asked === undefined) {
-    return tier.maxTokens && Math.min(tier.maxTokens, model.maxOutputTokens ?? Infinity, model.contextLength);
-  }
-  for (const [limit, what] of limits) {
-    if (limit === undefined || asked <= limit) continue;
-    const message = `must not be above ${limit}, ${what}`;
-    throw new ServiceError('invalid_request', `max_tokens ${message}.`, {
-      details: [{ field: 'max_tokens', message }],
-    });
-  }
-  return asked;
 }

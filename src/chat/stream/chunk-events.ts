@@ -2,7 +2,7 @@ import { Logger, type MessageEvent } from '@nestjs/common';
 import { Observable, type Subscriber } from 'rxjs';
 import { SilenceTimer } from '../../common/timers/silence-timer.js';
 import { toServiceError } from '../../http/errors/to-service-error.js';
-import type { CompletionStream } from '../../upstreams/completion/completion-stream.js';
+import type { PartReader } from '../../upstreams/completion/part-reader.js';
 import type { Chunk } from './chunk.dto.js';
 import type { GapClock } from './gap-clock.js';
 import type { StreamSink } from './stream-sink.js';
@@ -21,7 +21,7 @@ const logger = new Logger('ChatStream');
  * take more data. So a slow client slows the provider down.
  */
 export function chunkEvents(
-  parts: CompletionStream,
+  parts: PartReader,
   sink: StreamSink,
   requestId: string,
   gaps?: GapClock,
@@ -41,7 +41,7 @@ class ChunkPump {
   private isWaitingForClient = false;
 
   constructor(
-    private readonly parts: CompletionStream,
+    private readonly parts: PartReader,
     private readonly sink: StreamSink,
     private readonly subscriber: Subscriber<MessageEvent>,
     private readonly requestId: string,

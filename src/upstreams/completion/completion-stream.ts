@@ -3,6 +3,7 @@ import type { RouteConfig } from '../../config/config.js';
 import type { CompletionPart } from '../contract/stream-part.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
 import type { Attempt } from './attempt.js';
+import { nextPart, type PartReader } from './part-reader.js';
 
 /** The reason for stopping a completion when its reader has left. */
 export const CLIENT_GONE = new Error('The client has left.');
@@ -13,17 +14,10 @@ export type BeginAttempt = (route: RouteConfig, onChange: () => void) => Attempt
 /**
  * Streams the parts of one completion from the first route that returns text. When an attempt fails before its first text,
  * the stream tries the next route. A later failure is thrown, because text that was already sent must not be sent twice.
- *
- * There are two ways to read. A loop over the stream (`for await`) waits for each part. {@link read} returns what has
- * arrived, and {@link onReadable} tells when there is more: this costs no promise for each part. The stream ends only after
- * the provider has marked the answer as complete.
  */
-export class CompletionStream implements AsyncIterableIterator<CompletionPart, undefined> {
-  /** Called when {@link read} may return more, or throw. */
+export class CompletionStream implements PartReader {
   onReadable: () => void = () => undefined;
-  /** Resolves when a provider has accepted the request. Never rejects: {@link begun} and {@link read} report failures. */
   readonly accepted: Promise<void>;
-  /** Resolves at the first text, or when the answer is complete without text. Rejects when all routes fail. */
   readonly begun: Promise<void>;
   private accept!: () => void;
   private begin!: () => void;
@@ -35,6 +29,7 @@ export class CompletionStream implements AsyncIterableIterator<CompletionPart, u
   /** The failure that {@link read} has not thrown yet. */
   private failure: Error | undefined;
   private over = false;
+  private complete = false;
 
   /**
    * @param routes the routes to try. May throw when there is no route to try.
@@ -57,22 +52,19 @@ export class CompletionStream implements AsyncIterableIterator<CompletionPart, u
     this.tryNext();
   }
 
-  /** True when the end is reached: {@link read} returns nothing more. */
   get isOver(): boolean {
     return this.over && this.failure === undefined && this.held.length === 0;
   }
 
-  /** True when {@link read} has returned the complete text, so that only the end can follow. */
+  /** True when the provider has marked the answer as complete. */
+  get isComplete(): boolean {
+    return this.complete;
+  }
+
   get isWhole(): boolean {
     return this.current?.isWhole ?? false;
   }
 
-  /**
-   * Returns the next part that has arrived. Returns `undefined` when nothing has arrived, and at the end (see
-   * {@link isOver}).
-   *
-   * @throws the reason why the answer is not complete. It is thrown once.
-   */
   read(): CompletionPart | undefined {
     // What the first text was sent with is read even if the completion was stopped since.
     const part = this.hasBegun ? (this.held.shift() ?? this.readCurrent()) : undefined;
@@ -83,26 +75,10 @@ export class CompletionStream implements AsyncIterableIterator<CompletionPart, u
     return undefined;
   }
 
-  /** @throws as {@link read}. Only one call at a time. */
   next(): Promise<IteratorResult<CompletionPart, undefined>> {
-    return new Promise((resolve, reject) => {
-      const look = (): void => {
-        try {
-          const value = this.read();
-          if (value !== undefined) resolve({ done: false, value });
-          else if (this.isOver) resolve({ done: true, value: undefined });
-          else return;
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
-        }
-        this.onReadable = () => undefined;
-      };
-      this.onReadable = look;
-      look();
-    });
+    return nextPart(this);
   }
 
-  /** Stops the work of the provider. The next {@link read} throws `reason`. Has no effect after the end. */
   stop(reason: Error): void {
     if (this.over) return;
     this.current?.stop(reason);
@@ -205,6 +181,7 @@ export class CompletionStream implements AsyncIterableIterator<CompletionPart, u
   private end(failure: Error | undefined): void {
     if (this.over) return;
     this.over = true;
+    this.complete = failure === undefined;
     this.onOver(failure);
   }
 }

@@ -1,0 +1,40 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { principalOf } from '../auth/principal/current-principal.decorator.js';
+import type { Principal } from '../auth/principal/principal.js';
+import { clientGone } from '../http/request/client-gone.js';
+import type { RequestContext } from '../http/request/request-context.js';
+import type { Lease } from '../throttling/limit-store.js';
+
+/** Who asks for a completion. In a controller, `@Caller()` returns this object for the request. */
+export interface ChatCaller {
+  readonly principal: Principal;
+  /** Aborts when the client has left. This stops the work of the provider. */
+  readonly signal: AbortSignal;
+  /** Identifies the completion in logs, in the ledger and in receipts. At most 128 letters, digits and `_.:-`. */
+  readonly requestId: string;
+  /**
+   * The reservation from the limits of the account, if the account has limits. The service settles it when the completion is
+   * over, and releases it unless it belongs to a request, which keeps its place until the response is over.
+   */
+  readonly lease?: Lease | undefined;
+  /** The request whose log line and metrics show the completion. */
+  readonly context?: RequestContext;
+}
+
+/**
+ * Parameter decorator: the {@link ChatCaller} of the request, for `ChatService`. Not for routes that are `@Public()`. The
+ * lease is there if the route is `@LimitedByTier()`.
+ */
+export const Caller = createParamDecorator((_: unknown, execution: ExecutionContext): ChatCaller => {
+  const http = execution.switchToHttp();
+  const request = http.getRequest<Request>();
+  const { context } = request;
+  return {
+    principal: principalOf(request),
+    signal: clientGone(http.getResponse<Response>()),
+    requestId: context.requestId,
+    lease: context.lease,
+    context,
+  };
+});

@@ -1,0 +1,33 @@
+import type { Principal } from '../../auth/principal/principal.js';
+import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
+import type { ChatRequest } from '../request/chat-request.dto.js';
+
+/** One completion, for its hooks. All hooks get the same object, and each hook gets it in both methods. */
+export interface HookContext {
+  readonly principal: Principal;
+  readonly requestId: string;
+  /** Aborts when the completion is over, for any reason. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sees every completion, whether a client asked for it by `POST /chat/stream` or a plugin by `ChatService`. Both methods are
+ * optional. A hook refuses a completion by throwing a `ServiceError`; any other error is an `internal_error`.
+ *
+ * The first hook gets the request first and the parts last.
+ */
+export interface CompletionHook {
+  /**
+   * Returns the request to use: the same one, or a changed copy. Runs before the model is chosen and before anything is
+   * recorded.
+   */
+  transformRequest?(request: ChatRequest, context: HookContext): ChatRequest | Promise<ChatRequest>;
+  /**
+   * Returns the parts for the reader. Often an async generator that loops over `parts`. It must read `parts` to the end:
+   * if it ends earlier, the answer is not complete, and the reader gets an `internal_error`.
+   */
+  wrapStream?(parts: AsyncIterable<CompletionPart>, context: HookContext): AsyncIterable<CompletionPart>;
+}
+
+export const COMPLETION_HOOKS = new ExtensionPoint<CompletionHook>('completionHooks');

@@ -1,0 +1,143 @@
+import { CLIENT_GONE, type CompletionStream } from '../../upstreams/completion/completion-stream.js';
+import { nextPart, type PartReader } from '../../upstreams/completion/part-reader.js';
+import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
+
+/** A completion whose parts pass through the hooks of plugins. Reads one part ahead, so a slow reader slows the provider. */
+export class HookedStream implements PartReader {
+  onReadable: () => void = () => undefined;
+  readonly begun: Promise<void>;
+  private begin!: () => void;
+  private refuse!: (failure: Error) => void;
+  private readonly iterator: AsyncIterator<CompletionPart>;
+  /** What the hooks have returned, and nobody has read yet. Before the first text, these may be several parts. */
+  private readonly waiting: CompletionPart[] = [];
+  private hasBegun = false;
+  private isPulling = false;
+  /** The failure that {@link read} has not thrown yet. */
+  private failure: Error | undefined;
+  private over = false;
+
+  /** @param onOver called once, when the hooks have returned everything or something has failed. */
+  constructor(
+    private readonly inner: CompletionStream,
+    wrapped: AsyncIterable<CompletionPart>,
+    private readonly onOver: (failure?: unknown) => void,
+  ) {
+    this.begun = new Promise((resolve, reject) => {
+      this.begin = resolve;
+      this.refuse = reject;
+    });
+    // The failure also reaches the reader. This handler prevents an unhandled rejection until then.
+    this.begun.catch(() => undefined);
+    this.iterator = wrapped[Symbol.asyncIterator]();
+    this.pull();
+  }
+
+  get accepted(): Promise<void> {
+    return this.inner.accepted;
+  }
+
+  get isOver(): boolean {
+    return this.over && this.failure === undefined && this.waiting.length === 0;
+  }
+
+  get isWhole(): boolean {
+    return this.over;
+  }
+
+  read(): CompletionPart | undefined {
+    const part = this.waiting.shift();
+    if (part !== undefined) return part;
+    const { failure } = this;
+    this.failure = undefined;
+    if (failure !== undefined) throw failure;
+    this.pull();
+    return undefined;
+  }
+
+  next(): Promise<IteratorResult<CompletionPart, undefined>> {
+    return nextPart(this);
+  }
+
+  stop(reason: Error): void {
+    if (this.over) return;
+    this.inner.stop(reason);
+    this.fail(reason);
+    this.onReadable();
+  }
+
+  return(): Promise<IteratorResult<CompletionPart, undefined>> {
+    this.waiting.length = 0;
+    if (!this.over) {
+      this.inner.stop(CLIENT_GONE);
+      this.end(CLIENT_GONE);
+    }
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  private pull(): void {
+    if (this.isPulling || this.over) return;
+    this.isPulling = true;
+    this.iterator.next().then(
+      (result) => {
+        this.isPulling = false;
+        if (this.over) return;
+        if (result.done === true) this.finish();
+        else this.take(result.value);
+      },
+      (error: unknown) => {
+        this.isPulling = false;
+        if (this.over) return;
+        const failure = error instanceof Error ? error : new Error('A completion hook failed', { cause: error });
+        this.inner.stop(failure);
+        this.fail(failure);
+        this.onReadable();
+      },
+    );
+  }
+
+  private take(part: CompletionPart): void {
+    // A hook may leave nothing of a text. An empty text is not part of the stream.
+    const isEmpty = part.type === 'text' && part.text === '';
+    if (!isEmpty) this.waiting.push(part);
+    if (!isEmpty && (part.type === 'text' || part.type === 'reasoning')) this.noteBegun();
+    if (this.hasBegun && !isEmpty) this.onReadable();
+    else this.pull();
+  }
+
+  private finish(): void {
+    if (this.inner.isComplete) {
+      this.noteBegun();
+      this.end(undefined);
+    } else {
+      const failure = new Error('A completion hook ended the parts before the answer was complete.');
+      this.inner.stop(failure);
+      this.fail(failure);
+    }
+    this.onReadable();
+  }
+
+  private noteBegun(): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.begin();
+  }
+
+  private fail(failure: Error): void {
+    this.failure = failure;
+    if (!this.hasBegun) this.refuse(failure);
+    this.end(failure);
+  }
+
+  private end(failure: Error | undefined): void {
+    if (this.over) return;
+    this.over = true;
+    // Lets the `finally` blocks of the hooks run. A hook that waits ends only when its wait is over.
+    if (failure !== undefined) this.iterator.return?.().catch(() => undefined);
+    this.onOver(failure);
+  }
+}

@@ -1,0 +1,16 @@
+import type { FactoryProvider, Type } from '@nestjs/common';
+
+/** A kind of extension that plugins add, such as protocols or usage sinks. */
+export class ExtensionPoint<T extends object> {
+  declare private readonly extension: T;
+
+  /** @param name the member of the plugin description, such as `protocols`. */
+  constructor(readonly name: string) {}
+}
+
+/**
+ * How a plugin names an extension: an injectable class, or a factory. In both cases Nest creates one object in the module of
+ * the plugin, injects what it needs, and calls its lifecycle hooks.
+ */
+export type Extension<T extends object> =
+  Type<T> | (Pick<FactoryProvider<T>, 'inject'> & { useFactory(...injected: never[]): T | Promise<T> });
