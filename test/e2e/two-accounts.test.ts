@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signedIn, type AccountSession } from '../support/account-session.js';
-import { HELLO, openStream, stream } from '../support/sse-client.js';
+import { openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { wireOf } from '../support/wire.js';
 
@@ -37,7 +37,7 @@ describe('a page whose browser has signed in to another account since', () => {
 
   it('gets 409 for a stream, and no provider is asked', async () => {
     const calls = stage.provider.calls.length;
-    const answer = await stream(stage.origin, { json: HELLO, headers: headersOf(bob, ada.accountId) });
+    const answer = await stream(stage.origin, { headers: headersOf(bob, ada.accountId) });
     expect(answer.status).toBe(409);
     const { code, message } = await answer.error();
     expect(code).toBe('account_mismatch');
