@@ -1,4 +1,6 @@
+import type { Type } from '@nestjs/common';
 import type { MigrationInterface } from 'typeorm';
+import { ExtensionPoint } from '../../common/extensions/extension-point.js';
 import { CreateAccountsAndApiKeys1760000000000 } from './create-accounts-and-api-keys.js';
 import { CreateSessions1764000000000 } from './create-sessions.js';
 import { CreateUsage1763700000000 } from './create-usage.js';
@@ -20,3 +22,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateUsageSetAside1765200001000,
   WidenUsageTokens1765200002000,
 ];
+
+/** The migrations of plugins. */
+export const PLUGIN_MIGRATIONS = new ExtensionPoint<Type<MigrationInterface>>('migrations');
