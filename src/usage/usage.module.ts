@@ -5,6 +5,9 @@ import { DatabaseModule } from '../database/database.module.js';
 import { InterruptedStreams } from './ledger/interrupted-streams.js';
 import { RecordWriter } from './ledger/record-writer.js';
 import { UsageLedger } from './ledger/usage-ledger.js';
+import { ReceiptGate } from './receipts/receipt-gate.js';
+import { ReceiptsController } from './receipts/receipts.controller.js';
+import { StreamReceipts } from './receipts/stream-receipts.js';
 import { UsageReportsModule } from './reports/usage-reports.module.js';
 import { UsageController } from './reports/usage.controller.js';
 import { DatabaseUsageStore } from './store/database-usage-store.js';
@@ -15,7 +18,7 @@ export interface UsageOptions {
   readonly usageStore?: ProvidedExtension | undefined;
 }
 
-/** Provides the ledger, with exactly one record for each admitted stream, and the reports from it. */
+/** Provides the ledger, with exactly one record for each admitted stream, and the reports and receipts from it. */
 @Global()
 @Module({})
 export class UsageModule {
@@ -28,11 +31,13 @@ export class UsageModule {
         UsageReportsModule,
         ...(usageStore === undefined ? [] : [usageStore.module]),
       ],
-      controllers: [UsageController],
+      controllers: [UsageController, ReceiptsController],
       providers: [
         UsageLedger,
         RecordWriter,
         InterruptedStreams,
+        StreamReceipts,
+        ReceiptGate,
         usageStore === undefined
           ? { provide: UsageStore, useClass: DatabaseUsageStore }
           : { provide: UsageStore, useExisting: usageStore.token },

@@ -37,6 +37,7 @@ export const ApiExcludeController = deferred('ApiExcludeController');
 export const ApiExtraModels = deferred('ApiExtraModels');
 export const ApiOkResponse = deferred('ApiOkResponse');
 export const ApiOperation = deferred('ApiOperation');
+export const ApiParam = deferred('ApiParam');
 export const ApiProperty = deferred('ApiProperty');
 export const ApiPropertyOptional = deferred('ApiPropertyOptional');
 export const ApiQuery = deferred('ApiQuery');

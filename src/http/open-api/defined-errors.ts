@@ -24,9 +24,8 @@ export function describeErrors(document: OpenAPIObject, errors: readonly Defined
 
 /** The codes of error bodies, in the schema of the document. */
 function codesIn({ components }: OpenAPIObject): unknown[] | undefined {
-  const schema = components?.schemas?.['ErrorReport'];
-  const code = schema !== undefined && 'properties' in schema ? schema.properties?.['code'] : undefined;
-  return code !== undefined && 'enum' in code ? code.enum : undefined;
+  const report = components?.schemas?.['ErrorReport'] as { properties?: { code?: { enum?: unknown[] } } } | undefined;
+  return report?.properties?.code?.enum;
 }
 
 /** Every operation of the document. */
