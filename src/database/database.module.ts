@@ -23,11 +23,10 @@ function presenceOf({ database }: Config): DatabasePresence {
 @Module({
   imports: [
     TypeOrmModule.forRootAsync({
-      inject: [CONFIG, Extensions],
-      useFactory: ({ database }: Config, extensions: Extensions) => ({
+      inject: [CONFIG, { token: Extensions, optional: true }],
+      useFactory: ({ database }: Config, extensions?: Extensions) => ({
         ...dataSourceOptions(database),
-        // The service's own first: TypeORM sorts by timestamp, and runs those of the same timestamp in this order.
-        migrations: [...MIGRATIONS, ...extensions.values(PLUGIN_MIGRATIONS)],
+        migrations: [...MIGRATIONS, ...(extensions?.values(PLUGIN_MIGRATIONS) ?? [])],
         autoLoadEntities: true,
         // The program that starts the service decides whether to try again.
         toRetry: () => false,
