@@ -1,4 +1,5 @@
 import type { MigrationInterface } from 'typeorm';
+import { AddAccountState1765300001000 } from './add-account-state.js';
 import { AddTokenKinds1765300000000 } from './add-token-kinds.js';
 import { CreateAccountsAndApiKeys1760000000000 } from './create-accounts-and-api-keys.js';
 import { CreateSessions1764000000000 } from './create-sessions.js';
@@ -21,4 +22,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateUsageSetAside1765200001000,
   WidenUsageTokens1765200002000,
   AddTokenKinds1765300000000,
+  AddAccountState1765300001000,
 ];
