@@ -67,7 +67,7 @@ export class OpenStreams {
     switch (credential.kind) {
       case 'api_key':
         return this.revocations.watch(credential.keyId, () => {
-          onEnded('The API key was revoked or has expired.');
+          onEnded('The API key was revoked, has expired, or belongs to a disabled account.');
         });
       case 'session':
         return this.sessions.watch(credential.sessionId, () => {
