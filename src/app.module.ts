@@ -3,6 +3,8 @@ import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AuthModule, type AuthOptions } from './auth/auth.module.js';
 import { SameOriginGuard } from './auth/same-origin/same-origin.guard.js';
 import { AuthenticationGuard } from './auth/strategies/authentication.guard.js';
+import { DurableClaimGuard } from './chat/durable/durable-claim.guard.js';
+import { DurableModule, type DurableOptions } from './chat/durable/durable.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './common/common.module.js';
 import { ExtensionsModule } from './common/extensions/extensions.module.js';
@@ -24,7 +26,7 @@ import { UpstreamsModule, type UpstreamsOptions } from './upstreams/upstreams.mo
 import { LedgerTokensUsedModule } from './usage/reports/ledger-tokens-used.js';
 import { UsageModule, type UsageOptions } from './usage/usage.module.js';
 
-export interface AppOptions extends AuthOptions, ThrottlingOptions, UpstreamsOptions, UsageOptions {
+export interface AppOptions extends AuthOptions, DurableOptions, ThrottlingOptions, UpstreamsOptions, UsageOptions {
   /** The configuration. By default, it is loaded from the environment. */
   readonly config?: Config;
 }
@@ -58,6 +60,7 @@ export class AppModule {
         UpstreamsModule.register(options),
         UsageModule.register(options),
         ThrottlingModule.register({ tokensUsed: LedgerTokensUsedModule, ...options }),
+        DurableModule.register(options),
         ChatModule,
         ModelsModule,
         HealthModule,
@@ -67,10 +70,11 @@ export class AppModule {
       providers: [
         { provide: ServiceErrorFilter, useClass: PageErrorFilter },
         { provide: APP_FILTER, useExisting: ServiceErrorFilter },
-        // The order matters. The guards identify the caller, check the origin of the request, count the request against the
-        // limits of the tier, and then refuse an invalid body. A guard that needs the body reads it, see RequestBodies.
+        // The order matters. The guards identify the caller, check the origin of the request, find out whether the request
+        // repeats another one, count the request against the limits of the tier, and then refuse an invalid body. A guard that needs the body reads it, see RequestBodies.
         { provide: APP_GUARD, useExisting: AuthenticationGuard },
         { provide: APP_GUARD, useExisting: SameOriginGuard },
+        { provide: APP_GUARD, useExisting: DurableClaimGuard },
         { provide: APP_GUARD, useExisting: TierThrottlerGuard },
         { provide: APP_GUARD, useExisting: RequestBodyGuard },
         { provide: APP_PIPE, useExisting: RequestValidationPipe },
