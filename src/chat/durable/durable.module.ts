@@ -1,5 +1,8 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { CONFIG, type Config } from '../../config/config.js';
+import type { RedisConnection } from '../../redis/redis-connection.js';
+import { RedisModule } from '../../redis/redis.module.js';
+import { REDIS } from '../../redis/redis.js';
 import { StreamMemory } from './log/stream-memory.js';
 import { MemoryStreamStore } from './store/memory-stream-store.js';
 import { StreamStore } from './store/stream-store.js';
@@ -16,16 +19,28 @@ export class DurableModule {
   static register({ streamStore }: DurableOptions = {}): DynamicModule {
     return {
       module: DurableModule,
+      imports: [RedisModule],
       providers: [
         StreamMemory,
         {
           provide: StreamStore,
-          inject: [StreamMemory, CONFIG],
-          useFactory: (memory: StreamMemory, { streamRetentionMs }: Config) =>
-            streamStore ?? new MemoryStreamStore(memory, streamRetentionMs),
+          inject: [StreamMemory, CONFIG, REDIS],
+          useFactory: (memory: StreamMemory, config: Config, redis: RedisConnection | undefined) =>
+            streamStore ?? defaultStore(memory, config, redis),
         },
       ],
       exports: [StreamMemory, StreamStore],
     };
   }
+}
+
+/** Loads the store for Redis only when Redis is used, because the client makes up a quarter of all modules of the process. */
+async function defaultStore(
+  memory: StreamMemory,
+  { streamRetentionMs }: Config,
+  redis: RedisConnection | undefined,
+): Promise<StreamStore> {
+  if (redis === undefined) return new MemoryStreamStore(memory, streamRetentionMs);
+  const { RedisStreamStore } = await import('./store/redis/redis-stream-store.js');
+  return new RedisStreamStore(redis, memory, streamRetentionMs);
 }
