@@ -11,6 +11,7 @@ const SRC = join(import.meta.dirname, 'src');
  */
 const MAY_IMPORT = {
   common: [],
+  client: [],
   config: [],
   http: ['config'],
   database: ['config'],
@@ -27,7 +28,7 @@ const MAY_IMPORT = {
   observability: ['config', 'database', 'http', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],
   bootstrap: ['config', 'http', 'database', 'accounts', 'auth', 'chat', 'observability'],
   'admin-commands': ['config', 'accounts', 'usage'],
-  'terminal-chat': [],
+  'terminal-chat': ['client'],
 };
 
 /** The same of the files at the top of src. */
@@ -40,9 +41,10 @@ const FILES_MAY_IMPORT = {
     ...['config', 'http', 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage', 'chat', 'bootstrap'],
     'app.module.ts',
   ],
+  'client.ts': ['client'],
   'main.ts': ['bootstrap', 'app.module.ts'],
   'admin.ts': ['admin-commands'],
-  'chat-cli.ts': ['terminal-chat'],
+  'chat-cli.ts': ['client', 'terminal-chat'],
 };
 
 const TABLE = { ...MAY_IMPORT, ...FILES_MAY_IMPORT };

@@ -1,4 +1,4 @@
-import { ChatClient } from './terminal-chat/chat-client.js';
+import { ChatClient } from './client/chat-client.js';
 import { describeFailure } from './terminal-chat/chat-failure.js';
 import { converse } from './terminal-chat/conversation.js';
 import { HOW_TO_GET_A_KEY, readOptions, USAGE } from './terminal-chat/options.js';
@@ -16,8 +16,8 @@ async function run(): Promise<number> {
     process.stderr.write(HOW_TO_GET_A_KEY);
     return 1;
   }
-  const client = new ChatClient(options.url, options.key);
-  const model = options.model ?? (await client.firstModel());
+  const client = new ChatClient({ baseUrl: options.url, apiKey: options.key });
+  const model = options.model ?? (await firstModel(client));
   const message = options.message ?? (process.stdin.isTTY ? undefined : await readStandardInput());
   if (message === undefined) {
     await converse(client, { ...options, model });
@@ -27,9 +27,20 @@ async function run(): Promise<number> {
   const system = options.system === undefined ? [] : [{ role: 'system', content: options.system } as const];
   const { temperature, maxTokens } = options;
   await printAnswer(
-    client.stream({ model, messages: [...system, { role: 'user', content: message }], temperature, maxTokens }),
+    client.stream({
+      model,
+      messages: [...system, { role: 'user', content: message }],
+      temperature,
+      max_tokens: maxTokens,
+    }),
   );
   return 0;
+}
+
+async function firstModel(client: ChatClient): Promise<string> {
+  const [first] = await client.models();
+  if (first === undefined) throw new Error('The service has no models.');
+  return first.id;
 }
 
 async function readStandardInput(): Promise<string> {

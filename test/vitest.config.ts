@@ -1,9 +1,21 @@
-import { configDefaults, defineConfig } from 'vitest/config';
+import { join } from 'node:path';
+import { configDefaults, defineConfig, type Plugin } from 'vitest/config';
 
 /** Tests that replace a module. They cannot share the memory of modules with others. */
 const REPLACE_MODULES = ['contract/accounts/accounts.test.ts', 'e2e/sign-in-work.test.ts'];
 
+const SRC = join(import.meta.dirname, '..', 'src');
+
+/** The scripts of the pages import the client from the path at which the service serves it. */
+const clientOfPages: Plugin = {
+  name: 'client-of-pages',
+  enforce: 'pre',
+  resolveId: (path, importer) =>
+    path.endsWith('../client.js') && importer?.includes('/dashboard/static/') ? join(SRC, 'client.ts') : undefined,
+};
+
 export default defineConfig({
+  plugins: [clientOfPages],
   oxc: {
     jsx: { runtime: 'automatic', importSource: 'preact', development: false },
     decorator: { legacy: true, emitDecoratorMetadata: true },

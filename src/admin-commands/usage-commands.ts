@@ -40,6 +40,7 @@ const COLUMNS = [
   'prompt_tokens',
   'completion_tokens',
   'tokens_unknown',
+  'cost_unknown',
   'cost',
   'currency',
 ] as const;

@@ -113,7 +113,7 @@ export interface ModelConfig {
   readonly contextLength: number;
   /** The maximum size of an answer, in tokens, if known. */
   readonly maxOutputTokens: number | undefined;
-  /** The price of the tokens, if known. */
+  /** The price of the tokens, if known. A route can have its own price. */
   readonly price: PriceConfig | undefined;
   /** Whether the requests of one account go to the same route while the route is healthy. */
   readonly sticky: boolean;
@@ -121,12 +121,35 @@ export interface ModelConfig {
   readonly routes: readonly [RouteConfig, ...RouteConfig[]];
 }
 
-/** The prices of tokens, per million tokens. */
-export interface PriceConfig {
+/** The prices of one million tokens, by kind of token. */
+export interface TokenPrices {
+  /** Tokens of the prompt that the provider has neither read from its cache nor written to it. */
   readonly inputPerMillion: number;
+  /** Tokens of the prompt from the provider's cache. `undefined`: unknown. */
+  readonly cachedInputPerMillion?: number | undefined;
+  /** Tokens of the prompt that the provider writes to its cache. `undefined`: unknown. */
+  readonly cacheWriteInputPerMillion?: number | undefined;
+  /** Tokens of the answer. */
   readonly outputPerMillion: number;
+  /** Tokens of the reasoning. `undefined`: as for the answer. */
+  readonly reasoningOutputPerMillion?: number | undefined;
+}
+
+/** The prices that apply to one stream. */
+export interface AppliedPrice extends TokenPrices {
   /** ISO 4217, such as `USD`. */
   readonly currency: string;
+}
+
+/** The prices of a model or of a route. */
+export interface PriceConfig extends AppliedPrice {
+  /** The prices of requests with a long prompt, if they differ. */
+  readonly longInput?: LongInputPrices | undefined;
+}
+
+/** The prices of all tokens of a request whose prompt has more than `aboveInputTokens` tokens. */
+export interface LongInputPrices extends TokenPrices {
+  readonly aboveInputTokens: number;
 }
 
 export interface RouteConfig {
@@ -135,6 +158,8 @@ export interface RouteConfig {
   readonly model: string;
   /** Whether the model accepts a sampling temperature. Some reasoning models refuse it. */
   readonly temperature: boolean;
+  /** The price of the tokens at this upstream. `undefined`: the price of the model. */
+  readonly price?: PriceConfig | undefined;
   /** Routes with the lowest number are tried first. */
   readonly priority: number;
   /** The share of the requests among the routes of the same priority. */

@@ -1,6 +1,7 @@
 import type { Config, ModelConfig, RouteConfig, TierConfig, UpstreamConfig } from './config.js';
 import { ConfigError } from './config-error.js';
 import { defaultMaxStreams, maxConnectionsFor } from './limits/capacity.js';
+import { priceOf } from './price-of.js';
 import { readConfigFile, type ConfigFile, type UpstreamEntry } from './sources/config-file.js';
 import { readEnvironment, type Environment } from './sources/environment.js';
 import { interpolate, interpolateAll, type Variables } from './sources/interpolation.js';
@@ -84,6 +85,7 @@ function fromFile(
               temperature: route.temperature,
               priority: route.priority ?? index + 1,
               weight: route.weight,
+              price: priceOf(route.price, file.currency),
             },
           ];
     });
@@ -96,11 +98,7 @@ function fromFile(
             provider: model.provider,
             contextLength: model.context_length,
             maxOutputTokens: model.max_output_tokens,
-            price: model.price && {
-              inputPerMillion: model.price.input_per_million,
-              outputPerMillion: model.price.output_per_million,
-              currency: file.currency,
-            },
+            price: priceOf(model.price, file.currency),
             sticky: model.sticky,
             routes: [first, ...others],
           },

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
-import type { ChatClient, Message } from './chat-client.js';
+import type { ChatClient } from '../client/chat-client.js';
+import type { ChatMessage } from '../client/chat-types.js';
 import { describeFailure } from './chat-failure.js';
 import type { Options } from './options.js';
 import { printAnswer } from './terminal.js';
@@ -27,7 +28,7 @@ export async function converse(client: ChatClient, settings: Settings): Promise<
 
 class Conversation {
   private model: string;
-  private messages: Message[] = [];
+  private messages: ChatMessage[] = [];
   private answering: AbortController | undefined;
 
   constructor(
@@ -70,15 +71,17 @@ class Conversation {
 
   private async ask(content: string): Promise<void> {
     const { model, settings } = this;
-    const messages: Message[] = [...this.messages, { role: 'user', content }];
+    const messages: ChatMessage[] = [...this.messages, { role: 'user', content }];
     const { signal } = (this.answering = new AbortController());
     let answer = '';
     try {
-      const request = { model, messages, temperature: settings.temperature, maxTokens: settings.maxTokens };
-      await printAnswer(this.client.stream(request, signal), (piece) => {
+      const request = { model, messages, temperature: settings.temperature, max_tokens: settings.maxTokens };
+      await printAnswer(this.client.stream(request, { signal }), (piece) => {
         answer += piece;
       });
-      if (signal.aborted) say('Stopped: the answer is NOT complete.');
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      say('Stopped: the answer is NOT complete.');
     } finally {
       this.answering = undefined;
       // The conversation drops a question without any answer. It keeps an incomplete answer, because the user has seen it.

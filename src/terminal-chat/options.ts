@@ -1,5 +1,4 @@
 import { parseArgs } from 'node:util';
-import { withoutTrailingSlashes } from '../common/text/without-trailing-slashes.js';
 
 export interface Options {
   readonly help: boolean;
@@ -12,13 +11,13 @@ export interface Options {
   readonly message: string | undefined;
 }
 
-const DEFAULT_URL = 'http://127.0.0.1:3000/api/v1';
+const DEFAULT_URL = 'http://127.0.0.1:3000';
 
 export const USAGE = `Usage: npm run --silent chat -- [options]
 
 Chats with the running service and prints each answer as it arrives.
 
-  --url URL             the service, with its path prefix (or CHAT_URL; default ${DEFAULT_URL})
+  --url URL             the service; /api/v1 can be left out (or CHAT_URL; default ${DEFAULT_URL})
   --key KEY             an API key (or CHAT_API_KEY)
   --model ID            the model (default: the first of GET /chat/models)
   --system TEXT         a system message
@@ -64,7 +63,7 @@ export function readOptions(args: readonly string[], variables: Variables): Opti
     throw new Error(`--url: "${url}" is not an http:// or https:// URL.`);
   return {
     help: values.help,
-    url: withoutTrailingSlashes(url),
+    url,
     key: values.key ?? (variables['CHAT_API_KEY'] || undefined),
     model: values.model,
     system: values.system,

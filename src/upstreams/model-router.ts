@@ -71,7 +71,7 @@ export class ModelRouter {
   ): Attempt {
     const { protocol, upstream } = this.protocols.of(route.upstream);
     const call = callOf(model, route, request);
-    const attempt = trace.beginAttempt(upstream.name);
+    const attempt = trace.beginAttempt(upstream.name, route.price);
     const observed = this.observer?.begin(attempt, route, call);
     const { connections } = this;
     const context = new AttemptContext(trace.requestId, request.accountId, observed?.headers, upstream, connections);

@@ -5,6 +5,9 @@ import { InterruptedStreams } from './ledger/interrupted-streams.js';
 import { RecordWriter } from './ledger/record-writer.js';
 import { UsageLedger } from './ledger/usage-ledger.js';
 import { USAGE_SINKS, type UsageSink } from './record/usage-sink.js';
+import { ReceiptGate } from './receipts/receipt-gate.js';
+import { ReceiptsController } from './receipts/receipts.controller.js';
+import { StreamReceipts } from './receipts/stream-receipts.js';
 import { UsageReportsModule } from './reports/usage-reports.module.js';
 import { UsageController } from './reports/usage.controller.js';
 import { DatabaseUsageStore } from './store/database-usage-store.js';
@@ -17,7 +20,7 @@ export interface UsageOptions {
   readonly usageStore?: UsageStore;
 }
 
-/** Provides the ledger, with exactly one record for each admitted stream, and the reports from it. */
+/** Provides the ledger, with exactly one record for each admitted stream, and the reports and receipts from it. */
 @Global()
 @Module({})
 export class UsageModule {
@@ -25,11 +28,13 @@ export class UsageModule {
     return {
       module: UsageModule,
       imports: [DatabaseModule, AccountsModule, UsageReportsModule],
-      controllers: [UsageController],
+      controllers: [UsageController, ReceiptsController],
       providers: [
         UsageLedger,
         RecordWriter,
         InterruptedStreams,
+        StreamReceipts,
+        ReceiptGate,
         { provide: USAGE_SINKS, useValue: usageSinks },
         usageStore === undefined
           ? { provide: UsageStore, useClass: DatabaseUsageStore }

@@ -54,22 +54,6 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     unset: (mode) => routesOfAccount(mode, undefined, 2),
     refused: [['account', 'expected boolean']],
   },
-  'models[].price.input_per_million': {
-    set: (mode) => costs(mode, { input_per_million: 1_000_000, output_per_million: 0 }, 'USD'),
-    unset: (mode) => costs(mode, undefined, undefined),
-    refused: [
-      [-1, 'expected number to be >=0'],
-      [undefined, 'expected number'],
-    ],
-  },
-  'models[].price.output_per_million': {
-    set: (mode) => costs(mode, { input_per_million: 0, output_per_million: 1_000_000 }, 'USD'),
-    unset: (mode) => costs(mode, undefined, undefined),
-    refused: [
-      [1_000_001, 'expected number to be <=1000000'],
-      [undefined, 'expected number'],
-    ],
-  },
   'tiers.<name>.requests_per_minute': {
     async set(mode) {
       const tiers = { free: { requests_per_minute: 2 } };

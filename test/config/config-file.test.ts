@@ -4,9 +4,10 @@ import { catalogMembers } from './catalog-members.js';
 import { MODES, serving, type Effects } from './effect.js';
 import { placeOf, problemsOfFile } from './file-problems.js';
 import { modelsOf } from './stores.js';
+import { priceMembers } from './price-members.js';
 import { upstreamMembers } from './upstream-members.js';
 
-const EFFECTS: Effects = { ...upstreamMembers, ...catalogMembers };
+const EFFECTS: Effects = { ...upstreamMembers, ...catalogMembers, ...priceMembers };
 const NAMES = configFileMembers().map(({ name }) => name);
 const isGroup = (name: string): boolean =>
   NAMES.some((other) => other.startsWith(`${name}.`) || other.startsWith(`${name}[]`));

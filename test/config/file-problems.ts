@@ -6,6 +6,17 @@ import { loadConfig } from '../../src/config/load-config.js';
 
 type Branch = Record<string, unknown>;
 
+function completePrice(): Branch {
+  const prices = {
+    input_per_million: 1,
+    cached_input_per_million: 1,
+    cache_write_input_per_million: 1,
+    output_per_million: 1,
+    reasoning_output_per_million: 1,
+  };
+  return { ...prices, long_input: { above_input_tokens: 1, ...prices } };
+}
+
 /** A CONFIG_FILE with every member. */
 function completeFile(): Branch {
   return {
@@ -29,9 +40,9 @@ function completeFile(): Branch {
         provider: 'Acme',
         context_length: 1,
         max_output_tokens: 1,
-        price: { input_per_million: 1, output_per_million: 1 },
+        price: completePrice(),
         sticky: true,
-        routes: [{ upstream: 'acme', model: 'm', temperature: true, priority: 1, weight: 1 }],
+        routes: [{ upstream: 'acme', model: 'm', temperature: true, priority: 1, weight: 1, price: completePrice() }],
       },
     ],
     tiers: { free: { requests_per_minute: 1, concurrent_streams: 1, max_tokens: 1, tokens_per_day: 1 } },

@@ -59,6 +59,41 @@ const Upstream = z.strictObject({
     ),
 });
 
+const price = z.number().min(0).max(1_000_000);
+
+const TOKEN_PRICES = {
+  input_per_million: price.describe('The price of one million input tokens.'),
+  cached_input_per_million: price.optional().meta({
+    description: 'The price of one million input tokens that the provider has read from its cache.',
+    unset: 'the cost of a request with such tokens is unknown',
+  }),
+  cache_write_input_per_million: price.optional().meta({
+    description: 'The price of one million input tokens that the provider has written to its cache.',
+    unset: 'the cost of a request with such tokens is unknown',
+  }),
+  output_per_million: price.describe('The price of one million output tokens.'),
+  reasoning_output_per_million: price.optional().meta({
+    description: 'The price of one million output tokens of reasoning.',
+    unset: '`output_per_million`',
+  }),
+};
+
+const Price = z.strictObject({
+  ...TOKEN_PRICES,
+  long_input: z
+    .strictObject({
+      above_input_tokens: count.describe('The prices in `long_input` apply to a request with more input tokens.'),
+      ...TOKEN_PRICES,
+    })
+    .optional()
+    .meta({
+      description: 'The prices of all tokens of a request with a long prompt.',
+      unset: 'the prices do not depend on the prompt',
+    }),
+});
+
+export type PriceEntry = z.infer<typeof Price>;
+
 const Route = z.strictObject({
   upstream: text.describe('The name of an upstream.'),
   model: text.describe('The name of the model at the upstream.'),
@@ -73,13 +108,10 @@ const Route = z.strictObject({
     .max(1_000)
     .default(1)
     .describe('The share of the requests among the routes of the same priority.'),
-});
-
-const price = z.number().min(0).max(1_000_000);
-
-const Price = z.strictObject({
-  input_per_million: price.describe('The price of one million input tokens.'),
-  output_per_million: price.describe('The price of one million output tokens.'),
+  price: Price.optional().meta({
+    description: 'The price of tokens at this upstream, in `currency`.',
+    unset: 'the price of the model',
+  }),
 });
 
 const Model = z.strictObject({

@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { extname, sep } from 'node:path';
+import { dirname, extname, join, sep } from 'node:path';
 import { readAsset, type Asset } from './asset.js';
 
 const OWN_FILES = new URL('../static/', import.meta.url);
-const PICO = createRequire(import.meta.url).resolve('@picocss/pico');
+const { resolve } = createRequire(import.meta.url);
+const PICO = resolve('@picocss/pico');
+/** The built typed client, which the package also exports. The scripts of the pages import it as `client.js`. */
+const CLIENT = resolve('chat-streaming-service/client');
+const CLIENT_PARTS = join(dirname(CLIENT), 'client');
 
-/** All files that pages use, by path: the files in the folder `static`, and the Pico stylesheet that they extend. */
+/** All files that pages use, by path: the files in the folder `static`, the Pico stylesheet that they extend, and the client. */
 export const ASSETS: ReadonlyMap<string, Asset> = new Map([
   ['pico.css', readAsset(PICO)],
+  ['client.js', readAsset(CLIENT)],
+  ...readdirSync(CLIENT_PARTS)
+    .filter((name) => extname(name) === '.js')
+    .map((name): [string, Asset] => [`client/${name}`, readAsset(join(CLIENT_PARTS, name))]),
   ...readdirSync(OWN_FILES, { recursive: true, encoding: 'utf8' })
     .filter((name) => extname(name) !== '')
     .map((name) => name.replaceAll(sep, '/'))

@@ -1,4 +1,5 @@
 import type { MigrationInterface } from 'typeorm';
+import { AddTokenKinds1765300000000 } from './add-token-kinds.js';
 import { CreateAccountsAndApiKeys1760000000000 } from './create-accounts-and-api-keys.js';
 import { CreateSessions1764000000000 } from './create-sessions.js';
 import { CreateUsage1763700000000 } from './create-usage.js';
@@ -19,4 +20,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateUsageDays1765200000000,
   CreateUsageSetAside1765200001000,
   WidenUsageTokens1765200002000,
+  AddTokenKinds1765300000000,
 ];

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../common/service-error.js';
+import type { PriceConfig } from '../../config/config.js';
 import type { FinishReason, TokenUsage } from '../contract/stream-part.js';
 
 /** The maximum length of the sample, in UTF-16 units. This is enough to estimate tokens and uses little memory. */
@@ -7,6 +8,8 @@ const SAMPLE_LENGTH = 4_096;
 /** One attempt at one upstream. Times are in milliseconds. */
 export interface AttemptTrace {
   readonly upstream: string;
+  /** The price of the route. `undefined`: the price of the model applies. */
+  readonly price?: PriceConfig | undefined;
   /** From the start of the completion to the start of this attempt. */
   readonly startedMs: number;
   /** From the start of the attempt to its first text. `undefined`: the attempt returned no text. */
@@ -44,12 +47,13 @@ export class CallTrace {
   }
 
   /** Starts a new attempt. Clears the token counts and the finish reason of the previous attempt. */
-  beginAttempt(upstream: string): AttemptTrace {
+  beginAttempt(upstream: string, price?: PriceConfig): AttemptTrace {
     this.usage = {};
     this.finish = undefined;
     const startedMs = this.elapsedMs;
     const attempt: AttemptTrace = {
       upstream,
+      price,
       startedMs,
       firstTextMs: undefined,
       durationMs: undefined,

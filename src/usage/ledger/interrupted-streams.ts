@@ -4,6 +4,7 @@ import { UsageStore, type AbandonedBatch } from '../store/usage-store.js';
 import { RecordWriter } from './record-writer.js';
 
 const BEAT_MS = 10_000;
+const LOOK_AGAIN_MS = 500;
 const RECORDS_PER_STATEMENT = 50;
 
 /**
@@ -15,6 +16,8 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   private readonly logger = new Logger(InterruptedStreams.name);
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
+  private lookedAt = -LOOK_AGAIN_MS;
+  private isLeaving = false;
 
   constructor(
     private readonly store: UsageStore,
@@ -23,9 +26,16 @@ export class InterruptedStreams implements OnApplicationBootstrap {
 
   async onApplicationBootstrap(): Promise<void> {
     await this.look();
-    this.timer = setInterval(() => {
-      this.looking ??= this.look().finally(() => (this.looking = undefined));
-    }, BEAT_MS).unref();
+    this.timer = setInterval(() => void this.lookOnce(), BEAT_MS).unref();
+  }
+
+  /**
+   * Creates the records of streams whose process is known to be killed, without waiting for the next round. Concurrent
+   * calls, and calls within half a second of the last round, share one round.
+   */
+  async lookSoon(): Promise<void> {
+    if (this.looking === undefined && performance.now() - this.lookedAt < LOOK_AGAIN_MS) return;
+    await this.lookOnce();
   }
 
   /**
@@ -33,10 +43,19 @@ export class InterruptedStreams implements OnApplicationBootstrap {
    * replicas record them.
    */
   async leave(): Promise<void> {
+    this.isLeaving = true;
     clearInterval(this.timer);
     await this.looking;
     // If the store is unavailable, other replicas detect the end of this process by its missing heartbeat.
     await this.store.leave().catch(() => undefined);
+  }
+
+  private lookOnce(): Promise<void> {
+    if (this.isLeaving) return Promise.resolve();
+    return (this.looking ??= this.look().finally(() => {
+      this.looking = undefined;
+      this.lookedAt = performance.now();
+    }));
   }
 
   private async look(): Promise<void> {

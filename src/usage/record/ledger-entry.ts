@@ -2,9 +2,10 @@ import { ServiceError } from '../../common/service-error.js';
 import type { ModelConfig } from '../../config/config.js';
 import type { CallTrace } from '../../upstreams/completion/call-trace.js';
 import type { ChatMessage } from '../../upstreams/contract/chat-call.js';
-import { costMicrosOf } from './cost.js';
+import { appliedPrice, costMicrosOf } from './cost.js';
 import { mostPlausibleTokens, type ModelSize } from './plausible-tokens.js';
 import { streamOutcomeOf } from './stream-outcome.js';
+import { tokenKindsOf } from './token-kinds.js';
 import { outputTokensOf, inputTokensOf } from './token-counts.js';
 import type { BegunStream, UsageRecord } from './usage-record.js';
 
@@ -42,10 +43,11 @@ export class LedgerEntry {
     const { begun } = this;
     const { startedAt } = begun;
     const { attempts, lastAttempt, finish } = trace;
-    const { price } = this.model;
     const most = mostPlausibleTokens(this.model);
     const inputTokens = inputTokensOf(trace, prompt, most);
     const outputTokens = outputTokensOf(trace, failure === undefined, most);
+    const kinds = tokenKindsOf(trace.usage, inputTokens, outputTokens);
+    const price = appliedPrice(lastAttempt?.price ?? this.model.price, { inputTokens });
     const answered = lastAttempt?.firstTextMs === undefined ? undefined : lastAttempt;
     // The members are copied one by one: a spread of `begun` would cost more than all other work for a record.
     const record: UsageRecord = {
@@ -65,9 +67,12 @@ export class LedgerEntry {
       errorCode: failure instanceof ServiceError ? failure.code : undefined,
       finishReason: finish && reasonOf(finish.raw),
       inputTokens,
+      cachedInputTokens: kinds.cachedInputTokens,
+      cacheWriteInputTokens: kinds.cacheWriteInputTokens,
       outputTokens,
+      reasoningOutputTokens: kinds.reasoningOutputTokens,
       price,
-      costMicros: costMicrosOf(price, inputTokens, outputTokens),
+      costMicros: price && costMicrosOf(price, { inputTokens, outputTokens, ...kinds }),
     };
     this.record = record;
     this.onOver(record);

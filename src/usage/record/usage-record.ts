@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../common/service-error.js';
-import type { PriceConfig } from '../../config/config.js';
+import type { AppliedPrice } from '../../config/config.js';
 import type { AttemptTrace } from '../../upstreams/completion/call-trace.js';
 import type { StreamOutcome } from './stream-outcome.js';
 
@@ -45,10 +45,18 @@ export interface UsageRecord extends BegunStream {
   readonly errorCode: ErrorCode | undefined;
   /** The reason for the end of the answer: a known finish reason of the provider, or the service's own word. */
   readonly finishReason: string | undefined;
+  /** All tokens of the prompt, with the tokens from the provider's cache. */
   readonly inputTokens: TokenCount;
+  /** The part of `inputTokens` that the provider has read from its cache, as reported. `undefined`: not reported. */
+  readonly cachedInputTokens?: number | undefined;
+  /** The part of `inputTokens` that the provider has written to its cache, as reported. `undefined`: not reported. */
+  readonly cacheWriteInputTokens?: number | undefined;
+  /** All tokens of the answer, with the reasoning. */
   readonly outputTokens: TokenCount;
+  /** The part of `outputTokens` that is reasoning, as reported. `undefined`: not reported. */
+  readonly reasoningOutputTokens?: number | undefined;
   /** The price that applied at the end of the stream. `undefined`: the model has no price. */
-  readonly price: PriceConfig | undefined;
-  /** The cost by that price, in whole millionths of the currency unit. `undefined`: no price, or unknown tokens. */
+  readonly price: AppliedPrice | undefined;
+  /** The cost by that price, in whole millionths of the currency unit. `undefined`: a price or a count is unknown. */
   readonly costMicros: number | undefined;
 }

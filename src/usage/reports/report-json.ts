@@ -38,6 +38,7 @@ export function wireUsage(row: UsageRow) {
     prompt_tokens: row.inputTokens,
     completion_tokens: row.outputTokens,
     tokens_unknown: row.tokensUnknown,
+    cost_unknown: row.withoutCost,
     cost: row.cost ?? null,
     currency: row.currency,
   };

@@ -32,6 +32,12 @@ class UsageCounts {
   readonly tokens_unknown!: number;
 
   @ApiProperty({
+    type: 'integer',
+    description: 'Requests that `cost` does not include: a count or a price is unknown.',
+  })
+  readonly cost_unknown!: number;
+
+  @ApiProperty({
     type: 'number',
     nullable: true,
     description: 'In units of `currency`. `null` if no request had both a price and known token counts.',

@@ -1,5 +1,6 @@
 import type { UsageRecord } from '../record/usage-record.js';
 import { ledgerText } from './ledger-text.js';
+import { storedAttempts } from './stored-attempts.js';
 import { UnstorableData } from './unstorable-data.js';
 
 /** Only years of four digits sort as texts. */
@@ -20,6 +21,7 @@ const COLUMNS = {
   model: ({ model }) => ledgerText(model),
   upstream: ({ upstream }) => optional(upstream, ledgerText),
   attempts: ({ attempts }) => count(attempts.length),
+  attempt_details: ({ attempts }) => storedAttempts(attempts),
   started_at: ({ startedAt }) => iso(startedAt),
   first_text_at: ({ firstTextAt }) => optional(firstTextAt, iso),
   ended_at: ({ endedAt }) => optional(endedAt, iso),
@@ -27,11 +29,17 @@ const COLUMNS = {
   error_code: ({ errorCode }) => optional(errorCode, ledgerText),
   finish_reason: ({ finishReason }) => optional(finishReason, ledgerText),
   prompt_tokens: ({ inputTokens }) => optional(inputTokens.count, count),
+  cached_prompt_tokens: ({ cachedInputTokens }) => optional(cachedInputTokens, count),
+  cache_write_prompt_tokens: ({ cacheWriteInputTokens }) => optional(cacheWriteInputTokens, count),
   prompt_tokens_source: ({ inputTokens }) => ledgerText(inputTokens.source),
   completion_tokens: ({ outputTokens }) => optional(outputTokens.count, count),
+  reasoning_completion_tokens: ({ reasoningOutputTokens }) => optional(reasoningOutputTokens, count),
   completion_tokens_source: ({ outputTokens }) => ledgerText(outputTokens.source),
   input_price: ({ price }) => optional(price?.inputPerMillion, amount),
   output_price: ({ price }) => optional(price?.outputPerMillion, amount),
+  cached_input_price: ({ price }) => optional(price?.cachedInputPerMillion, amount),
+  cache_write_input_price: ({ price }) => optional(price?.cacheWriteInputPerMillion, amount),
+  reasoning_output_price: ({ price }) => optional(price?.reasoningOutputPerMillion, amount),
   cost_micros: ({ costMicros }) => optional(costMicros, amount),
   currency: ({ price }) => optional(price?.currency, ledgerText),
 } as const satisfies Record<string, (record: UsageRecord) => StoredValue>;

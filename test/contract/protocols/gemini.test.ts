@@ -159,6 +159,13 @@ describe('GeminiProtocol reading an event', () => {
     ]);
   });
 
+  it('adds the prompts for the tools of Gemini to the prompt', () => {
+    const usageMetadata = {
+      ...{ promptTokenCount: 100, toolUsePromptTokenCount: 40, candidatesTokenCount: 30, totalTokenCount: 170 },
+    };
+    expect(partsOf({ usageMetadata })).toEqual([{ type: 'usage', usage: { inputTokens: 140, outputTokens: 30 } }]);
+  });
+
   it('does not count an answer that has no counts', () => {
     expect(partsOf({ usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } })).toEqual([
       { type: 'usage', usage: { inputTokens: 9 } },

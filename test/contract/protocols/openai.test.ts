@@ -169,11 +169,43 @@ describe('OpenAiProtocol.parts', () => {
   it.each([
     ['that leaves the reasoning out', { prompt_tokens: 32, completion_tokens: 9, total_tokens: 135 }, 103],
     ['that includes the reasoning', { prompt_tokens: 32, completion_tokens: 103, total_tokens: 135 }, 103],
+    ['that includes more than the answer', { prompt_tokens: 32, completion_tokens: 103, total_tokens: 41 }, 9],
+    ['that is missing', { prompt_tokens: 32, total_tokens: 135 }, 103],
     ['without a total', { prompt_tokens: 32, completion_tokens: 9 }, 9],
     ['with a total that is too small', { prompt_tokens: 32, completion_tokens: 9, total_tokens: 10 }, 9],
     ['with a total that is no count', { prompt_tokens: 32, completion_tokens: 9, total_tokens: 99.5 }, 9],
   ])('lets the total decide on a count %s', (_, usage, outputTokens) => {
     expect(partsOf({ choices: [], usage })).toEqual([{ type: 'usage', usage: { inputTokens: 32, outputTokens } }]);
+  });
+
+  it('takes the prompt from the total if only the prompt is missing', () => {
+    const usage = { completion_tokens: 9, total_tokens: 41 };
+    expect(partsOf({ choices: [], usage })).toEqual([{ type: 'usage', usage: { inputTokens: 32, outputTokens: 9 } }]);
+  });
+
+  it('adds reasoning that cannot be a part of the answer, unless there is a total', () => {
+    const usage = { prompt_tokens: 32, completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 94 } };
+    const counts = { inputTokens: 32, outputTokens: 103, reasoningOutputTokens: 94 };
+    expect(partsOf({ choices: [], usage })).toEqual([{ type: 'usage', usage: counts }]);
+    expect(partsOf({ choices: [], usage: { ...usage, total_tokens: 135 } })).toEqual([
+      { type: 'usage', usage: counts },
+    ]);
+  });
+
+  it.each([
+    ['OpenAI', { prompt_tokens_details: { cached_tokens: 6 } }, { cachedInputTokens: 6 }],
+    ['DeepSeek', { prompt_cache_hit_tokens: 6, prompt_cache_miss_tokens: 26 }, { cachedInputTokens: 6 }],
+    [
+      'OpenRouter',
+      { prompt_tokens_details: { cached_tokens: 6, cache_write_tokens: 20 } },
+      { cachedInputTokens: 6, cacheWriteInputTokens: 20 },
+    ],
+    ['LiteLLM', { cache_creation_input_tokens: 20 }, { cacheWriteInputTokens: 20 }],
+  ])('reads the tokens of the cache as %s names them', (_, members, counts) => {
+    const usage = { prompt_tokens: 32, completion_tokens: 9, ...members };
+    expect(partsOf({ choices: [], usage })).toEqual([
+      { type: 'usage', usage: { inputTokens: 32, outputTokens: 9, ...counts } },
+    ]);
   });
 
   it('reads a choice without an index, and none but the first', () => {

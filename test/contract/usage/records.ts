@@ -4,6 +4,22 @@ import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-r
 
 export const TODAY = Date.parse('2026-11-21T00:00:00Z');
 
+export const ATTEMPT = {
+  upstream: 'acme',
+  startedMs: 0,
+  firstTextMs: 100.25,
+  durationMs: 899.6,
+  accepted: true,
+  code: undefined,
+};
+const PRICE = {
+  inputPerMillion: 1,
+  cachedInputPerMillion: 0.1,
+  cacheWriteInputPerMillion: 1.25,
+  outputPerMillion: 2,
+  currency: 'USD',
+};
+
 export function begun(parts: Partial<BegunStream> = {}): BegunStream {
   return {
     id: randomUUID(),
@@ -23,15 +39,17 @@ export function over(parts: Partial<UsageRecord> = {}): UsageRecord {
   return {
     ...begun(),
     upstream: 'acme',
-    attempts: [],
+    attempts: [ATTEMPT],
     firstTextAt: TODAY + 1100.25,
     endedAt: TODAY + 2000.5,
     outcome: 'completed',
     errorCode: undefined,
     finishReason: 'stop',
     inputTokens: { source: 'reported', count: 10 },
+    cachedInputTokens: 6,
+    cacheWriteInputTokens: 3,
     outputTokens: { source: 'estimated', count: 20 },
-    price: { inputPerMillion: 1, outputPerMillion: 2, currency: 'USD' },
+    price: PRICE,
     costMicros: 50,
     ...parts,
   };
@@ -49,6 +67,8 @@ export function interrupted(record: UsageRecord): UsageRecord {
     errorCode: undefined,
     finishReason: undefined,
     inputTokens: { source: 'unknown' },
+    cachedInputTokens: undefined,
+    cacheWriteInputTokens: undefined,
     outputTokens: { source: 'unknown' },
     price: undefined,
     costMicros: undefined,

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { ChatError, type ChatFailure } from '../../../src/client.js';
 import { ERRORS, type ErrorCode } from '../../../src/common/service-error.js';
-import { ChatFailure, type ChatFailureFacts } from '../../../src/dashboard/static/playground/answer/chat-failure.js';
 import { adviceOn } from '../../../src/dashboard/static/playground/answer/failure-advice.js';
 import { waitText } from '../../../src/dashboard/static/playground/answer/wait-text.js';
 
-const refused = (facts: ChatFailureFacts) => adviceOn(new ChatFailure('refused', 'What the service says.', facts));
+const refused = (facts: Omit<Extract<ChatFailure, { kind: 'refused' }>, 'kind'>) =>
+  adviceOn(new ChatError('What the service says.', { kind: 'refused', ...facts }));
 
 describe('the advice on a failure', () => {
   it.each(Object.entries(ERRORS))('of %s says what it is and whether to try again', (code, { status }) => {
@@ -47,7 +48,7 @@ describe('the advice on a failure', () => {
   });
 
   it('of a broken stream says that the answer is incomplete', () => {
-    expect(adviceOn(new ChatFailure('broken', 'It broke.'))).toMatchObject({
+    expect(adviceOn(new ChatError('It broke.', { kind: 'cut' }))).toMatchObject({
       title: 'The answer is incomplete',
       canRetry: true,
     });

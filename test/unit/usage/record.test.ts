@@ -5,13 +5,14 @@ import { ERRORS, ServiceError, type ErrorCode } from '../../../src/common/servic
 import type { TierConfig } from '../../../src/config/config.js';
 import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
 import { CLIENT_GONE } from '../../../src/upstreams/completion/completion-stream.js';
-import { costMicrosOf } from '../../../src/usage/record/cost.js';
+import { appliedPrice, costMicrosOf } from '../../../src/usage/record/cost.js';
 import { LedgerEntry } from '../../../src/usage/record/ledger-entry.js';
 import { mostPlausibleTokens } from '../../../src/usage/record/plausible-tokens.js';
 import { recordId } from '../../../src/usage/record/record-id.js';
 import { FAILED_OUTCOMES, streamOutcomeOf } from '../../../src/usage/record/stream-outcome.js';
 import { inputTokensOf, quotaTokens, outputTokensOf } from '../../../src/usage/record/token-counts.js';
 import { estimatePromptTokens, estimateTokens } from '../../../src/usage/record/token-estimate.js';
+import { tokenKindsOf } from '../../../src/usage/record/token-kinds.js';
 import { partyOf } from '../../../src/usage/record/usage-party.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { begun, over } from '../../contract/usage/records.js';
@@ -31,17 +32,73 @@ describe('the id of a record', () => {
 describe('the cost of a stream', () => {
   const reported = (count: number) => ({ source: 'reported', count }) as const;
   const unknown = { source: 'unknown' } as const;
+  const tokens = (input: number, output: number) => ({ inputTokens: reported(input), outputTokens: reported(output) });
 
   it('is whole millionths by the price of each token', () => {
-    expect(costMicrosOf(PRICE, reported(10), reported(2))).toBe(60);
-    expect(costMicrosOf({ ...PRICE, inputPerMillion: 0.05, outputPerMillion: 0.4 }, reported(10), reported(1))).toBe(1);
-    expect(costMicrosOf(PRICE, reported(0), reported(0))).toBe(0);
+    expect(costMicrosOf(PRICE, tokens(10, 2))).toBe(60);
+    expect(costMicrosOf({ ...PRICE, inputPerMillion: 0.05, outputPerMillion: 0.4 }, tokens(10, 1))).toBe(1);
+    expect(costMicrosOf(PRICE, tokens(0, 0))).toBe(0);
   });
 
   it('is unknown without a price, and with unknown tokens of one side', () => {
-    expect(costMicrosOf(undefined, reported(10), reported(2))).toBeUndefined();
-    expect(costMicrosOf(PRICE, unknown, reported(2))).toBeUndefined();
-    expect(costMicrosOf(PRICE, reported(10), unknown)).toBeUndefined();
+    expect(costMicrosOf(undefined, tokens(10, 2))).toBeUndefined();
+    expect(costMicrosOf(PRICE, { inputTokens: unknown, outputTokens: reported(2) })).toBeUndefined();
+    expect(costMicrosOf(PRICE, { inputTokens: reported(10), outputTokens: unknown })).toBeUndefined();
+  });
+
+  it('charges each kind of token by its own price', () => {
+    const kinds = { cachedInputTokens: 60, cacheWriteInputTokens: 30, reasoningOutputTokens: 4 };
+    const prices = { cachedInputPerMillion: 0.3, cacheWriteInputPerMillion: 4 };
+    expect(costMicrosOf({ ...PRICE, ...prices }, { ...tokens(100, 5), ...kinds })).toBe(30 + 18 + 120 + 75);
+    const reasoning = { ...prices, reasoningOutputPerMillion: 20 };
+    expect(costMicrosOf({ ...PRICE, ...reasoning }, { ...tokens(100, 5), ...kinds })).toBe(30 + 18 + 120 + 15 + 80);
+  });
+
+  it('is unknown with tokens of the cache that have no price', () => {
+    expect(costMicrosOf(PRICE, { ...tokens(100, 5), cachedInputTokens: 1 })).toBeUndefined();
+    expect(costMicrosOf(PRICE, { ...tokens(100, 5), cacheWriteInputTokens: 1 })).toBeUndefined();
+    const none = { cachedInputTokens: 0, cacheWriteInputTokens: 0 };
+    expect(costMicrosOf(PRICE, { ...tokens(100, 5), ...none })).toBe(375);
+  });
+
+  it('uses the prices of long prompts for all tokens above the limit', () => {
+    const long = { inputPerMillion: 6, outputPerMillion: 30, aboveInputTokens: 100 };
+    const price = { ...PRICE, longInput: long };
+    expect(appliedPrice(price, tokens(100, 1))).toEqual(PRICE);
+    expect(appliedPrice(price, tokens(101, 1))).toEqual({ inputPerMillion: 6, outputPerMillion: 30, currency: 'USD' });
+    expect(appliedPrice(price, { inputTokens: unknown })).toEqual(PRICE);
+    expect(appliedPrice(undefined, tokens(1, 1))).toBeUndefined();
+  });
+});
+
+describe('the kinds of tokens', () => {
+  const [input, output] = [{ source: 'reported', count: 100 } as const, { source: 'reported', count: 10 } as const];
+  const NONE = { cachedInputTokens: undefined, cacheWriteInputTokens: undefined, reasoningOutputTokens: undefined };
+
+  it('are what the provider has reported', () => {
+    const usage = { cachedInputTokens: 60, cacheWriteInputTokens: 40, reasoningOutputTokens: 10 };
+    expect(tokenKindsOf(usage, input, output)).toEqual(usage);
+    expect(tokenKindsOf({}, input, output)).toEqual(NONE);
+  });
+
+  it.each([
+    { cachedInputTokens: 101 },
+    { cachedInputTokens: 60, cacheWriteInputTokens: 41 },
+    { cachedInputTokens: -1 },
+    { cacheWriteInputTokens: 1.5 },
+    { cachedInputTokens: Infinity },
+    { reasoningOutputTokens: 11 },
+  ])('are unknown if they cannot be parts of the whole: %o', (usage) => {
+    expect(tokenKindsOf(usage, input, output)).toEqual(NONE);
+  });
+
+  it.each([
+    { source: 'estimated', count: 100 },
+    { source: 'implausible', count: 100, reported: Infinity },
+    { source: 'unknown' },
+  ] as const)('are unknown if the whole is not reported: $source', (whole) => {
+    const usage = { cachedInputTokens: 6, cacheWriteInputTokens: 4, reasoningOutputTokens: 1 };
+    expect(tokenKindsOf(usage, whole, whole)).toEqual(NONE);
   });
 });
 

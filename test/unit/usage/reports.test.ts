@@ -61,6 +61,7 @@ const FIGURES = {
   prompt_tokens: 100,
   completion_tokens: 200,
   tokens_unknown: 2,
+  cost_unknown: 4,
   cost: 2.5,
   currency: 'USD',
 };

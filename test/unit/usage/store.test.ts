@@ -8,7 +8,7 @@ import { RECORD_COLUMNS, storedRow, type StoredValue } from '../../../src/usage/
 import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
 import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { recoverableJson } from '../../../src/usage/ledger/recoverable-json.js';
-import { begun, over } from '../../contract/usage/records.js';
+import { ATTEMPT, begun, over } from '../../contract/usage/records.js';
 
 describe('a text of the ledger', () => {
   it.each(['', 'acme/fast', 'x'.repeat(255), '\u{1f600}'])('is kept as it is: %j', (text) => {
@@ -35,7 +35,7 @@ describe('the row of a record', () => {
     Object.fromEntries(storedRow({ ...over(), ...parts }).map((value, at) => [RECORD_COLUMNS[at] ?? '', value]));
 
   it('has each member in its column', () => {
-    const record = over({ id: 'id', errorCode: 'upstream_error', attempts: [] });
+    const record = over({ id: 'id', errorCode: 'upstream_error', attempts: [ATTEMPT] });
     expect(rowOf(record)).toEqual({
       id: 'id',
       request_id: 'request',
@@ -45,7 +45,8 @@ describe('the row of a record', () => {
       key_prefix: 'csk_12345678',
       model: 'acme/fast',
       upstream: 'acme',
-      attempts: 0,
+      attempts: 1,
+      attempt_details: '[{"upstream":"acme","duration_ms":900}]',
       started_at: '2026-11-21T00:00:01.000Z',
       first_text_at: '2026-11-21T00:00:01.100Z',
       ended_at: '2026-11-21T00:00:02.000Z',
@@ -53,11 +54,17 @@ describe('the row of a record', () => {
       error_code: 'upstream_error',
       finish_reason: 'stop',
       prompt_tokens: 10,
+      cached_prompt_tokens: 6,
+      cache_write_prompt_tokens: 3,
       prompt_tokens_source: 'reported',
       completion_tokens: 20,
+      reasoning_completion_tokens: null,
       completion_tokens_source: 'estimated',
       input_price: 1,
       output_price: 2,
+      cached_input_price: 0.1,
+      cache_write_input_price: 1.25,
+      reasoning_output_price: null,
       cost_micros: 50,
       currency: 'USD',
     });

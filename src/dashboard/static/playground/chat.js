@@ -1,10 +1,10 @@
-import { streamAnswer } from './answer/answer-stream.js';
-import { ChatFailure } from './answer/chat-failure.js';
+import { ChatError } from '../client.js';
 import { adviceOn } from './answer/failure-advice.js';
 import { TurnView } from './turn/turn-view.js';
 
 /**
  * @typedef {object} ChatParts
+ * @property {import('../client.js').ChatClient} client
  * @property {import('./conversation.js').Conversation} conversation
  * @property {import('./settings.js').Settings} settings
  * @property {import('./message-box.js').MessageBox} message
@@ -60,7 +60,7 @@ export class Chat {
 
   /** @param {import('./conversation.js').Turn} turn */
   async #answer(turn) {
-    const { conversation, settings } = this.parts;
+    const { client, conversation, settings } = this.parts;
     const view = this.#views.get(turn);
     const controller = (this.#answering = new AbortController());
     const request = settings.request(conversation.messages(settings.system, turn.question));
@@ -68,7 +68,7 @@ export class Chat {
     view?.beginAnswer(settings.modelName);
     this.#changed('Waiting for response.');
     try {
-      for await (const text of streamAnswer(request, controller.signal)) {
+      for await (const text of client.stream(request, { signal: controller.signal })) {
         if (turn.answer === '') this.#announce('The answer is starting.');
         turn.add(text);
         view?.add(text);
@@ -107,10 +107,10 @@ export class Chat {
    */
   #fail(turn, error) {
     const failure =
-      error instanceof ChatFailure ? error : new ChatFailure('broken', 'This page failed.', { cause: error });
+      error instanceof ChatError ? error : new ChatError('This page failed.', { kind: 'invalid', cause: error });
     const advice = adviceOn(failure);
     turn.end('failed');
-    this.parts.settings.markInvalid((failure.facts.details ?? []).map(({ field }) => field));
+    this.parts.settings.markInvalid((failure.details ?? []).map(({ field }) => field));
     const note = turn.answer === '' ? '' : 'Incomplete. This exchange is not included as context.';
     this.#views.get(turn)?.failAnswer(advice, note, {
       retry: () => this.#retry(turn),

@@ -1,4 +1,4 @@
-/** @typedef {import('./answer/answer-stream.js').ChatMessage} ChatMessage */
+/** @typedef {import('../client.js').ChatMessage} ChatMessage */
 
 /**
  * The state of an answer. `stopped`: the user stopped the answer. `failed`: the answer could not begin, or broke off.

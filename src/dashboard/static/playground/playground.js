@@ -1,3 +1,4 @@
+import { ChatClient } from '../client.js';
 import { offerCopying } from '../copy.js';
 import { Chat } from './chat.js';
 import { Conversation } from './conversation.js';
@@ -41,6 +42,7 @@ const settings = new Settings(fields, form.dataset['account'] ?? '', sessionStor
 const message = new MessageBox(element('message', HTMLTextAreaElement), form);
 const conversation = new Conversation();
 const chat = new Chat({
+  client: new ChatClient({ baseUrl: '/api/v1' }),
   conversation,
   settings,
   message,

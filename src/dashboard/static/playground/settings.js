@@ -31,14 +31,18 @@ export class Settings {
     return this.fields.system.value;
   }
 
-  /** @param {import('./answer/answer-stream.js').ChatMessage[]} messages */
+  /**
+   * @param {import('../client.js').ChatMessage[]} messages
+   * @returns {import('../client.js').ChatRequest}
+   */
   request(messages) {
     const { temperature, maxTokens } = this.fields;
-    /** @type {import('./answer/answer-stream.js').ChatRequest} */
-    const request = { model: this.model, messages };
-    if (temperature.value !== '') request.temperature = temperature.valueAsNumber;
-    if (maxTokens.value !== '') request.max_tokens = maxTokens.valueAsNumber;
-    return request;
+    return {
+      model: this.model,
+      messages,
+      ...(temperature.value === '' ? {} : { temperature: temperature.valueAsNumber }),
+      ...(maxTokens.value === '' ? {} : { max_tokens: maxTokens.valueAsNumber }),
+    };
   }
 
   /**

@@ -1,7 +1,8 @@
-import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream-part.js';
+import type { FinishReason, StreamPart } from '../../contract/stream-part.js';
 import { END, NOTHING, PROGRESS } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
-import { tokenCount, tokenUsage } from '../shared/token-count.js';
+import { tokenUsage } from '../shared/token-count.js';
+import type { AnthropicUsage } from './anthropic-usage.js';
 import { reportedFailure } from '../shared/reported-failure.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
@@ -16,17 +17,19 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 /**
  * Returns the parts of one event. Uses the `type` of the body, because the `event:` line only repeats it, and can be
  * missing.
+ *
+ * @param usage the token counts of the message so far.
  */
-export function anthropicEventParts(body: JsonObject): readonly StreamPart[] {
+export function anthropicEventParts(body: JsonObject, usage: AnthropicUsage): readonly StreamPart[] {
   switch (body.type) {
     case 'content_block_delta':
       return deltaParts(body.delta);
     case 'content_block_start':
       return blockParts(body.content_block);
     case 'message_start':
-      return startParts(body.message);
+      return startParts(body.message, usage);
     case 'message_delta':
-      return endParts(body);
+      return endParts(body, usage);
     case 'message_stop':
       return END;
     case 'error':
@@ -54,33 +57,17 @@ function textParts(text: unknown): readonly StreamPart[] {
 }
 
 /** Leaves out the count of output tokens. At the start this count covers only the first token, not the answer. */
-function startParts(message: unknown): readonly StreamPart[] {
-  const usage = isJsonObject(message) ? usageOf(message.usage) : undefined;
+function startParts(message: unknown, counts: AnthropicUsage): readonly StreamPart[] {
+  const usage = isJsonObject(message) ? counts.add(message.usage) : undefined;
   const input = tokenUsage({ ...usage, outputTokens: undefined });
   return input === undefined ? NOTHING : [{ type: 'usage', usage: input }];
 }
 
-function endParts(body: JsonObject): readonly StreamPart[] {
+function endParts(body: JsonObject, counts: AnthropicUsage): readonly StreamPart[] {
   const parts: StreamPart[] = [];
-  const usage = usageOf(body.usage);
+  const usage = counts.add(body.usage);
   if (usage !== undefined) parts.push({ type: 'usage', usage });
   const raw = isJsonObject(body.delta) ? body.delta.stop_reason : undefined;
   if (isText(raw)) parts.push({ type: 'finish', reason: FINISH_REASONS.get(raw) ?? 'other', raw });
   return parts;
-}
-
-/**
- * Returns the total counts of the message so far. Adds the cached prompt tokens, because Anthropic counts them separately.
- */
-function usageOf(usage: unknown): TokenUsage | undefined {
-  if (!isJsonObject(usage)) return undefined;
-  const uncached = tokenCount(usage.input_tokens);
-  const read = tokenCount(usage.cache_read_input_tokens);
-  const written = tokenCount(usage.cache_creation_input_tokens);
-  return tokenUsage({
-    inputTokens: uncached === undefined ? undefined : uncached + (read ?? 0) + (written ?? 0),
-    cachedInputTokens: read,
-    cacheWriteInputTokens: written,
-    outputTokens: tokenCount(usage.output_tokens),
-  });
 }

@@ -4,6 +4,7 @@ import type { ChatCall, ChatMessage } from '../../contract/chat-call.js';
 import type { ProviderEvent } from '../../contract/framing.js';
 import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
+import { AnthropicUsage } from './anthropic-usage.js';
 import { anthropicEventParts } from './anthropic-event.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
@@ -64,6 +65,7 @@ export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
 
 class AnthropicReader implements AnswerReader {
   private readonly repeated = new RepeatedEvent();
+  private readonly usage = new AnthropicUsage();
 
   parts({ event, data }: ProviderEvent): readonly StreamPart[] {
     const repeated = event === 'error' ? undefined : this.repeated.textOf(data);
@@ -71,7 +73,7 @@ class AnthropicReader implements AnswerReader {
     const body = parseJsonObject(data);
     if (event === 'error') return errorEventParts(data, body);
     if (body !== undefined) {
-      const parts = anthropicEventParts(body);
+      const parts = anthropicEventParts(body, this.usage);
       this.repeated.learnFrom(data, parts);
       return parts;
     }

@@ -5,6 +5,7 @@ import { errorEventParts, unreadableEventParts } from '../shared/event-failure.j
 import { NOTHING } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
+import { agreedCounts } from '../shared/total-tokens.js';
 import { geminiFailure } from './gemini-failure.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
@@ -69,17 +70,24 @@ function contentParts(content: unknown): StreamPart[] {
   return parts;
 }
 
-/** Adds the thoughts to the output tokens: Gemini counts them separately, and its total is the sum of all counts. */
+/**
+ * Returns the token counts. Gemini counts the thoughts apart from the answer, and the prompts for its own tools apart from
+ * the prompt. Its total is the sum of all counts.
+ */
 function usageOf(usage: unknown): TokenUsage | undefined {
   if (!isJsonObject(usage)) return undefined;
-  const answer = tokenCount(usage.candidatesTokenCount);
   const thoughts = tokenCount(usage.thoughtsTokenCount);
+  const input = sumOf(tokenCount(usage.promptTokenCount), tokenCount(usage.toolUsePromptTokenCount));
+  const output = sumOf(tokenCount(usage.candidatesTokenCount), thoughts);
   return tokenUsage({
-    inputTokens: tokenCount(usage.promptTokenCount),
+    ...agreedCounts(input, output, tokenCount(usage.totalTokenCount)),
     cachedInputTokens: tokenCount(usage.cachedContentTokenCount),
-    outputTokens: answer === undefined && thoughts === undefined ? undefined : (answer ?? 0) + (thoughts ?? 0),
     reasoningOutputTokens: thoughts,
   });
+}
+
+function sumOf(count: number | undefined, extra: number | undefined): number | undefined {
+  return count === undefined ? extra : count + (extra ?? 0);
 }
 
 /** Adds the finish. Gemini has no end marker: token counts can follow the finish, and some gateways send text after it. */

@@ -1,8 +1,8 @@
 import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream-part.js';
 import { NOTHING, PROGRESS } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
-import { tokenCount, tokenUsage } from '../shared/token-count.js';
 import { reportedFailure } from '../shared/reported-failure.js';
+import { openAiUsage } from './openai-usage.js';
 import { providerFailure, type ProviderFailureCode } from '../../contract/provider-failure.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
@@ -103,30 +103,7 @@ function isFilledList(value: unknown): boolean {
 /** Returns the token counts. They are in the last chunk or in a separate chunk. Groq uses the member `x_groq`. */
 function usageOf(chunk: JsonObject): TokenUsage | undefined {
   const usage = isJsonObject(chunk.usage) ? chunk.usage : isJsonObject(chunk.x_groq) ? chunk.x_groq.usage : undefined;
-  if (!isJsonObject(usage)) return undefined;
-  const input = tokenCount(usage.prompt_tokens);
-  const output = tokenCount(usage.completion_tokens);
-  return tokenUsage({
-    inputTokens: input,
-    cachedInputTokens:
-      detail(usage.prompt_tokens_details, 'cached_tokens') ?? tokenCount(usage.prompt_cache_hit_tokens),
-    outputTokens: wholeOutput(input, output, tokenCount(usage.total_tokens)),
-    reasoningOutputTokens: detail(usage.completion_tokens_details, 'reasoning_tokens'),
-  });
-}
-
-/** Returns the tokens of the answer with its reasoning. xAI leaves the reasoning out of its count, but not out of the total. */
-function wholeOutput(
-  input: number | undefined,
-  output: number | undefined,
-  total: number | undefined,
-): number | undefined {
-  if (input === undefined || output === undefined || total === undefined) return output;
-  return total > input + output && Number.isFinite(total) ? total - input : output;
-}
-
-function detail(details: unknown, member: string): number | undefined {
-  return isJsonObject(details) ? tokenCount(details[member]) : undefined;
+  return isJsonObject(usage) ? openAiUsage(usage) : undefined;
 }
 
 function endingOf(chunk: JsonObject, choice: JsonObject | undefined): readonly StreamPart[] {

@@ -1,4 +1,4 @@
-/** @typedef {import('./chat-failure.js').ChatFailure} ChatFailure */
+/** @typedef {import('../../client.js').ChatError} ChatError */
 
 /**
  * The text that the page shows for a failure, and the actions that the user can take.
@@ -22,29 +22,32 @@ const SIGN_IN = { text: 'Sign in again (new tab)', href: '/sign-in' };
 const USAGE = { text: 'View remaining limits (new tab)', href: '/usage' };
 
 /**
- * @param {ChatFailure} failure
+ * @param {ChatError} failure
  * @returns {Advice}
  */
 export function adviceOn(failure) {
-  const { message, facts } = failure;
-  const { details = [], retryAfterSeconds: waitSeconds, requestId } = facts;
+  const { message, details = [], retryAfterSeconds: waitSeconds, requestId } = failure;
   const lines = details.map(({ field, message: what }) => `${fieldName(field)} ${what}`);
   const common = { text: message, lines, canRetry: true, waitSeconds, link: undefined, requestId };
   switch (failure.kind) {
     case 'unreachable':
       return { ...common, title: 'No connection', text: `${message} Check your connection and try again.` };
-    case 'broken':
+    case 'cut':
+    case 'failed':
+    case 'invalid':
       return { ...common, title: 'The answer is incomplete', text: `${message} Try again to get the full answer.` };
     case 'refused':
-      return { ...common, ...adviceOnRefusal(failure) };
+      return { ...common, ...adviceOnRefusal(failure.code, failure.status, message) };
   }
 }
 
 /**
- * @param {ChatFailure} failure
+ * @param {string | undefined} code
+ * @param {number} status
+ * @param {string} message
  * @returns {Partial<Advice> & Pick<Advice, 'title'>}
  */
-function adviceOnRefusal({ message, facts: { status = 0, code } }) {
+function adviceOnRefusal(code, status, message) {
   switch (code) {
     case 'rate_limit_exceeded':
       return { title: 'Too many requests per minute', link: USAGE };

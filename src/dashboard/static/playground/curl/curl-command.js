@@ -1,4 +1,4 @@
-import { STREAM_PATH } from '../answer/answer-stream.js';
+const STREAM_PATH = '/api/v1/chat/stream';
 
 /** Linux rejects arguments longer than 128 KiB. This limit leaves some room. */
 const LONGEST_ARGUMENT_BYTES = 100_000;
@@ -7,7 +7,7 @@ const LONGEST_ARGUMENT_BYTES = 100_000;
  * The request as a command for a POSIX shell. The command reads the API key from `$API_KEY`.
  *
  * @param {string} origin
- * @param {import('../answer/answer-stream.js').ChatRequest} request
+ * @param {import('../../client.js').ChatRequest} request
  */
 export function curlCommand(origin, request) {
   // The JSON text contains no line breaks and no control characters, because JSON.stringify escapes them.

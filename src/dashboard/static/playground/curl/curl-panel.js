@@ -5,7 +5,7 @@ export class CurlPanel {
   /**
    * @param {HTMLDetailsElement} panel
    * @param {HTMLElement} command
-   * @param {() => import('../answer/answer-stream.js').ChatRequest} request
+   * @param {() => import('../../client.js').ChatRequest} request
    */
   constructor(panel, command, request) {
     this.panel = panel;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventParser } from '../../../src/dashboard/static/playground/answer/event-parser.js';
+import { eventParser } from '../../../src/client/event-parser.js';
 
 const STREAM = [
   ': keep-alive',
@@ -9,22 +9,28 @@ const STREAM = [
   '',
   'event: error',
   'data:no space',
-  'data:  two lines',
+  'data:  two: lines',
   'id: 7',
   '',
   'event: nothing',
   '',
+  'id: bad\0id',
   'data',
+  '',
+  'id',
+  'retry: 10',
+  'data: 🦜',
   '',
   '',
 ];
 const EVENTS = [
-  { event: 'message', data: '{"content":"Hä"}' },
-  { event: 'error', data: 'no space\n two lines' },
-  { event: 'message', data: '' },
+  { event: '', data: '{"content":"Hä"}', id: '' },
+  { event: 'error', data: 'no space\n two: lines', id: '7' },
+  { event: '', data: '', id: '7' },
+  { event: '', data: '🦜', id: '' },
 ];
 
-describe('the reader of events', () => {
+describe('the parser of events', () => {
   it.each([
     ['LF', '\n'],
     ['CR', '\r'],
@@ -35,15 +41,15 @@ describe('the reader of events', () => {
       fc.property(fc.array(fc.nat(text.length)), (cuts) => {
         const places = [0, ...cuts.sort((one, other) => one - other), text.length];
         const pieces = places.slice(1).map((end, index) => text.slice(places[index], end));
-        const parser = new EventParser();
-        expect(pieces.flatMap((piece) => parser.feed(piece))).toEqual(EVENTS);
+        const parse = eventParser();
+        expect(pieces.flatMap(parse)).toEqual(EVENTS);
       }),
     );
   });
 
   it('gives nothing of an event that is not whole', () => {
-    const parser = new EventParser();
-    expect(parser.feed('data: {"content":"a"}\n')).toEqual([]);
-    expect(parser.feed('\n')).toHaveLength(1);
+    const parse = eventParser();
+    expect(parse('data: {"content":"a"}\n')).toEqual([]);
+    expect(parse('\n')).toHaveLength(1);
   });
 });

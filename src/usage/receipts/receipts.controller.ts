@@ -1,0 +1,42 @@
+import { Controller, Get, Header, Param } from '@nestjs/common';
+import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
+import type { Principal } from '../../auth/principal/principal.js';
+import { ServiceError } from '../../common/service-error.js';
+import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/open-api/api-decorators.js';
+import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
+import { ReceiptGate } from './receipt-gate.js';
+import { StreamReceipt } from './stream-receipt.dto.js';
+import { StreamReceipts } from './stream-receipts.js';
+
+@ApiTags('Usage')
+@ApiBearerAuth()
+@Controller('usage/streams')
+export class ReceiptsController {
+  constructor(
+    private readonly receipts: StreamReceipts,
+    private readonly gate: ReceiptGate,
+  ) {}
+
+  @Get(':request_id')
+  @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    summary: 'Returns the receipt of one of your streams',
+    description:
+      'The receipt is there within a second of the end of the stream, however the stream ended. It does not count towards ' +
+      'the limits of the tier.',
+  })
+  @ApiParam({ name: 'request_id', description: 'The `X-Request-Id` of the response of `POST /chat/stream`.' })
+  @ApiOkResponse({ type: StreamReceipt })
+  @ApiErrors(401, 404, 429, 503)
+  async receipt(
+    @CurrentPrincipal() { accountId }: Principal,
+    @Param('request_id') requestId: string,
+  ): Promise<StreamReceipt> {
+    const receipt = await this.gate.run(accountId, () => this.receipts.find(accountId, requestId));
+    if (receipt !== undefined) return receipt;
+    throw new ServiceError(
+      'not_found',
+      'There is no receipt for this request id. A running stream has no receipt yet.',
+    );
+  }
+}

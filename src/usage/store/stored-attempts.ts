@@ -1,0 +1,32 @@
+import type { AttemptTrace } from '../../upstreams/completion/call-trace.js';
+import { ledgerText } from './ledger-text.js';
+
+/** An attempt as the ledger stores it. A receipt shows it in the same form. */
+export interface StoredAttempt {
+  readonly upstream: string;
+  /** The error code. Missing: the attempt did not fail. */
+  readonly code?: string;
+  /** From the start of the attempt to its end, in milliseconds. `null`: unknown. */
+  readonly duration_ms: number | null;
+}
+
+/** The maximum number of stored attempts. A model has few routes, and each attempt uses another route. */
+const MOST_ATTEMPTS = 100;
+
+/** Returns the attempts as JSON. */
+export function storedAttempts(attempts: readonly AttemptTrace[]): string {
+  return JSON.stringify(attempts.slice(0, MOST_ATTEMPTS).map(storedAttempt));
+}
+
+/** Reads the text of {@link storedAttempts}. An earlier version of the service has stored none. */
+export function readAttempts(stored: string | null): readonly StoredAttempt[] {
+  return stored === null ? [] : (JSON.parse(stored) as StoredAttempt[]);
+}
+
+function storedAttempt({ upstream, code, durationMs }: AttemptTrace): StoredAttempt {
+  return {
+    upstream: ledgerText(upstream),
+    ...(code !== undefined && { code: ledgerText(code) }),
+    duration_ms: durationMs === undefined ? null : Math.round(durationMs),
+  };
+}

@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ChatClient, ChatError, type StreamOptions } from '../../../src/client.js';
+import { ERRORS } from '../../../src/common/service-error.js';
+
+const REQUEST = { model: 'acme/fast', messages: [{ role: 'user' as const, content: 'Hello!' }] };
+const SSE = { 'content-type': 'text/event-stream', 'x-request-id': 'r1' };
+const chunk = (content: string, done = false) => `data: ${JSON.stringify({ content, done })}\n\n`;
+const DONE = chunk('', true);
+const streamOf = (...blocks: string[]) => new Response(blocks.join(''), { headers: SSE });
+
+type Call = Parameters<typeof fetch>;
+
+/** A client whose requests get these answers, one after the other. */
+function clientWith(...answers: (Response | Error)[]) {
+  const calls: Call[] = [];
+  const send: typeof fetch = (...call) => {
+    calls.push(call);
+    const answer = answers.shift() ?? new Error('There is no answer left.');
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  return { client: new ChatClient({ baseUrl: 'https://chat.example/api/v1', apiKey: 'csk_1', fetch: send }), calls };
+}
+
+async function read(answer: Response | Error, options?: StreamOptions): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const text of clientWith(answer).client.stream(REQUEST, options)) texts.push(text);
+  return texts;
+}
+
+describe('the typed client', () => {
+  it('gives the text up to the chunk that is done, and only then says complete', async () => {
+    const { client } = clientWith(streamOf(chunk('He'), ': keep-alive\n\n', chunk('llo'), DONE, chunk('!')));
+    const stream = client.stream(REQUEST);
+    expect(stream.state).toEqual({ status: 'waiting' });
+    const texts: string[] = [];
+    for await (const text of stream) {
+      texts.push(text);
+      expect(stream.state).toEqual({ status: 'streaming' });
+    }
+    expect(texts).toEqual(['He', 'llo']);
+    expect(stream.state).toEqual({ status: 'complete', text: 'Hello' });
+    expect(stream.requestId).toBe('r1');
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('only once');
+  });
+
+  it('gives the same text whatever the reads are', async () => {
+    const texts = ['Zwölf 🦜', ' Boxkämpfer\r\n', '\u2028', 'data: x'];
+    const bytes = new TextEncoder().encode('\ufeff' + texts.map((text) => chunk(text)).join('') + DONE);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(bytes.length)), async (cuts) => {
+        const places = [0, ...cuts.sort((one, other) => one - other), bytes.length];
+        const body = new ReadableStream<Uint8Array>({
+          start(controller) {
+            for (const [index, end] of places.slice(1).entries()) controller.enqueue(bytes.slice(places[index], end));
+            controller.close();
+          },
+        });
+        expect(await read(new Response(body, { headers: SSE }))).toEqual(texts);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('sends the very request, with the key and the own headers', async () => {
+    const { client, calls } = clientWith(streamOf(DONE));
+    expect(await client.complete(REQUEST)).toMatchObject({ complete: true, text: '', requestId: 'r1' });
+    const [url, init] = calls[0] ?? [];
+    expect(url).toBe('https://chat.example/api/v1/chat/stream');
+    expect(init).toMatchObject({
+      method: 'POST',
+      headers: { authorization: 'Bearer csk_1', 'content-type': 'application/json' },
+      body: JSON.stringify(REQUEST),
+    });
+  });
+
+  it.each([
+    ['https://chat.example', 'https://chat.example/api/v1'],
+    ['https://chat.example/', 'https://chat.example/api/v1'],
+    ['https://chat.example/v/api/v1/', 'https://chat.example/v/api/v1'],
+  ])('takes %s as the address of the service', async (baseUrl, expected) => {
+    let asked: unknown;
+    const send: typeof fetch = (url) => {
+      asked = url;
+      return Promise.resolve(Response.json({ models: [] }));
+    };
+    expect(await new ChatClient({ baseUrl, fetch: send }).models()).toEqual([]);
+    expect(asked).toBe(`${expected}/chat/models`);
+  });
+
+  it('refuses an address and a key that cannot be sent', () => {
+    expect(() => new ChatClient({ baseUrl: 'nonsense' })).toThrow(TypeError);
+    expect(() => new ChatClient({ baseUrl: 'https://chat.example', apiKey: 'a\nb' })).toThrow(TypeError);
+  });
+
+  it('reads the state of the limits', async () => {
+    const limits = (suffix: string) => ({
+      [`x-ratelimit-limit${suffix}`]: '20',
+      [`x-ratelimit-remaining${suffix}`]: '7',
+    });
+    const headers = { ...SSE, ...limits(''), 'x-ratelimit-reset': '42' };
+    const { rateLimits } = await clientWith(new Response(DONE, { headers })).client.complete(REQUEST);
+    expect(rateLimits).toEqual({ requests: { limit: 20, remaining: 7, resetSeconds: 42 }, tokens: undefined });
+  });
+
+  it.each([
+    ['ends without being done', 'cut', streamOf(chunk('Hel'), 'data: {"content":"","done":true}')],
+    ['is empty', 'cut', streamOf()],
+    ['says that it failed', 'failed', streamOf(chunk('Hel'), `event: error\n${chunk('').trimEnd()}\n\n`)],
+    [
+      'says why it failed',
+      'failed',
+      streamOf(
+        chunk('Hel'),
+        'event: error\ndata: {"content":"","done":false,"error":{"code":"upstream_error","message":"m"}}\n\n',
+      ),
+    ],
+    ['is nonsense', 'invalid', streamOf(chunk('Hel'), 'data: nonsense\n\n')],
+    ['says done by another type', 'invalid', streamOf('data: {"content":"","done":"true"}\n\n')],
+    [
+      'is a page of something in between',
+      'invalid',
+      new Response('<html>', { headers: { 'content-type': 'text/html' } }),
+    ],
+  ])('throws when an answer %s', async (_, kind, answer) => {
+    const { client } = clientWith(answer);
+    const stream = client.stream(REQUEST);
+    const texts: string[] = [];
+    const error = await (async () => {
+      for await (const text of stream) texts.push(text);
+    })().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ChatError);
+    expect(error).toMatchObject({ kind, partialText: texts.join('') });
+    expect(stream.state).toEqual({ status: 'failed', partialText: texts.join(''), error });
+  });
+
+  it('throws when the connection breaks, and when it is silent', async () => {
+    const broken = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        controller.error(new TypeError('network error'));
+      },
+    });
+    await expect(read(new Response(broken, { headers: SSE }))).rejects.toMatchObject({ kind: 'cut' });
+    const send: typeof fetch = (_, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => {
+          reject(new Error('aborted'));
+        });
+      });
+    const silent = new ChatClient({ baseUrl: 'https://chat.example', fetch: send });
+    await expect(silent.complete(REQUEST, { idleTimeoutMs: 5 })).rejects.toMatchObject({ kind: 'cut' });
+  });
+
+  it('throws what the service says', async () => {
+    const error = {
+      code: 'rate_limit_exceeded',
+      message: 'The tier allows 20 requests per minute.',
+      details: [{ field: 'max_tokens', message: 'must be an integer' }],
+    };
+    const answer = Response.json({ error }, { status: 429, headers: { 'retry-after': '42', 'x-request-id': 'r1' } });
+    await expect(read(answer)).rejects.toMatchObject({
+      kind: 'refused',
+      status: 429,
+      requestId: 'r1',
+      retryAfterSeconds: 42,
+      ...error,
+    });
+    const page = new Response('Bad Gateway', { status: 502, headers: { 'retry-after': new Date(0).toUTCString() } });
+    const fromProxy = { kind: 'refused', status: 502, code: undefined, details: [], retryAfterSeconds: 0 };
+    await expect(read(page)).rejects.toMatchObject(fromProxy);
+    await expect(read(new TypeError('Failed to fetch'))).rejects.toMatchObject({ kind: 'unreachable' });
+  });
+
+  it('ends with the reason of the signal, which is no failure', async () => {
+    const signal = AbortSignal.abort('enough');
+    await expect(read(new Error('never asked'), { signal })).rejects.toBe('enough');
+    const controller = new AbortController();
+    const stream = clientWith(streamOf(chunk('a'), chunk('b'), DONE)).client.stream(REQUEST, controller);
+    const reading = (async () => {
+      for await (const text of stream) controller.abort(`after ${text}`);
+    })();
+    await expect(reading).rejects.toBe('after a');
+    expect(stream.state).toEqual({ status: 'stopped', partialText: 'a' });
+  });
+
+  it('ends the request when the loop is left', async () => {
+    let cancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode(chunk('a') + chunk('b')));
+      },
+    });
+    const send: typeof fetch = (_, init) => {
+      init?.signal?.addEventListener('abort', () => (cancelled = true));
+      return Promise.resolve(new Response(body, { headers: SSE }));
+    };
+    const stream = new ChatClient({ baseUrl: 'https://chat.example', fetch: send }).stream(REQUEST);
+    for await (const text of stream) if (text === 'a') break;
+    expect(cancelled).toBe(true);
+    expect(stream.state).toEqual({ status: 'stopped', partialText: 'a' });
+  });
+
+  it('knows each error code of the service', async () => {
+    const { readFile } = await import('node:fs/promises');
+    const source = await readFile(new URL('../../../src/client/chat-error.ts', import.meta.url), 'utf8');
+    expect(Object.keys(ERRORS).filter((code) => !source.includes(`'${code}'`))).toEqual([]);
+  });
+});
+
+describe('a durable stream of the typed client', () => {
+  const part = (id: number, content: string) => `id: ${id}\n${chunk(content)}`;
+  const durable = (...blocks: string[]) => new Response(blocks.join(''), { headers: { ...SSE, 'x-stream-id': 's/1' } });
+  const OPTIONS = { idempotencyKey: 'key-1' };
+
+  it('continues after the last event when the connection ends', async () => {
+    const { client, calls } = clientWith(
+      durable(part(1, 'He'), part(2, 'l')),
+      new TypeError('network error'),
+      new Response('', { status: 503, headers: { 'retry-after': '0' } }),
+      durable(part(3, 'lo'), DONE),
+    );
+    const stream = client.stream(REQUEST, OPTIONS);
+    let text = '';
+    for await (const piece of stream) text += piece;
+    expect(text).toBe('Hello');
+    expect(stream).toMatchObject({ state: { status: 'complete', text }, streamId: 's/1', lastEventId: '3' });
+    expect(calls).toHaveLength(4);
+    expect(calls[0]?.[1]).toMatchObject({ method: 'POST', headers: { 'idempotency-key': 'key-1' } });
+    expect(calls[3]?.[0]).toBe('https://chat.example/api/v1/chat/streams/s%2F1');
+    expect(calls[3]?.[1]).toMatchObject({ headers: { 'last-event-id': '2', authorization: 'Bearer csk_1' } });
+  });
+
+  it('asks again with the same key when no response arrived', async () => {
+    const { client, calls } = clientWith(new TypeError('network error'), durable(part(1, 'Hello'), DONE));
+    expect(await client.complete(REQUEST, OPTIONS)).toMatchObject({ text: 'Hello' });
+    expect(calls.map(([, init]) => [init?.method, init?.body])).toEqual([
+      ['POST', JSON.stringify(REQUEST)],
+      ['POST', JSON.stringify(REQUEST)],
+    ]);
+  });
+
+  it.each([
+    ['the service keeps no streams', [streamOf(chunk('Hel'))], OPTIONS, 'cut'],
+    ['it failed', [durable(part(1, 'Hel'), 'event: error\ndata: {"content":"","done":false}\n\n')], OPTIONS, 'failed'],
+    ['it was forgotten', [durable(part(1, 'Hel')), new Response('', { status: 404 })], OPTIONS, 'refused'],
+    ['it broke too often', [durable(part(1, 'Hel')), durable()], { ...OPTIONS, maxReconnects: 1 }, 'cut'],
+    ['the caller asked for no durable stream', [new TypeError('network error')], {}, 'unreachable'],
+  ])('does not continue when %s', async (_, answers, options, kind) => {
+    const { client, calls } = clientWith(...answers);
+    const partialText = kind === 'unreachable' ? '' : 'Hel';
+    await expect(client.complete(REQUEST, options)).rejects.toMatchObject({ kind, partialText });
+    expect(calls).toHaveLength(answers.length);
+  });
+
+  it('is continued by its id, and ended', async () => {
+    const { client, calls } = clientWith(durable(part(3, 'lo'), DONE), new Response(null, { status: 204 }));
+    let text = '';
+    for await (const piece of client.resume({ streamId: 's/1', lastEventId: '2' })) text += piece;
+    expect(text).toBe('lo');
+    await client.cancel('s/1');
+    expect(calls.map(([url, init]) => [url, init?.method])).toEqual([
+      ['https://chat.example/api/v1/chat/streams/s%2F1', undefined],
+      ['https://chat.example/api/v1/chat/streams/s%2F1', 'DELETE'],
+    ]);
+  });
+});
