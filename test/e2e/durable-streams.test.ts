@@ -119,11 +119,18 @@ describe('a durable stream', () => {
 
   it('keeps the key for one body, whatever the order of its members', async () => {
     const messages = [{ role: 'user', content: 'One' }];
-    await (await ask('bodies', { body: { messages, max_tokens: 5, temperature: 1 } })).over;
+    await (
+      await ask('bodies', { body: { messages, max_tokens: 5, temperature: 1 } })
+    ).over;
 
     const other = await ask('bodies', { body: { messages: [{ role: 'user', content: 'Two' }] } });
     const same = await ask('bodies', {
-      body: JSON.stringify({ temperature: 1, max_tokens: 5, messages: [{ content: 'One', role: 'user' }], model: 'acme/fast' }),
+      body: JSON.stringify({
+        temperature: 1,
+        max_tokens: 5,
+        messages: [{ content: 'One', role: 'user' }],
+        model: 'acme/fast',
+      }),
     });
 
     expect(other.status).toBe(409);
@@ -309,7 +316,9 @@ describe('a durable stream', () => {
     expect((await refused.error()).code).toBe('concurrency_limit_exceeded');
 
     gate.open();
-    await (await ask('place', { key: counted })).over;
+    await (
+      await ask('place', { key: counted })
+    ).over;
     expect(await wireOf(await stream(stage.origin, { key: counted }))).toMatchObject({ text: TEXT });
   });
 

@@ -16,7 +16,7 @@ const ALPHABET = ['a', 'bc ', 'é', '漢', '🦊', '👩‍👩‍👧', '\u2028
 
 /** An answer that depends on the question only, so that a second call would give the same text. */
 function piecesOf(question: string): string[] {
-  let state = [...question].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, 7);
+  let state = Buffer.from(question).reduce((sum, byte) => (sum * 31 + byte) >>> 0, 7);
   const next = (below: number): number => {
     state = (state * 1_664_525 + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);

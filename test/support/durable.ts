@@ -46,7 +46,11 @@ export interface ResumeOptions extends Pick<StreamOptions, 'key' | 'headers'> {
 }
 
 /** Sends `GET /chat/streams/{id}`. */
-export function resume(origin: string, id: string, { key, headers, lastEventId }: ResumeOptions): Promise<ReceivedStream> {
+export function resume(
+  origin: string,
+  id: string,
+  { key, headers, lastEventId }: ResumeOptions,
+): Promise<ReceivedStream> {
   return openStream(origin, {
     key,
     method: 'GET',
@@ -56,7 +60,11 @@ export function resume(origin: string, id: string, { key, headers, lastEventId }
 }
 
 /** Sends `DELETE /chat/streams/{id}`. */
-export function cancel(origin: string, id: string, options: Pick<StreamOptions, 'key' | 'headers'>): Promise<ReceivedStream> {
+export function cancel(
+  origin: string,
+  id: string,
+  options: Pick<StreamOptions, 'key' | 'headers'>,
+): Promise<ReceivedStream> {
   return openStream(origin, { ...options, method: 'DELETE', path: `/api/v1/chat/streams/${id}` });
 }
 

@@ -1,9 +1,17 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, schemaPath } from '../../http/open-api/api-decorators.js';
+import {
+  ApiHeader,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  schemaPath,
+} from '../../http/open-api/api-decorators.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
 import { Chunk } from '../stream/chunk.dto.js';
 
-const STREAM_ID = () => ApiParam({ name: 'id', description: 'The `X-Stream-Id` of a durable stream.', schema: { type: 'string' } });
+const STREAM_ID = () =>
+  ApiParam({ name: 'id', description: 'The `X-Stream-Id` of a durable stream.', schema: { type: 'string' } });
 
 /** The header by which a client continues a stream. */
 export const ApiLastEventId = (): MethodDecorator =>
@@ -21,7 +29,8 @@ export const DURABLE_HEADERS = {
     schema: { type: 'string' as const },
   },
   'Idempotency-Replayed': {
-    description: '`true` when an earlier request has begun the stream. The limits of the tier do not count this request.',
+    description:
+      '`true` when an earlier request has begun the stream. The limits of the tier do not count this request.',
     schema: { type: 'string' as const, enum: ['true'] },
   },
 };

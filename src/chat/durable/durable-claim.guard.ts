@@ -65,7 +65,7 @@ export class DurableClaimGuard implements CanActivate {
   ): Promise<DurableRequest | undefined> {
     const idempotencyKey = checkedIdempotencyKey(sent);
     const principal = principalOf(request);
-    if (await this.isSpentAndNew(principal, idempotencyKey)) return undefined;
+    if (await this.isRefusedAnyway(principal, idempotencyKey)) return undefined;
     const { error } = await this.bodies.read(context, ChatRequest);
     if (error !== undefined) return undefined;
     const body = request.body as ChatRequest;
@@ -73,18 +73,13 @@ export class DurableClaimGuard implements CanActivate {
     return this.claim(key, requestBytes(body), request, response);
   }
 
-  /** Whether the limits refuse a new request for certain. The body of such a request is not read. */
-  private async isSpentAndNew({ accountId, tier }: Principal, idempotencyKey: string): Promise<boolean> {
-    if (this.limits.foresee?.(accountId, tier) === undefined) return false;
+  /** Whether the guard of the limits refuses the request for certain. The body of such a request is not read. */
+  private async isRefusedAnyway({ accountId, tier }: Principal, idempotencyKey: string): Promise<boolean> {
+    if (!this.places.isOverloaded && this.limits.foresee?.(accountId, tier) === undefined) return false;
     return !(await this.store.knows(locatorOf(accountId, idempotencyKey)));
   }
 
-  private async claim(
-    key: RequestKey,
-    bytes: number,
-    request: Request,
-    response: Response,
-  ): Promise<DurableRequest> {
+  private async claim(key: RequestKey, bytes: number, request: Request, response: Response): Promise<DurableRequest> {
     for (;;) {
       this.streams.refuseWhileDraining();
       const claim = await this.store.claim(key, bytes);

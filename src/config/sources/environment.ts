@@ -105,7 +105,8 @@ export const Environment = z
       description: 'How long a durable stream can be read again after its end.',
     }),
     STREAM_DETACHED_SECONDS: wholeNumber(1, 86_400).prefault('60').meta({
-      description: 'How long a durable stream is generated while no client reads. After this time, the generation stops.',
+      description:
+        'How long a durable stream is generated while no client reads. After this time, the generation stops.',
     }),
     STREAM_MEMORY_MB: wholeNumber(1, 1_048_576)
       .prefault('64')

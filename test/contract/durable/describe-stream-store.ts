@@ -69,7 +69,9 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
 
     it('have one owner of many simultaneous claims, and lead the others to the same stream', async () => {
       const key = newKey();
-      const claims = await Promise.all(Array.from({ length: 40 }, (_, index) => (index % 2 ? here : there).claim(key, 0)));
+      const claims = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => (index % 2 ? here : there).claim(key, 0)),
+      );
 
       expect(claims.filter(({ outcome }) => outcome === 'new')).toHaveLength(1);
       const ids = claims.map((claim) => (claim.outcome === 'conflict' ? 'conflict' : claim.stream.id));
@@ -143,7 +145,11 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
 
       stream.abandon(new ServiceError('upstream_rejected', 'Too long.', { status: 413, retryAfterSeconds: 7 }));
 
-      await expect(begun).rejects.toMatchObject({ code: 'upstream_rejected', message: 'Too long.', retryAfterSeconds: 7 });
+      await expect(begun).rejects.toMatchObject({
+        code: 'upstream_rejected',
+        message: 'Too long.',
+        retryAfterSeconds: 7,
+      });
       leave();
       await waitFor(async () => !(await there.knows(key.locator)), 'the key to be free');
       await claimNew(there, key);
@@ -167,7 +173,7 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
     it('have four readers at most, wherever they are, and count them', async () => {
       const stream = await claimNew(here);
       const kept = await found(stream);
-      const leaves = [await stream.enter(), ...(await Promise.all([1, 2].map(() => kept?.enter())))];
+      const leaves = [await stream.enter(), await kept?.enter(), await kept?.enter()];
 
       await expect(stream.enter()).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
       await expect(kept?.enter()).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });

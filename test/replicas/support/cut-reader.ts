@@ -81,4 +81,3 @@ async function leaveAfterSomeBytes(answer: ReceivedStream): Promise<void> {
   answer.leave();
   await answer.over;
 }
-

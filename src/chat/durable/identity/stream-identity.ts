@@ -71,7 +71,9 @@ export function isSame(one: Buffer, other: Buffer): boolean {
 
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? Object.fromEntries(sortedEntries(inner)) : inner,
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(sortedEntries(inner))
+      : inner,
   );
 }
 

@@ -4,7 +4,14 @@ import { isSame, newSecret, streamId, type RequestKey, type StreamAddress } from
 import { StreamLog } from '../log/stream-log.js';
 import type { StreamMemory } from '../log/stream-memory.js';
 import { once, tooManyReaders } from './readers.js';
-import { MOST_READERS, StreamStore, type Claim, type KeptStream, type OwnStream, type StoreCounts } from './stream-store.js';
+import {
+  MOST_READERS,
+  StreamStore,
+  type Claim,
+  type KeptStream,
+  type OwnStream,
+  type StoreCounts,
+} from './stream-store.js';
 
 /** Keeps streams in the memory of this process. When the memory is full, the stream that ended first is dropped first. */
 export class MemoryStreamStore extends StreamStore implements OnApplicationShutdown {

@@ -68,7 +68,8 @@ export class LogWriter {
   private look(): void {
     if (this.isWriting || this.isWaiting || this.isOver) return;
     const { log } = this;
-    const isUrgent = this.isLost || log.ending !== undefined || !this.hasWritten || log.length - this.written >= BATCH_LENGTH;
+    const isUrgent =
+      this.isLost || log.ending !== undefined || !this.hasWritten || log.length - this.written >= BATCH_LENGTH;
     this.writeAfter(isUrgent ? 0 : WRITE_AFTER_MS);
   }
 

@@ -81,9 +81,7 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
     this.log.abandon(reason);
     this.writer.stop();
     const args = [generation, sealedFailure(this.cipher, reason)];
-    this.redis
-      .runPatiently((client) => ABANDON.run(client, [keys.meta, keys.text], args))
-      .catch(() => undefined);
+    this.redis.runPatiently((client) => ABANDON.run(client, [keys.meta, keys.text], args)).catch(() => undefined);
   }
 
   drop(): void {
@@ -112,7 +110,9 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
 
   fenced(): void {
     if (this.log.ending !== undefined) return;
-    this.onStop(new ServiceError('interrupted', 'Another replica has ended this stream, because this one did not answer.'));
+    this.onStop(
+      new ServiceError('interrupted', 'Another replica has ended this stream, because this one did not answer.'),
+    );
   }
 
   over(): void {

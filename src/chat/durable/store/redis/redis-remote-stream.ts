@@ -69,7 +69,11 @@ export class RedisRemoteStream implements KeptStream {
         });
       });
       await orUnavailable(this.tools.follower.cancel(owner, keys.text));
-      await within(ended, CANCELLED_WITHIN_MS, () => new ServiceError('unavailable', 'Try again.', { retryAfterSeconds: 1 }));
+      await within(
+        ended,
+        CANCELLED_WITHIN_MS,
+        () => new ServiceError('unavailable', 'Try again.', { retryAfterSeconds: 1 }),
+      );
     } finally {
       release();
     }

@@ -45,7 +45,10 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     this.presence = new ReplicaPresence(redis);
     this.places = new ReaderPlaces(redis);
     this.follower = new StreamFollower(redis, this.presence.id, (textKey) => {
-      this.own.get(textKey)?.cancel().catch(() => undefined);
+      this.own
+        .get(textKey)
+        ?.cancel()
+        .catch(() => undefined);
     });
     this.mirrors = new StreamMirrors(redis, this.follower, memory, retentionMs);
     redis.whenBack(() => void this.keepAlive());

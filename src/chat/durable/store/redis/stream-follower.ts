@@ -70,11 +70,20 @@ export class StreamFollower {
     if (this.client?.isOpen === true) this.client.destroy();
   }
 
+  private isOpen(): boolean {
+    return !this.isClosed;
+  }
+
   private async send(inbox: string, kind: string, value: string): Promise<void> {
     await this.redis.run((client) =>
       client
         .multi()
-        .xAdd(inbox, '*', { [kind]: value }, { TRIM: { strategy: 'MAXLEN', strategyModifier: '~', threshold: INBOX_LENGTH } })
+        .xAdd(
+          inbox,
+          '*',
+          { [kind]: value },
+          { TRIM: { strategy: 'MAXLEN', strategyModifier: '~', threshold: INBOX_LENGTH } },
+        )
         .pExpire(inbox, INBOX_MS)
         .exec(),
     );
@@ -83,15 +92,18 @@ export class StreamFollower {
   private async run(client: RedisClient): Promise<void> {
     // The client retries by itself, and fails only when it is closed.
     await client.connect().catch(() => undefined);
-    while (!this.isClosed) {
-      const places = [[this.inbox.key, this.inbox.lastId], ...[...this.followed].map(([key, { lastId }]) => [key, lastId])];
+    while (this.isOpen()) {
+      const places = [
+        [this.inbox.key, this.inbox.lastId],
+        ...[...this.followed].map(([key, { lastId }]) => [key, lastId]),
+      ];
       const keys = places.map(([key = '']) => key);
       const ids = places.map(([, id = '']) => id);
       const limits = ['COUNT', String(ENTRIES_PER_READ), 'BLOCK', String(BLOCK_MS)];
       try {
         this.take(await client.sendCommand<Reply>(['XREAD', ...limits, 'STREAMS', ...keys, ...ids], BYTES));
       } catch {
-        if (!this.isClosed) await sleep(RETRY_AFTER_MS, undefined, { ref: false });
+        if (this.isOpen()) await sleep(RETRY_AFTER_MS, undefined, { ref: false });
       }
     }
   }

@@ -112,7 +112,9 @@ export class StreamMirrors {
 
   private async deadOf(owners: readonly string[]): Promise<ReadonlySet<string>> {
     const now = performance.now();
-    const found = await this.redis.run((client) => Promise.all(owners.map((owner) => client.exists(presenceKey(owner)))));
+    const found = await this.redis.run((client) =>
+      Promise.all(owners.map((owner) => client.exists(presenceKey(owner)))),
+    );
     const absent = owners.filter((_, index) => found[index] === 0);
     for (const owner of this.absentSince.keys()) if (!absent.includes(owner)) this.absentSince.delete(owner);
     for (const owner of absent) if (!this.absentSince.has(owner)) this.absentSince.set(owner, now);
