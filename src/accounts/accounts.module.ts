@@ -5,6 +5,7 @@ import { CommonModule } from '../common/common.module.js';
 import { DatabaseClock } from '../database/database-clock.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Account } from './accounts/account.entity.js';
+import { AccountStates } from './accounts/account-states.js';
 import { AccountsService } from './accounts/accounts.service.js';
 import { DevelopmentAccounts } from './accounts/development-account.js';
 import { ApiKeyCreation } from './api-keys/api-key-creation.js';
@@ -25,6 +26,7 @@ import { SurplusSessions } from './sessions/surplus-sessions.js';
 
 const services = [
   AccountsService,
+  AccountStates,
   ApiKeysService,
   ApiKeyRotation,
   ApiKeyVerifier,

@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Account } from '../accounts/accounts/account.entity.js';
+import { AccountStates, type AccountWithState } from '../accounts/accounts/account-states.js';
 import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../accounts/api-keys/api-keys.service.js';
 import { ServiceError } from '../common/service-error.js';
@@ -26,6 +27,8 @@ export interface Command {
   /** @returns a value to print as JSON, a text to print unchanged, or the pieces of such a text. */
   run(app: INestApplicationContext, options: Options): Promise<unknown>;
 }
+
+const OF_ACCOUNT = { required: { email: 'E' }, optional: {} } as const;
 
 /** The commands about accounts and keys. */
 export const ACCOUNT_COMMANDS: readonly Command[] = [
@@ -56,12 +59,35 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     run: async (app, { email, tier }) => shown(await app.get(AccountsService).setTier(email, tier)),
   }),
   command({
+    ...OF_ACCOUNT,
+    name: 'account disable',
+    run: async (app, { email }) => withState(await states(app).disable(email)),
+  }),
+  command({
+    ...OF_ACCOUNT,
+    name: 'account enable',
+    run: async (app, { email }) => withState(await states(app).enable(email)),
+  }),
+  command({
+    ...OF_ACCOUNT,
+    name: 'account delete',
+    run: async (app, { email }) => withState(await states(app).delete(email)),
+  }),
+  command({
+    name: 'account list',
+    required: {},
+    optional: {},
+    run: (app) => Promise.resolve(listOf(states(app).pages())),
+  }),
+  command({
     name: 'key create',
     required: { email: 'E', name: 'N' },
     optional: { 'expires-in-days': 'D' },
     run: async (app, { email, name, 'expires-in-days': days }) => {
       const expiresAt = days === undefined ? undefined : daysFromNow(days);
-      return app.get(ApiKeysService).create((await accountOf(app, email)).id, { name, expiresAt });
+      const { id, disabledAt } = await accountOf(app, email);
+      if (disabledAt !== null) throw new ServiceError('invalid_request', 'The account is disabled. Enable it first.');
+      return app.get(ApiKeysService).create(id, { name, expiresAt });
     },
   }),
   command({
@@ -89,6 +115,10 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   }),
 ];
 
+function states(app: INestApplicationContext): AccountStates {
+  return app.get(AccountStates);
+}
+
 /** Gives `run` the types of its options. The caller of `run` checks that the required options have a value. */
 function command<R extends string, O extends string, F extends string = never>(definition: {
   readonly name: string;
@@ -105,6 +135,22 @@ async function accountOf(app: INestApplicationContext, email: string): Promise<A
   const account = await app.get(AccountsService).findByEmail(email);
   if (account === undefined) throw new ServiceError('not_found', `There is no account "${email}".`);
   return account;
+}
+
+function withState({ account: { id, email }, state }: AccountWithState) {
+  return { id, email, state };
+}
+
+/** Returns one array in pieces, because there may be many accounts. */
+async function* listOf(pages: AsyncIterable<readonly AccountWithState[]>): AsyncIterable<string> {
+  let before = '[';
+  for await (const page of pages) {
+    for (const { account, state } of page) {
+      yield before + JSON.stringify({ ...shown(account), state, created_at: account.createdAt });
+      before = ',';
+    }
+  }
+  yield before === '[' ? '[]' : ']';
 }
 
 function shown({ id, email, tier }: Account) {

@@ -7,6 +7,7 @@ import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { KeyList } from './api-keys/key-list.js';
 import { KeyRevocationController } from './api-keys/key-revocation.controller.js';
 import { KeyRotationController } from './api-keys/key-rotation.controller.js';
+import { PluginAssets } from './assets/plugin-assets.js';
 import { AssetsController } from './assets/assets.controller.js';
 import { HomeController } from './home.controller.js';
 import { Pages } from './pages.js';
@@ -32,7 +33,7 @@ import { UsagePageController } from './usage/usage-page.controller.js';
     PlaygroundController,
     UsagePageController,
   ],
-  providers: [Pages, KeyList],
+  providers: [Pages, PluginAssets, KeyList],
   exports: [Pages],
 })
 export class DashboardModule {}

@@ -18,6 +18,10 @@ export class Account {
   @Column({ type: 'text' })
   readonly tier!: string;
 
+  /** The time at which an operator has disabled the account. `null`: the account is active. */
+  @TimestampColumn({ name: 'disabled_at', nullable: true })
+  readonly disabledAt!: Date | null;
+
   @TimestampColumn({ name: 'created_at' })
   readonly createdAt!: Date;
 }

@@ -72,6 +72,7 @@ export class AccountsService {
       email: normalized,
       passwordHash: await this.passwords.hash(password, network),
       tier,
+      disabledAt: null,
       createdAt: new Date(this.now()),
     });
     try {
@@ -125,7 +126,10 @@ export class AccountsService {
     return this.accounts.merge(account, { tier });
   }
 
-  /** Returns the account if the password is correct. An unknown address takes as long as a wrong password. */
+  /**
+   * Returns the account if the password is correct and the account is not disabled. An unknown address and a disabled
+   * account take as long as a wrong password.
+   */
   async verifyPassword(
     email: string,
     password: string,
@@ -133,7 +137,7 @@ export class AccountsService {
   ): Promise<Account | undefined> {
     const account = await this.findByEmail(email);
     const matches = await this.passwords.verify(account?.passwordHash, password, network);
-    return matches ? account : undefined;
+    return matches && account?.disabledAt === null ? account : undefined;
   }
 
   /**

@@ -25,8 +25,8 @@ export interface VerifiedKey {
 interface KnownKey {
   readonly verified: VerifiedKey;
   readonly expiresAt: Date | null;
-  /** A key that is known as revoked stays refused while the database is unavailable. */
-  readonly isRevoked: boolean;
+  /** Whether the key is revoked or its account is disabled. Such a key stays refused while the database is unavailable. */
+  readonly isRefused: boolean;
 }
 
 /** Verifies API keys. Called for every request that has an API key. */
@@ -50,7 +50,7 @@ export class ApiKeyVerifier {
    * Finds the account that owns the key.
    *
    * @param networkOf returns the network of the caller. Unknown keys count against this network.
-   * @returns `undefined` for a key that is malformed, unknown, revoked or expired. The result does not disclose which.
+   * @returns `undefined` for a key that is malformed, unknown, revoked or expired, or whose account is disabled. The result does not disclose which.
    * @throws {ServiceError} `unavailable` when the key cannot be looked up now, which says nothing about the key;
    * `rate_limit_exceeded` for a new key from a network that sends too many unknown keys.
    */
@@ -72,14 +72,18 @@ export class ApiKeyVerifier {
   }
 
   private async lookUp(hashedKeys: readonly string[]): Promise<ReadonlyMap<string, KnownKey>> {
+    const askedAt = performance.now();
     const rows = await this.database
       .repository(ApiKey)
       .createQueryBuilder('key')
       .innerJoin('key.account', 'account')
       .select(['key.id', 'key.hashedKey', 'key.prefix', 'key.name', 'key.expiresAt', 'key.revokedAt'])
-      .addSelect(['account.id', 'account.email', 'account.tier'])
+      .addSelect(['account.id', 'account.email', 'account.tier', 'account.disabledAt'])
       .where('key.hashedKey IN (:...hashedKeys)', { hashedKeys })
       .getMany();
+    for (const { id, revokedAt, account } of rows) {
+      if (revokedAt === null && account.disabledAt === null) this.revocations.confirm(id, askedAt);
+    }
     return new Map(rows.map((row) => [row.hashedKey, this.knownKey(row)]));
   }
 
@@ -88,13 +92,13 @@ export class ApiKeyVerifier {
     return {
       verified: { keyId: id, prefix, name, account: { id: account.id, email: account.email, tier } },
       expiresAt,
-      isRevoked: revokedAt !== null,
+      isRefused: revokedAt !== null || account.disabledAt !== null,
     };
   }
 
-  /** Whether the key is revoked or expired. The watch of open streams may know of a revocation before the cache does. */
-  private hasEnded({ verified, expiresAt, isRevoked }: KnownKey): boolean {
-    if (isRevoked || this.revocations.hasEnded(verified.keyId)) return true;
+  /** Whether the key is refused. The watch of open streams may know of a revocation before the cache does. */
+  private hasEnded({ verified, expiresAt, isRefused }: KnownKey): boolean {
+    if (isRefused || this.revocations.hasEnded(verified.keyId)) return true;
     return expiresAt !== null && expiresAt.getTime() <= this.now();
   }
 }

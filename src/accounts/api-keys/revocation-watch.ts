@@ -5,7 +5,7 @@ import { CredentialDatabase } from '../../database/credential-database.js';
 import { ValidityWatch } from '../credentials/validity-watch.js';
 import { ApiKey } from './api-key.entity.js';
 
-/** Watches API keys for revocation, expiry and deletion. */
+/** Watches API keys for revocation, expiry and deletion, and their accounts for being disabled. */
 @Injectable()
 export class RevocationWatch extends ValidityWatch {
   constructor(
@@ -16,7 +16,7 @@ export class RevocationWatch extends ValidityWatch {
   }
 
   protected override async validOf(keyIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const unrevoked = { id: In(keyIds), revokedAt: IsNull() };
+    const unrevoked = { id: In(keyIds), revokedAt: IsNull(), account: { disabledAt: IsNull() } };
     const keys = await this.database.repository(ApiKey).find({
       select: { id: true },
       where: [

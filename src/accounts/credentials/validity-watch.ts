@@ -50,16 +50,26 @@ export abstract class ValidityWatch implements OnModuleDestroy {
 
   /** Marks a credential as ended and notifies its listeners. Called when this process ends a credential. */
   tell(id: string): void {
-    this.ended.set(id, true, 0);
+    this.ended.set(id, true, performance.now());
     const watching = this.listeners.get(id);
     if (watching === undefined) return;
     this.drop(id);
     for (const listener of watching) listener();
   }
 
-  /** Whether this process knows that the credential has ended. An ended credential never becomes valid again. */
+  /** Whether this process knows that the credential has ended, and {@link confirm} was not called since then. */
   hasEnded(id: string): boolean {
-    return this.ended.get(id, -1) === true;
+    return this.ended.has(id);
+  }
+
+  /**
+   * Removes the mark of a credential that the database calls valid. An ended credential becomes valid again if its account is
+   * enabled.
+   *
+   * @param askedAt the time before the query, by `performance.now()`. A credential that has ended since then stays ended.
+   */
+  confirm(id: string, askedAt: number): void {
+    if (this.ended.has(id) && this.ended.get(id, askedAt) === undefined) this.ended.delete(id);
   }
 
   onModuleDestroy(): void {

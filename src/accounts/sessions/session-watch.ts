@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { In, MoreThan } from 'typeorm';
+import { In, IsNull, MoreThan } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { CredentialDatabase } from '../../database/credential-database.js';
 import { ValidityWatch } from '../credentials/validity-watch.js';
@@ -20,7 +20,12 @@ export class SessionWatch extends ValidityWatch {
     const now = this.now();
     const sessions = await this.database.repository(Session).find({
       select: { id: true },
-      where: { id: In(sessionIds), expiresAt: MoreThan(new Date(now)), lastSeenAt: MoreThan(idleSince(now)) },
+      where: {
+        id: In(sessionIds),
+        expiresAt: MoreThan(new Date(now)),
+        lastSeenAt: MoreThan(idleSince(now)),
+        account: { disabledAt: IsNull() },
+      },
     });
     return new Set(sessions.map(({ id }) => id));
   }

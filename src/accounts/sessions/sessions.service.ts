@@ -128,6 +128,7 @@ export class SessionsService {
       .select(['session.id', 'session.lastSeenAt', 'session.expiresAt'])
       .addSelect(['account.id', 'account.email', 'account.tier'])
       .where('session.id IN (:...sessionIds)', { sessionIds })
+      .andWhere('account.disabledAt IS NULL')
       .getMany();
     return new Map(rows.map((row) => [row.id, this.knownSession(row)]));
   }

@@ -13,13 +13,13 @@ export class SessionStart {
 
   /**
    * @param account the account as it was when the password was checked.
-   * @returns `undefined` when the password has changed meanwhile. A password change ends only the sessions that exist at that
-   * time, so this method ends the new session itself.
+   * @returns `undefined` when the password has changed or the account was disabled meanwhile. Both end only the sessions
+   * that exist at that time, so this method ends the new session itself.
    */
   async begin({ id, passwordHash }: Account): Promise<NewSession | undefined> {
     const session = await this.sessions.create(id);
     const current = await this.accounts.findById(id);
-    if (current?.passwordHash === passwordHash) return session;
+    if (current?.passwordHash === passwordHash && current.disabledAt === null) return session;
     await this.sessions.end(session.sessionId);
     return undefined;
   }

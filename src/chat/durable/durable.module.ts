@@ -1,4 +1,5 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
+import type { ProvidedExtension } from '../../common/extensions/extension-point.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisModule } from '../../redis/redis.module.js';
@@ -9,25 +10,22 @@ import { StreamStore } from './store/stream-store.js';
 
 export interface DurableOptions {
   /** Keeps durable streams. By default, Redis keeps the streams if REDIS_URL is set, otherwise the memory of this process. */
-  readonly streamStore?: StreamStore;
+  readonly streamStore?: ProvidedExtension | undefined;
 }
 
 /** Provides the store of durable streams. */
 @Global()
 @Module({})
 export class DurableModule {
-  static register({ streamStore }: DurableOptions = {}): DynamicModule {
+  static register({ streamStore }: DurableOptions): DynamicModule {
     return {
       module: DurableModule,
-      imports: [RedisModule],
+      imports: [RedisModule, ...(streamStore === undefined ? [] : [streamStore.module])],
       providers: [
         StreamMemory,
-        {
-          provide: StreamStore,
-          inject: [StreamMemory, CONFIG, REDIS],
-          useFactory: (memory: StreamMemory, config: Config, redis: RedisConnection | undefined) =>
-            streamStore ?? defaultStore(memory, config, redis),
-        },
+        streamStore === undefined
+          ? { provide: StreamStore, inject: [StreamMemory, CONFIG, REDIS], useFactory: defaultStore }
+          : { provide: StreamStore, useExisting: streamStore.token },
       ],
       exports: [StreamMemory, StreamStore],
     };
@@ -38,7 +36,7 @@ export class DurableModule {
 async function defaultStore(
   memory: StreamMemory,
   { streamRetentionMs }: Config,
-  redis: RedisConnection | undefined,
+  redis?: RedisConnection,
 ): Promise<StreamStore> {
   if (redis === undefined) return new MemoryStreamStore(memory, streamRetentionMs);
   const { RedisStreamStore } = await import('./store/redis/redis-stream-store.js');

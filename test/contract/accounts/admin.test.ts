@@ -134,7 +134,7 @@ describe('the admin command', () => {
 
   it.each([
     ['no command', [], 'Usage'],
-    ['an unknown command', ['account', 'delete'], 'There is no command "account delete"'],
+    ['an unknown command', ['account', 'rename'], 'There is no command "account rename"'],
     ['a missing option', ['account', 'create', ...someone], '--password'],
     ['a missing email', ['account', 'create', '--password', PASSWORD], '--email'],
     ['two passwords', ['account', 'create', ...someone, '--password', 'x', '--password-stdin'], 'either'],

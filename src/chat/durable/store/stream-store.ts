@@ -59,7 +59,7 @@ export interface StoreCounts {
 /**
  * Keeps durable streams. The class is the injection token.
  *
- * @example AppModule.register({ streamStore: new OurStreamStore() })
+ * @example @ChatPlugin({ name: 'ours', compatibility: '^1', streamStore: OurStreamStore })
  */
 export abstract class StreamStore {
   /** Whether other replicas can serve the streams. Readers of a replica that stops are then sent to the others. */

@@ -1,4 +1,4 @@
-import { ERRORS, ServiceError, type ErrorCode } from '../../../../common/service-error.js';
+import { ERRORS, isDefinedCode, ServiceError, type ErrorCode } from '../../../../common/service-error.js';
 import { CLAIM_RELEASED, type Ending, type StreamLog } from '../../log/stream-log.js';
 import type { StreamCipher } from './stream-cipher.js';
 
@@ -84,5 +84,7 @@ function failureOf(cipher: StreamCipher, sealed: Buffer): Error {
   if (json === undefined) return CLAIM_RELEASED;
   const { code, message, ...options } = JSON.parse(json.toString()) as { code: string; message: string };
   // A replica of a later version may know more codes.
-  return code in ERRORS ? new ServiceError(code as ErrorCode, message, options) : CLAIM_RELEASED;
+  return code in ERRORS || isDefinedCode(code as ErrorCode)
+    ? new ServiceError(code as ErrorCode, message, options)
+    : CLAIM_RELEASED;
 }

@@ -1,0 +1,127 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { MoreThan, Repository } from 'typeorm';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { ServiceError } from '../../common/service-error.js';
+import { AtomicStatements, type Row, type Statement } from '../../database/queries/atomic-statements.js';
+import { orUnavailable } from '../../database/queries/query-failure.js';
+import { ApiKeyVerifier } from '../api-keys/api-key-verifier.js';
+import { RevocationWatch } from '../api-keys/revocation-watch.js';
+import { SessionsService } from '../sessions/sessions.service.js';
+import { Account } from './account.entity.js';
+import { AccountsService } from './accounts.service.js';
+import { normalizeEmail } from './email.js';
+
+/** A disabled account cannot sign in, and its keys are refused. */
+export type AccountState = 'active' | 'disabled' | 'deleted';
+
+export interface AccountWithState {
+  readonly account: Account;
+  readonly state: AccountState;
+}
+
+const ACCOUNTS_PER_PAGE = 500;
+
+/** Disables, enables, deletes and lists accounts, for the operator. */
+@Injectable()
+export class AccountStates {
+  constructor(
+    @InjectRepository(Account) private readonly repository: Repository<Account>,
+    private readonly accounts: AccountsService,
+    private readonly database: AtomicStatements,
+    private readonly sessions: SessionsService,
+    private readonly verifier: ApiKeyVerifier,
+    private readonly revocations: RevocationWatch,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /**
+   * Disables an account: ends its sessions and open streams, and refuses its keys until the account is enabled. Takes effect
+   * on every replica within two seconds. Disabling a disabled account again changes nothing.
+   *
+   * @throws {ServiceError} `not_found` for an unknown account.
+   */
+  async disable(email: string): Promise<AccountWithState> {
+    const account = await this.find(email);
+    const { id } = account;
+    const now = new Date(this.now()).toISOString();
+    await this.end(id, [
+      statement('UPDATE accounts SET disabled_at = COALESCE(disabled_at, :now) WHERE id = :id RETURNING id', {
+        id,
+        now,
+      }),
+    ]);
+    return { account, state: 'disabled' };
+  }
+
+  /**
+   * Enables a disabled account. Its keys are accepted again, except keys that were revoked or have expired. Its sessions
+   * stay ended.
+   *
+   * @throws {ServiceError} `not_found` for an unknown account.
+   */
+  async enable(email: string): Promise<AccountWithState> {
+    const account = await this.find(email);
+    await orUnavailable(this.repository.update({ id: account.id }, { disabledAt: null }));
+    return { account, state: 'active' };
+  }
+
+  /**
+   * Deletes an account with its keys and sessions, and ends its open streams on every replica within two seconds. The usage
+   * records keep the id of the account, and not its address.
+   *
+   * @throws {ServiceError} `not_found` for an unknown account.
+   */
+  async delete(email: string): Promise<AccountWithState> {
+    const account = await this.find(email);
+    const { id } = account;
+    await this.end(id, [
+      statement('DELETE FROM api_keys WHERE account_id = :id RETURNING id', { id }),
+      statement('DELETE FROM accounts WHERE id = :id RETURNING id', { id }),
+    ]);
+    return { account, state: 'deleted' };
+  }
+
+  /** Returns all accounts in pages, ordered by address. */
+  async *pages(): AsyncGenerator<readonly AccountWithState[], void> {
+    let last = '';
+    for (;;) {
+      const accounts = await orUnavailable(
+        this.repository.find({ where: { email: MoreThan(last) }, order: { email: 'ASC' }, take: ACCOUNTS_PER_PAGE }),
+      );
+      yield accounts.map((account) => ({ account, state: account.disabledAt === null ? 'active' : 'disabled' }));
+      last = accounts.at(-1)?.email ?? '';
+      if (accounts.length < ACCOUNTS_PER_PAGE) return;
+    }
+  }
+
+  private async find(email: string): Promise<Account> {
+    const account = await this.accounts.findByEmail(email);
+    if (account === undefined) throw new ServiceError('not_found', `There is no account "${normalizeEmail(email)}".`);
+    return account;
+  }
+
+  /** Ends the sessions and refuses the keys in one step with `changes`. Other processes notice by themselves. */
+  private async end(id: string, changes: readonly Statement[]): Promise<void> {
+    const [keys = [], sessions = []] = await orUnavailable(
+      this.database.run({ table: 'accounts', id }, [
+        statement('SELECT id, hashed_key FROM api_keys WHERE account_id = :id AND revoked_at IS NULL', { id }),
+        statement('DELETE FROM sessions WHERE account_id = :id RETURNING id', { id }),
+        ...changes,
+      ]),
+    );
+    for (const session of sessions) this.sessions.forget(idOf(session));
+    for (const key of keys) {
+      this.verifier.forget(String(key['hashed_key']));
+      this.revocations.tell(idOf(key));
+    }
+  }
+}
+
+function statement(sql: string, parameters: Statement['parameters']): Statement {
+  return { sql, parameters };
+}
+
+function idOf(row: Row): string {
+  return String(row['id']);
+}

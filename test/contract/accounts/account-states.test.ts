@@ -1,0 +1,146 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch.js';
+import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
+import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { waitFor } from '../../support/wait-for.js';
+import { createKey, openAccountsApp, PASSWORD } from './accounts-app.js';
+import { admin } from './admin-process.js';
+
+describe.each(await testEngines())('the state of an account on $name', (engine) => {
+  let database: TestDatabase;
+  let app: INestApplicationContext;
+  let other: INestApplicationContext;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    app = await openAccountsApp(database.config);
+    other = await openAccountsApp(database.config);
+  });
+  afterAll(async () => {
+    await Promise.all([app.close(), other.close()]);
+    await database.drop();
+  });
+
+  const command = async (...words: string[]): Promise<unknown> => {
+    const { exitCode, stdout, stderr } = await admin(database, ...words);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    return JSON.parse(stdout);
+  };
+  const isAccepted = async (process: INestApplicationContext, key: string) =>
+    (await process.get(ApiKeyVerifier).verify(key)) !== undefined;
+  const signsIn = async (email: string) =>
+    (await app.get(AccountsService).verifyPassword(email, PASSWORD)) !== undefined;
+
+  /** An account with a key and a session, both in use in two processes. */
+  async function inUse(email: string) {
+    const { id: keyId, key } = await createKey(app, email);
+    const account = await app.get(AccountsService).findByEmail(email);
+    const { token, sessionId } = await app.get(SessionsService).create(account?.id ?? '');
+    const onEnded = vi.fn();
+    for (const process of [app, other]) {
+      expect(await isAccepted(process, key)).toBe(true);
+      expect(await process.get(SessionsService).verify(token)).toBeDefined();
+      process.get(RevocationWatch).watch(keyId, onEnded);
+      process.get(SessionWatch).watch(sessionId, onEnded);
+    }
+    const hasEnded = async () => {
+      const valid = await Promise.all(
+        [app, other].flatMap((process) => [isAccepted(process, key), process.get(SessionsService).verify(token)]),
+      );
+      return onEnded.mock.calls.length === 4 && valid.every((one) => one === false || one === undefined);
+    };
+    return { id: account?.id, keyId, key, token, hasEnded };
+  }
+
+  it.each(['disable', 'delete'])('ends keys, sessions and open streams everywhere on %s', async (what) => {
+    const email = `${what}@example.com`;
+    const { id, key, token, hasEnded } = await inUse(email);
+    const state = what === 'disable' ? 'disabled' : 'deleted';
+    expect(await command('account', what, '--email', email.toUpperCase())).toEqual({ id, email, state });
+    await waitFor(hasEnded, 'the keys and the session to end in both processes');
+    expect(await signsIn(email)).toBe(false);
+    expect(await isAccepted(await openAccountsAppOnce(), key)).toBe(false);
+    expect(await app.get(SessionsService).verify(token)).toBeUndefined();
+  });
+
+  it('ends everything of this process at once', async () => {
+    const email = 'here@example.com';
+    const { id: keyId, key } = await createKey(app, email);
+    const onEnded = vi.fn();
+    expect(await isAccepted(app, key)).toBe(true);
+    app.get(RevocationWatch).watch(keyId, onEnded);
+    await app.get(AccountStates).disable(email);
+    expect(onEnded).toHaveBeenCalledTimes(1);
+    expect(await isAccepted(app, key)).toBe(false);
+  });
+
+  it('accepts the keys again once it is enabled, also for new streams, and not the sessions', async () => {
+    const email = 'back@example.com';
+    const { id, keyId, key, token, hasEnded } = await inUse(email);
+    const revoked = await app.get(ApiKeysService).create(id ?? '', { name: 'revoked' });
+    await app.get(ApiKeysService).revoke(revoked.id);
+    await command('account', 'disable', '--email', email);
+    await command('account', 'disable', '--email', email);
+    await waitFor(hasEnded, 'everything to end');
+    const newKey = await admin(database, 'key', 'create', '--email', email, '--name', 'new');
+    expect(newKey).toMatchObject({ exitCode: 1, stderr: 'The account is disabled. Enable it first.\n' });
+
+    expect(await command('account', 'enable', '--email', email)).toEqual({ id, email, state: 'active' });
+    for (const process of [app, other]) {
+      await waitFor(() => isAccepted(process, key), 'the key to be accepted');
+      const onEnded = vi.fn();
+      const unwatch = process.get(RevocationWatch).watch(keyId, onEnded);
+      await Promise.resolve();
+      expect(onEnded).not.toHaveBeenCalled();
+      unwatch();
+      expect(await isAccepted(process, revoked.key)).toBe(false);
+      expect(await process.get(SessionsService).verify(token)).toBeUndefined();
+    }
+    expect(await signsIn(email)).toBe(true);
+  });
+
+  it('frees the address when it is deleted', async () => {
+    const email = 'again@example.com';
+    const { id } = await app.get(AccountsService).create({ email, password: PASSWORD });
+    await app.get(AccountStates).delete(email);
+    const next = await app.get(AccountsService).create({ email, password: PASSWORD });
+    expect(next.id).not.toBe(id);
+  });
+
+  it('is listed for all accounts, ordered by address', async () => {
+    const accounts = (await command('account', 'list')) as { email: string; state: string }[];
+    const of = (name: string) => accounts.find(({ email }) => email === name);
+    expect(of('back@example.com')).toEqual({
+      id: expect.any(String) as string,
+      email: 'back@example.com',
+      tier: 'free',
+      state: 'active',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+    });
+    expect(of('disable@example.com')?.state).toBe('disabled');
+    expect(of('delete@example.com')).toBeUndefined();
+    expect(accounts.map(({ email }) => email)).toEqual(accounts.map(({ email }) => email).sort());
+  });
+
+  it.each(['disable', 'enable', 'delete'])('is not there for %s of an unknown address', async (what) => {
+    const { exitCode, stderr } = await admin(database, 'account', what, '--email', 'nobody@example.com');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'There is no account "nobody@example.com".\n' });
+  });
+
+  /** A process that has seen nothing yet. */
+  async function openAccountsAppOnce(): Promise<INestApplicationContext> {
+    const fresh = await openAccountsApp(database.config);
+    started.push(fresh);
+    return fresh;
+  }
+  const started: INestApplicationContext[] = [];
+  afterAll(async () => {
+    await Promise.all(started.map((process) => process.close()));
+  });
+});
