@@ -26,8 +26,22 @@ const MAY_IMPORT = {
   health: ['config', 'http', 'database', 'auth', 'redis'],
   dashboard: ['config', 'http', 'accounts', 'auth', 'throttling', 'models', 'usage'],
   observability: ['config', 'database', 'http', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],
+  plugins: [
+    'config',
+    'http',
+    'database',
+    'accounts',
+    'auth',
+    'throttling',
+    'upstreams',
+    'models',
+    'usage',
+    'chat',
+    'dashboard',
+    'observability',
+  ],
   bootstrap: ['config', 'http', 'database', 'accounts', 'auth', 'chat', 'observability'],
-  'admin-commands': ['config', 'accounts', 'usage'],
+  'admin-commands': ['config', 'accounts', 'usage', 'plugins'],
   'terminal-chat': ['client'],
 };
 
@@ -35,11 +49,11 @@ const MAY_IMPORT = {
 const FILES_MAY_IMPORT = {
   'app.module.ts': [
     ...['config', 'http', 'auth', 'throttling', 'upstreams', 'models', 'usage', 'chat', 'health', 'dashboard'],
-    'observability',
+    ...['observability', 'accounts', 'plugins'],
   ],
   'index.ts': [
     ...['config', 'http', 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage', 'chat', 'bootstrap'],
-    'app.module.ts',
+    ...['dashboard', 'observability', 'plugins', 'admin-commands', 'app.module.ts'],
   ],
   'client.ts': ['client'],
   'main.ts': ['bootstrap', 'app.module.ts'],

@@ -1,4 +1,5 @@
+#!/usr/bin/env node
 import 'reflect-metadata';
-import { runCommand } from './admin-commands/run-command.js';
+import { runAdmin } from './admin-commands/run-admin.js';
 
-process.exitCode = await runCommand(process.argv.slice(2), process);
+await runAdmin();

@@ -1,13 +1,14 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
-import { AuthModule, type AuthOptions } from './auth/auth.module.js';
+import { AccountsModule } from './accounts/accounts.module.js';
+import { AuthModule } from './auth/auth.module.js';
 import { SameOriginGuard } from './auth/same-origin/same-origin.guard.js';
 import { AuthenticationGuard } from './auth/strategies/authentication.guard.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './common/common.module.js';
 import { ExtensionsModule } from './common/extensions/extensions.module.js';
 import type { Config } from './config/config.js';
-import { ConfigModule } from './config/config.module.js';
+import { ConfigModule, type AsyncConfig } from './config/config.module.js';
 import { DashboardModule } from './dashboard/dashboard.module.js';
 import { PageErrorFilter } from './dashboard/errors/page-error.filter.js';
 import { HealthModule } from './health/health.module.js';
@@ -18,63 +19,89 @@ import { HttpModule } from './http/http.module.js';
 import { RequestValidationPipe } from './http/request/request-validation.pipe.js';
 import { ModelsModule } from './models/models.module.js';
 import { ObservabilityModule } from './observability/observability.module.js';
-import { ThrottlingModule, type ThrottlingOptions } from './throttling/throttling.module.js';
+import { PluginSet, type Plugin } from './plugins/plugin-set.js';
+import { PluginsModule } from './plugins/plugins.module.js';
+import { ThrottlingModule } from './throttling/throttling.module.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
-import { UpstreamsModule, type UpstreamsOptions } from './upstreams/upstreams.module.js';
-import { LedgerTokensUsedModule } from './usage/reports/ledger-tokens-used.js';
-import { UsageModule, type UsageOptions } from './usage/usage.module.js';
+import { UpstreamsModule } from './upstreams/upstreams.module.js';
+import { LedgerTokensUsed, LedgerTokensUsedModule } from './usage/reports/ledger-tokens-used.js';
+import { UsageReportsModule } from './usage/reports/usage-reports.module.js';
+import { UsageModule } from './usage/usage.module.js';
 
-export interface AppOptions extends AuthOptions, ThrottlingOptions, UpstreamsOptions, UsageOptions {
+export interface AppOptions {
   /** The configuration. By default, it is loaded from the environment. */
   readonly config?: Config;
+  /** The plugins, in the order in which their extensions run. */
+  readonly plugins?: readonly Plugin[];
 }
 
+/** As {@link AppOptions}, with a configuration from a place that takes time to ask, such as a store of secrets. */
+export interface AsyncAppOptions extends AsyncConfig, Pick<AppOptions, 'plugins'> {}
+
+/** Makes the public services of the service injectable everywhere, so that a plugin need not know their modules. */
+@Global()
+@Module({
+  imports: [AccountsModule, ChatModule, ModelsModule, DashboardModule, UsageReportsModule],
+  exports: [AccountsModule, ChatModule, ModelsModule, DashboardModule, UsageReportsModule],
+})
+class PublicServicesModule {}
+
 /**
- * The whole service. A custom application imports this module in addition to its own modules.
+ * The whole service. A custom application imports this module, with its plugins.
  *
  * @example
  * ```ts
- * @Module({})
- * class OurModule {}
- *
- * await bootstrap(() => ({
- *   module: OurModule,
- *   imports: [AppModule.register({ protocols: [new AcmeProtocol()] }), BillingModule],
- * }));
+ * await bootstrap(() => AppModule.register({ plugins: [AcmePlugin, BillingPlugin] }));
  * ```
  */
 @Module({})
 export class AppModule {
-  static register({ config, ...options }: AppOptions = {}): DynamicModule {
-    return {
-      module: AppModule,
-      imports: [
-        CommonModule,
-        ExtensionsModule.register(),
-        BodyModule,
-        ConfigModule.forRoot(config),
-        HttpModule,
-        AuthModule.register(options),
-        UpstreamsModule.register(options),
-        UsageModule.register(options),
-        ThrottlingModule.register({ tokensUsed: LedgerTokensUsedModule, ...options }),
-        ChatModule,
-        ModelsModule,
-        HealthModule,
-        DashboardModule,
-        ObservabilityModule,
-      ],
-      providers: [
-        { provide: ServiceErrorFilter, useClass: PageErrorFilter },
-        { provide: APP_FILTER, useExisting: ServiceErrorFilter },
-        // The order matters. The guards identify the caller, check the origin of the request, count the request against the
-        // limits of the tier, and then refuse an invalid body. A guard that needs the body reads it, see RequestBodies.
-        { provide: APP_GUARD, useExisting: AuthenticationGuard },
-        { provide: APP_GUARD, useExisting: SameOriginGuard },
-        { provide: APP_GUARD, useExisting: TierThrottlerGuard },
-        { provide: APP_GUARD, useExisting: RequestBodyGuard },
-        { provide: APP_PIPE, useExisting: RequestValidationPipe },
-      ],
-    };
+  /** @throws {ConfigError} when the configuration or a plugin is invalid. */
+  static register({ config, plugins = [] }: AppOptions = {}): DynamicModule {
+    return serviceOf(ConfigModule.forRoot(config), new PluginSet(plugins));
   }
+
+  /** @throws {ConfigError} when a plugin is invalid. */
+  static registerAsync({ plugins = [], ...config }: AsyncAppOptions): DynamicModule {
+    return serviceOf(ConfigModule.forRootAsync(config), new PluginSet(plugins));
+  }
+}
+
+function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
+  return {
+    module: AppModule,
+    imports: [
+      CommonModule,
+      ExtensionsModule.register(plugins.extensions),
+      BodyModule,
+      config,
+      PluginsModule.register(plugins.schemas),
+      HttpModule,
+      AuthModule,
+      UpstreamsModule,
+      UsageModule.register({ usageStore: plugins.single('usageStore') }),
+      ThrottlingModule.register({
+        limitStore: plugins.single('limitStore'),
+        tokensUsed: plugins.single('tokensUsed') ?? { module: LedgerTokensUsedModule, token: LedgerTokensUsed },
+      }),
+      ChatModule,
+      ModelsModule,
+      HealthModule,
+      DashboardModule,
+      PublicServicesModule,
+      ObservabilityModule,
+      ...plugins.modules,
+    ],
+    providers: [
+      { provide: ServiceErrorFilter, useClass: PageErrorFilter },
+      { provide: APP_FILTER, useExisting: ServiceErrorFilter },
+      // The order matters. The guards identify the caller, check the origin of the request, count the request against the
+      // limits of the tier, and then refuse an invalid body. A guard that needs the body reads it, see RequestBodies.
+      { provide: APP_GUARD, useExisting: AuthenticationGuard },
+      { provide: APP_GUARD, useExisting: SameOriginGuard },
+      { provide: APP_GUARD, useExisting: TierThrottlerGuard },
+      { provide: APP_GUARD, useExisting: RequestBodyGuard },
+      { provide: APP_PIPE, useExisting: RequestValidationPipe },
+    ],
+  };
 }

@@ -1,21 +1,26 @@
 // The public API of the package, for custom applications that extend the service.
 import 'reflect-metadata';
 
-export { AppModule, type AppOptions } from './app.module.js';
+export { AppModule, type AppOptions, type AsyncAppOptions } from './app.module.js';
 export { bootstrap } from './bootstrap/bootstrap.js';
 export { createService } from './bootstrap/service.js';
+export { ChatPlugin } from './plugins/chat-plugin.decorator.js';
+export type { PluginDescription } from './plugins/plugin-description.js';
+export { PLUGIN_CONFIG } from './plugins/plugin-configs.js';
+export type { Plugin } from './plugins/plugin-set.js';
+export type { Extension } from './common/extensions/extension-point.js';
+export type { AdminCommand, AdminCommandType, AdminExtension, CommandLine } from './plugins/admin-command.js';
+export { runAdmin, type AdminOptions } from './admin-commands/run-admin.js';
 
-export { AccountsModule } from './accounts/accounts.module.js';
 export { AccountsService } from './accounts/accounts/accounts.service.js';
 export { ApiKeysService } from './accounts/api-keys/api-keys.service.js';
 export type { VerifiedSession } from './accounts/sessions/sessions.service.js';
 export { CurrentPrincipal } from './auth/principal/current-principal.decorator.js';
-export type { Credential, Principal } from './auth/principal/principal.js';
+export type { Credential, ExternalCredential, Principal } from './auth/principal/principal.js';
 export { CurrentSession } from './auth/session/request-session.js';
 export { SessionOnly } from './auth/session/session.guard.js';
-export type { StrategyType } from './auth/strategies/all-strategies.js';
+export type { SecurityScheme, StrategyType } from './auth/strategies/all-strategies.js';
 export { ChatRequest, ChatRequestMessage } from './chat/request/chat-request.dto.js';
-export { ChatModule } from './chat/chat.module.js';
 export { Caller, type ChatCaller } from './chat/chat-caller.js';
 export { ChatService, type Completion, type StreamOptions } from './chat/chat.service.js';
 export type { CompletionHook, HookContext } from './chat/hooks/completion-hook.js';
@@ -26,12 +31,17 @@ export { BodyValues } from './http/body/json/body-values.decorator.js';
 export { Form } from './http/body/form/form.decorator.js';
 export { OutsideApi } from './http/routing/outside-api.decorator.js';
 export { Public } from './http/routing/public.decorator.js';
+export { CLOCK, type Clock } from './common/clock.js';
+export { Histogram } from './common/counts/histogram.js';
+export { LabeledCounter } from './common/counts/labeled-counter.js';
+export { defineError, type DefinedError, type ErrorDefinition } from './common/define-error.js';
 export { ServiceError, type ErrorCode, type ErrorDetail, type ServiceErrorOptions } from './common/service-error.js';
 export { CONFIG, type Config, type ModelConfig, type TierConfig, type UpstreamConfig } from './config/config.js';
 export { ConfigError } from './config/config-error.js';
 export { loadConfig } from './config/load-config.js';
 export { ModelCatalog } from './models/model-catalog.js';
-export { ModelsModule } from './models/models.module.js';
+export type { ModelSource } from './models/model-source.js';
+export type { ModelDefinition } from './config/sources/config-file.js';
 export { LimitedByTier, type TokenUse } from './throttling/limited-by-tier.decorator.js';
 export { AdmissionLease } from './throttling/admission-lease.decorator.js';
 export type { RequestLease } from './throttling/request-lease.js';
@@ -85,6 +95,22 @@ export type { StreamOutcome } from './usage/record/stream-outcome.js';
 export type { TokenCount, UsageRecord } from './usage/record/usage-record.js';
 export { UnstorableData } from './usage/store/unstorable-data.js';
 export { UsageReports, type UsageRow } from './usage/reports/usage-reports.js';
+export type {
+  HistogramFamilySource,
+  MetricFamily,
+  MetricSample,
+  MetricsProvider,
+  SampledFamily,
+} from './observability/metrics/plugin-metrics.js';
+export type { NavigationEntry } from './dashboard/layout/navigation.js';
+export type { Page } from './dashboard/page.js';
+export { PageController } from './dashboard/page-controller.decorator.js';
+export { Pages } from './dashboard/pages.js';
+export { Checkbox } from './dashboard/forms/checkbox.js';
+export { Choice } from './dashboard/forms/choice.js';
+export { Field } from './dashboard/forms/field.js';
+export { problemsOf as formProblems, type FormProblems } from './dashboard/forms/field-problems.js';
+export { Done, FormFailure } from './dashboard/forms/notice.js';
 export type { UsageSink } from './usage/record/usage-sink.js';
 export { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage/store/usage-store.js';
 export type {

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import 'reflect-metadata';
 import { AppModule } from './app.module.js';
 import { bootstrap } from './bootstrap/bootstrap.js';

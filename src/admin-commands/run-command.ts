@@ -5,12 +5,16 @@ import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ServiceError } from '../common/service-error.js';
+import { ExtensionsModule } from '../common/extensions/extensions.module.js';
 import { ConfigModule } from '../config/config.module.js';
 import { loadConfig } from '../config/load-config.js';
 import type { Variables } from '../config/sources/interpolation.js';
+import { PluginSet, type Plugin } from '../plugins/plugin-set.js';
+import { PluginsModule } from '../plugins/plugins.module.js';
 import { UsageReportsModule } from '../usage/reports/usage-reports.module.js';
 import { ACCOUNT_COMMANDS, type Command } from './account-commands.js';
 import { Misuse } from './misuse.js';
+import { commandModule, commandsOf } from './plugin-commands.js';
 import { readPassword } from './password-input.js';
 import { USAGE_COMMANDS } from './usage-commands.js';
 
@@ -21,8 +25,6 @@ export interface CommandContext {
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean };
 }
-
-const COMMANDS: readonly Command[] = [...ACCOUNT_COMMANDS, ...USAGE_COMMANDS];
 
 /** Nest logs nothing, because `runCommand` reports each error in one line. */
 const QUIET = { logger: false, abortOnError: false } as const;
@@ -35,11 +37,17 @@ class AdminModule {}
  *
  * @returns the exit code. Error messages go to `stderr`.
  */
-export async function runCommand(words: readonly string[], context: CommandContext): Promise<number> {
+export async function runCommand(
+  words: readonly string[],
+  context: CommandContext,
+  plugins: readonly Plugin[] = [],
+): Promise<number> {
   try {
-    if (words.length === 0) throw new Misuse(usage());
-    if (words.includes('--help') || words.includes('-h')) context.stdout.write(usage());
-    else await run(words, context);
+    const set = new PluginSet(plugins);
+    const commands = [...ACCOUNT_COMMANDS, ...USAGE_COMMANDS, ...set.descriptions.flatMap(commandsOf)];
+    if (words.length === 0) throw new Misuse(usage(commands));
+    if (words.includes('--help') || words.includes('-h')) context.stdout.write(usage(commands));
+    else await run(words, context, commands, set);
     return 0;
   } catch (error) {
     context.stderr.write(`${messageOf(error).trimEnd()}\n`);
@@ -47,12 +55,28 @@ export async function runCommand(words: readonly string[], context: CommandConte
   }
 }
 
-async function run(words: readonly string[], context: CommandContext): Promise<void> {
-  const command = commandOf(words);
-  const options = await optionsOf(command, words.slice(command.name.split(' ').length), context);
+async function run(
+  words: readonly string[],
+  context: CommandContext,
+  commands: readonly Command[],
+  plugins: PluginSet,
+): Promise<void> {
+  const command = commandOf(words, commands);
+  const options = await optionsOf(command, words.slice(command.name.split(' ').length), context, commands);
   const config = ConfigModule.forRoot(loadConfig(context.env));
   const app = await NestFactory.createApplicationContext(
-    { module: AdminModule, imports: [config, AccountsModule, UsageReportsModule] },
+    {
+      module: AdminModule,
+      imports: [
+        config,
+        ExtensionsModule.register({ tokens: new Map(), values: plugins.values }),
+        AccountsModule,
+        UsageReportsModule,
+        // Without plugins, their configuration is none of this program's business.
+        ...(plugins.descriptions.length === 0 ? [] : [PluginsModule.register(plugins.schemas)]),
+        ...plugins.descriptions.map(commandModule),
+      ],
+    },
     QUIET,
   );
   try {
@@ -74,9 +98,10 @@ function isPieces(result: unknown): result is AsyncIterable<string> {
   return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
 }
 
-function commandOf(words: readonly string[]): Command {
-  const command = COMMANDS.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
-  if (command === undefined) throw new Misuse(`There is no command "${words.slice(0, 2).join(' ')}".\n${usage()}`);
+function commandOf(words: readonly string[], commands: readonly Command[]): Command {
+  const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
+  if (command === undefined)
+    throw new Misuse(`There is no command "${words.slice(0, 2).join(' ')}".\n${usage(commands)}`);
   return command;
 }
 
@@ -84,12 +109,14 @@ async function optionsOf(
   { required, optional, flags = [], setsPassword = false }: Command,
   words: string[],
   context: CommandContext,
+  commands: readonly Command[],
 ) {
   const names = [...Object.keys(required), ...Object.keys(optional), ...(setsPassword ? ['password'] : [])];
   const switches = [...flags, ...(setsPassword ? ['password-stdin'] : [])];
   const { values } = parseArgs({ args: words, options: { ...typed(names, 'string'), ...typed(switches, 'boolean') } });
   const missing = Object.keys(required).filter((name) => values[name] === undefined);
-  if (missing.length > 0) throw new Misuse(`Missing: ${missing.map((name) => `--${name}`).join(', ')}.\n${usage()}`);
+  if (missing.length > 0)
+    throw new Misuse(`Missing: ${missing.map((name) => `--${name}`).join(', ')}.\n${usage(commands)}`);
   const { 'password-stdin': fromStdin, ...others } = values;
   const options = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)]));
   if (!setsPassword) return options;
@@ -103,8 +130,8 @@ function typed<T extends 'string' | 'boolean'>(names: readonly string[], type: T
   return Object.fromEntries(names.map((name) => [name, { type }]));
 }
 
-function usage(): string {
-  const lines = COMMANDS.map(({ name, required, optional, flags = [], setsPassword = false }) => {
+function usage(commands: readonly Command[]): string {
+  const lines = commands.map(({ name, required, optional, flags = [], setsPassword = false }) => {
     const needed = Object.entries(required).map(([option, value]) => `--${option} ${value}`);
     const allowed = Object.entries(optional).map(([option, value]) => `[--${option} ${value}]`);
     const switches = flags.map((flag) => `[--${flag}]`);

@@ -1,5 +1,4 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
-import type { Strategy } from 'passport';
+import { Global, Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { BodyParties } from '../http/body/body-parties.js';
 import { REDIS } from '../redis/redis.js';
@@ -17,13 +16,8 @@ import { SessionMiddleware } from './session/session.middleware.js';
 import { PasswordChange } from './sign-in/password-change.js';
 import { SignIn } from './sign-in/sign-in.js';
 import { SignInLimits } from './sign-in/sign-in-limits.js';
-import { STRATEGIES, type StrategyType } from './strategies/all-strategies.js';
-import { AuthenticationGuard, NAMED_STRATEGIES } from './strategies/authentication.guard.js';
-
-export interface AuthOptions {
-  /** Additional strategies of your own. They run after {@link STRATEGIES}. */
-  readonly strategies?: readonly StrategyType[];
-}
+import { STRATEGIES } from './strategies/all-strategies.js';
+import { AuthenticationGuard } from './strategies/authentication.guard.js';
 
 const services = [
   AuthenticationGuard,
@@ -37,42 +31,21 @@ const services = [
 
 /** Authenticates requests and signs users in. */
 @Global()
-@Module({})
-export class AuthModule {
-  static register({ strategies = [] }: AuthOptions = {}): DynamicModule {
-    const all = [...STRATEGIES, ...strategies];
-    return {
-      module: AuthModule,
-      imports: [AccountsModule, RedisModule],
-      providers: [
-        ...all,
-        {
-          provide: NAMED_STRATEGIES,
-          inject: [...all],
-          useFactory: (...strategies: Strategy[]) => byName(all, strategies),
-        },
-        {
-          provide: AttemptCounters,
-          inject: [REDIS],
-          useFactory: (redis: RedisConnection | undefined) =>
-            redis === undefined ? new InProcessAttemptCounters() : new RedisAttemptCounters(redis),
-        },
-        { provide: BodyParties, useClass: RequestBodyParties },
-        SignInLimits,
-        SessionStart,
-        ...services,
-      ],
-      exports: [...services, BodyParties],
-    };
-  }
-}
-
-function byName(types: readonly StrategyType[], strategies: readonly Strategy[]): Map<string, Strategy> {
-  const named = new Map<string, Strategy>();
-  types.forEach(({ strategyName }, index) => {
-    const strategy = strategies[index];
-    if (named.has(strategyName)) throw new Error(`Two authentication strategies have the name "${strategyName}".`);
-    if (strategy !== undefined) named.set(strategyName, strategy);
-  });
-  return named;
-}
+@Module({
+  imports: [AccountsModule, RedisModule],
+  providers: [
+    ...STRATEGIES,
+    {
+      provide: AttemptCounters,
+      inject: [REDIS],
+      useFactory: (redis: RedisConnection | undefined) =>
+        redis === undefined ? new InProcessAttemptCounters() : new RedisAttemptCounters(redis),
+    },
+    { provide: BodyParties, useClass: RequestBodyParties },
+    SignInLimits,
+    SessionStart,
+    ...services,
+  ],
+  exports: [...services, BodyParties],
+})
+export class AuthModule {}

@@ -4,12 +4,16 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
 import type { Server } from 'node:http';
+import { Extensions } from '../common/extensions/extensions.js';
+import { PLUGIN_STRATEGIES } from '../auth/strategies/all-strategies.js';
+import { describeStrategies } from '../auth/strategies/security-schemes.js';
 import { SessionMiddleware } from '../auth/session/session.middleware.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { isProbe } from '../http/connections/client-connection.js';
 import { ClientConnections } from '../http/connections/client-connections.js';
 import { serveConnections } from '../http/connections/serve-connections.js';
 import { ServiceErrorFilter } from '../http/errors/service-error.filter.js';
+import { DEFINED_ERRORS, describeErrors } from '../http/open-api/defined-errors.js';
 import { serveOpenApi } from '../http/open-api/serve-open-api.js';
 import { begin, notFound } from '../http/routing/outer-middleware.js';
 import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
@@ -66,7 +70,13 @@ export async function createService(
   // These routes come after the routes of the API, so that requests to the API do not have to check them.
   if (config.apiDocs === 'open') {
     app.use('/api/docs', helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } }));
-    serveOpenApi(app);
+    const extensions = app.get(Extensions, { strict: false });
+    serveOpenApi(app, [
+      (document) => {
+        describeErrors(document, extensions.values(DEFINED_ERRORS));
+        describeStrategies(document, extensions.values(PLUGIN_STRATEGIES));
+      },
+    ]);
   }
   app.use(notFound(app.get(ServiceErrorFilter)));
   return app;

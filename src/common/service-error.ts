@@ -31,6 +31,8 @@ export const ERRORS = {
   not_found: { status: 404, fault: 'caller' },
   model_not_found: { status: 404, fault: 'caller' },
   method_not_allowed: { status: 405, fault: 'caller' },
+  /** Only for a session: the page was made for another account than the one that is signed in now. */
+  account_mismatch: { status: 409, fault: 'caller' },
   payload_too_large: { status: 413, fault: 'caller' },
   unsupported_media_type: { status: 415, fault: 'caller' },
   rate_limit_exceeded: { status: 429, fault: 'caller' },
@@ -44,14 +46,38 @@ export const ERRORS = {
   upstream_timeout: { status: 504, fault: 'provider', mayWorkElsewhere: true },
 } as const satisfies Record<string, ErrorFacts>;
 
-export type ErrorCode = keyof typeof ERRORS;
+/** A code of a plugin, see `defineError`. */
+export type DefinedErrorCode = string & { readonly '~defined': true };
+export type BuiltInErrorCode = keyof typeof ERRORS;
+export type ErrorCode = BuiltInErrorCode | DefinedErrorCode;
+
+/** The facts about the codes of plugins. */
+const definedErrors = new Map<string, ErrorFacts>();
 
 /** The codes that occur only in a stream, after the headers. */
-export const STREAM_ONLY_CODES: readonly ErrorCode[] = ['content_filtered', 'key_revoked'];
+export const STREAM_ONLY_CODES: readonly BuiltInErrorCode[] = ['content_filtered', 'key_revoked'];
 
 /** Returns the facts about a code. */
 export function factsOf(code: ErrorCode): ErrorFacts {
-  return ERRORS[code];
+  return definedErrors.get(code) ?? ERRORS[code as BuiltInErrorCode];
+}
+
+/** Whether a plugin has defined the code. */
+export function isDefinedCode(code: ErrorCode): code is DefinedErrorCode {
+  return definedErrors.has(code);
+}
+
+/**
+ * Adds a code. For `defineError` only.
+ *
+ * @throws {Error} when the code exists with other facts.
+ */
+export function addErrorCode(code: string, facts: ErrorFacts): DefinedErrorCode {
+  const known = definedErrors.get(code);
+  const isSame = known === undefined || (known.status === facts.status && known.fault === facts.fault);
+  if (Object.hasOwn(ERRORS, code) || !isSame) throw new Error(`The error code ${code} exists already.`);
+  definedErrors.set(code, facts);
+  return code as DefinedErrorCode;
 }
 
 /** One invalid member of a request. `field` is its path, such as `messages.1.content`. */
@@ -94,7 +120,7 @@ export class ServiceError extends Error {
   ) {
     super(cutText(message, MESSAGE_LENGTH), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ServiceError';
-    this.status = options.status ?? ERRORS[code].status;
+    this.status = options.status ?? factsOf(code).status;
     this.details = options.details?.slice(0, MOST_DETAILS).map(cutDetail);
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers ?? {};

@@ -1,4 +1,11 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
+import {
+  Global,
+  Module,
+  type DynamicModule,
+  type FactoryProvider,
+  type ModuleMetadata,
+  type Provider,
+} from '@nestjs/common';
 import { CONFIG, type Config } from './config.js';
 import { heapLimitBytes, MOST_BODY_BYTES } from './limits/memory-limit.js';
 import { loadConfig } from './load-config.js';
@@ -9,19 +16,32 @@ import { loadConfig } from './load-config.js';
  */
 const SHARE_OF_BODIES = 0.25;
 
+/** Where the configuration comes from, if it is not loaded from the environment at once. */
+export interface AsyncConfig extends Pick<ModuleMetadata, 'imports'> {
+  /** The tokens of the arguments of `useFactory`, which `imports` provide. */
+  readonly inject?: FactoryProvider['inject'];
+  /** Returns the configuration, usually by `loadConfig` with variables from another source. */
+  useFactory(...injected: never[]): Config | Promise<Config>;
+}
+
 /** Provides every module with the {@link Config}, and with the limits that depend on the memory of the process. */
 @Global()
 @Module({})
 export class ConfigModule {
   /** @param config the configuration. By default, it is loaded from the environment. */
   static forRoot(config: Config = loadConfig()): DynamicModule {
-    return {
-      module: ConfigModule,
-      providers: [
-        { provide: CONFIG, useValue: config },
-        { provide: MOST_BODY_BYTES, useFactory: () => heapLimitBytes() * SHARE_OF_BODIES },
-      ],
-      exports: [CONFIG, MOST_BODY_BYTES],
-    };
+    return moduleOf({ provide: CONFIG, useValue: config });
   }
+
+  static forRootAsync({ imports = [], inject = [], useFactory }: AsyncConfig): DynamicModule {
+    return { ...moduleOf({ provide: CONFIG, inject, useFactory } as FactoryProvider), imports };
+  }
+}
+
+function moduleOf(config: Provider): DynamicModule {
+  return {
+    module: ConfigModule,
+    providers: [config, { provide: MOST_BODY_BYTES, useFactory: () => heapLimitBytes() * SHARE_OF_BODIES }],
+    exports: [CONFIG, MOST_BODY_BYTES],
+  };
 }

@@ -36,6 +36,8 @@ export interface Config {
   readonly defaultTier: TierConfig;
   /** The currency of all prices, as an ISO 4217 code. */
   readonly currency: string;
+  /** The configuration of the plugins by name, before the check by the plugins. */
+  readonly plugins: ReadonlyMap<string, unknown>;
 }
 
 /** What CONFIG_FILE names, but the service does not offer, because variables of the environment are unset. */

@@ -30,8 +30,20 @@ export function loadConfig(variables: Variables = process.env): Config {
     if (upstream !== undefined) upstreams.set(name, upstream);
   }
 
+  const plugins = new Map<string, unknown>();
+  for (const [name, entry] of Object.entries(file?.plugins ?? {})) {
+    const { value, missing } = interpolateAll(entry, variables);
+    problems.push(...missing.map((variable) => `${shownAs}.plugins.${name}: the variable ${variable} is unset`));
+    plugins.set(name, value);
+  }
+
   if (environment === undefined || file === undefined || problems.length > 0) throw new ConfigError(problems);
-  return { ...fromEnvironment(environment), catalogName: shownAs, ...fromFile(file, upstreams, variables, unset) };
+  return {
+    ...fromEnvironment(environment),
+    catalogName: shownAs,
+    ...fromFile(file, upstreams, variables, unset),
+    plugins,
+  };
 }
 
 function fromEnvironment(environment: Environment) {

@@ -7,10 +7,12 @@ import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { KeyList } from './api-keys/key-list.js';
 import { KeyRevocationController } from './api-keys/key-revocation.controller.js';
 import { KeyRotationController } from './api-keys/key-rotation.controller.js';
+import { PluginAssets } from './assets/plugin-assets.js';
 import { AssetsController } from './assets/assets.controller.js';
 import { HomeController } from './home.controller.js';
 import { Pages } from './pages.js';
 import { PlaygroundController } from './playground/playground.controller.js';
+import { SecureTransport } from './sign-in/secure-transport.js';
 import { SignInController } from './sign-in/sign-in.controller.js';
 import { SignOutController } from './sign-in/sign-out.controller.js';
 import { SignUpController } from './sign-in/sign-up.controller.js';
@@ -32,7 +34,7 @@ import { UsagePageController } from './usage/usage-page.controller.js';
     PlaygroundController,
     UsagePageController,
   ],
-  providers: [Pages, KeyList],
+  providers: [Pages, PluginAssets, KeyList, SecureTransport],
   exports: [Pages],
 })
 export class DashboardModule {}

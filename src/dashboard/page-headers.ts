@@ -10,11 +10,10 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** The response headers of every page. */
-export const PAGE_HEADERS = {
+/** The headers of every answer of a page. */
+export const SECURITY_HEADERS = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-  'Content-Type': 'text/html; charset=utf-8',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
@@ -23,6 +22,9 @@ export const PAGE_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
 } as const;
+
+/** The response headers of every page. */
+export const PAGE_HEADERS = { ...SECURITY_HEADERS, 'Content-Type': 'text/html; charset=utf-8' } as const;
 
 /** An additional header of pages served over TLS. Browsers ignore it without TLS, so http://localhost keeps working. */
 export const HTTPS_ONLY = { 'Strict-Transport-Security': 'max-age=31536000' } as const;

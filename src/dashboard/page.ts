@@ -8,9 +8,9 @@ export interface Page {
   /** The content of `<main>`: one `<h1>` and the content below it. */
   readonly content: ComponentChildren;
   readonly place?: Place;
-  /** An ES module in the folder `static`, such as `playground/playground.js`. */
+  /** An ES module in the folder `static`, such as `playground/playground.js`, or an asset of a plugin: `<plugin>/<file>`. */
   readonly script?: string;
-  /** A stylesheet in the same folder, in addition to the stylesheet of all pages. */
+  /** A stylesheet of the same kind, in addition to the stylesheet of all pages. */
   readonly style?: string;
   /** `narrow` for a page with one short form, `wide` for a page that needs the full width. The default is in between. */
   readonly width?: 'narrow' | 'wide';

@@ -3,15 +3,23 @@ import type { Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import { isSecure } from '../auth/same-origin/public-origin.js';
 import type { ServiceError } from '../common/service-error.js';
+import { Extensions } from '../common/extensions/extensions.js';
 import { CONFIG, type Config } from '../config/config.js';
+import { assetPath } from './assets/assets.js';
+import { PluginAssets } from './assets/plugin-assets.js';
 import { Layout } from './layout/layout.js';
+import { NAVIGATION_ENTRIES } from './layout/navigation.js';
 import type { Page } from './page.js';
 import { HTTPS_ONLY, PAGE_HEADERS } from './page-headers.js';
 
 /** Sends pages, and redirects to pages. */
 @Injectable()
 export class Pages {
-  constructor(@Inject(CONFIG) private readonly config: Config) {}
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly extensions: Extensions,
+    private readonly assets: PluginAssets,
+  ) {}
 
   /** Whether visitors may create accounts themselves. */
   get signUp(): Config['signUp'] {
@@ -25,7 +33,13 @@ export class Pages {
    */
   send(response: Response, page: Page, status = 200): void {
     const { session } = response.req.context;
-    const layout = Layout({ page, account: session?.account, signUp: this.signUp });
+    const layout = Layout({
+      page,
+      account: session?.account,
+      signUp: this.signUp,
+      navigation: this.extensions.values(NAVIGATION_ENTRIES),
+      pathOf: (name) => this.assets.pathOf(name) ?? assetPath(name),
+    });
     const body = Buffer.from(`<!doctype html>${renderToString(layout)}`);
     response.writeHead(status, {
       ...PAGE_HEADERS,

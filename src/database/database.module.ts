@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { Extensions } from '../common/extensions/extensions.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { CredentialDatabase } from './credential-database.js';
 import { DatabaseClock } from './database-clock.js';
 import { DatabaseHealth } from './database-health.js';
 import { DatabasePresence, EmbeddedPresence } from './database-presence.js';
+import { MIGRATIONS, PLUGIN_MIGRATIONS } from './migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from './open-data-source.js';
 import { PostgresPresence } from './postgres/postgres-presence.js';
 import { AtomicStatements } from './queries/atomic-statements.js';
@@ -21,9 +23,10 @@ function presenceOf({ database }: Config): DatabasePresence {
 @Module({
   imports: [
     TypeOrmModule.forRootAsync({
-      inject: [CONFIG],
-      useFactory: ({ database }: Config) => ({
+      inject: [CONFIG, { token: Extensions, optional: true }],
+      useFactory: ({ database }: Config, extensions?: Extensions) => ({
         ...dataSourceOptions(database),
+        migrations: [...MIGRATIONS, ...(extensions?.values(PLUGIN_MIGRATIONS) ?? [])],
         autoLoadEntities: true,
         // The program that starts the service decides whether to try again.
         toRetry: () => false,

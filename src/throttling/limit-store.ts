@@ -62,7 +62,7 @@ export type Admission = { readonly admitted: true; readonly lease: Lease; readon
  *
  * A store checks and counts all limits together. A request that one limit refuses uses nothing of the other limits.
  *
- * @example AppModule.register({ limitStore: new OurLimitStore() })
+ * @example @ChatPlugin({ name: 'ours', compatibility: '^1', limitStore: OurLimitStore })
  */
 export abstract class LimitStore {
   abstract admit(request: AdmissionRequest): Promise<Admission>;

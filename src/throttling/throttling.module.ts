@@ -1,4 +1,5 @@
-import { Global, Module, type DynamicModule, type Type } from '@nestjs/common';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import type { ProvidedExtension } from '../common/extensions/extension-point.js';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
@@ -8,41 +9,42 @@ import { LimitStore } from './limit-store.js';
 import { StreamPlaces } from './process-load/stream-places.js';
 import { RedisLimitStore } from './redis/redis-limit-store.js';
 import { TierThrottlerGuard } from './tier-throttler.guard.js';
-import { NoTokensUsed, TokensUsed } from './tokens/tokens-used.js';
+import { TokensUsed } from './tokens/tokens-used.js';
 
 export interface ThrottlingOptions {
   /** Counts the use of limits. By default, the store counts in Redis if REDIS_URL is set, otherwise in this process. */
-  readonly limitStore?: LimitStore;
-  /** A module that exports {@link TokensUsed}. By default, tokens that were used before a counter began count as 0. */
-  readonly tokensUsed?: Type | DynamicModule;
+  readonly limitStore?: ProvidedExtension | undefined;
+  /** Provides {@link TokensUsed}: the tokens that were used before a counter began. */
+  readonly tokensUsed: ProvidedExtension;
 }
 
 /** Limits each account to what its tier allows. */
 @Global()
 @Module({})
 export class ThrottlingModule {
-  static register({ limitStore, tokensUsed }: ThrottlingOptions = {}): DynamicModule {
+  static register({ limitStore, tokensUsed }: ThrottlingOptions): DynamicModule {
     return {
       module: ThrottlingModule,
-      imports: [RedisModule, ...(tokensUsed === undefined ? [] : [tokensUsed])],
+      imports: [RedisModule, tokensUsed.module, ...(limitStore === undefined ? [] : [limitStore.module])],
       providers: [
         TierThrottlerGuard,
         StreamPlaces,
         LimitFallback,
-        ...(tokensUsed === undefined ? [{ provide: TokensUsed, useClass: NoTokensUsed }] : []),
-        {
-          provide: LimitStore,
-          inject: [TokensUsed, LimitFallback, REDIS],
-          useFactory: (used: TokensUsed, fallback: LimitFallback, redis: RedisConnection | undefined) =>
-            limitStore ?? defaultStore(used, fallback, redis),
-        },
+        { provide: TokensUsed, useExisting: tokensUsed.token },
+        limitStore === undefined
+          ? {
+              provide: LimitStore,
+              inject: [TokensUsed, LimitFallback, REDIS],
+              useFactory: defaultStore,
+            }
+          : { provide: LimitStore, useExisting: limitStore.token },
       ],
-      exports: [TierThrottlerGuard, LimitStore, LimitFallback, StreamPlaces],
+      exports: [TierThrottlerGuard, LimitStore, LimitFallback, StreamPlaces, TokensUsed],
     };
   }
 }
 
-function defaultStore(tokensUsed: TokensUsed, fallback: LimitFallback, redis: RedisConnection | undefined): LimitStore {
+function defaultStore(tokensUsed: TokensUsed, fallback: LimitFallback, redis?: RedisConnection): LimitStore {
   return redis === undefined
     ? new InProcessLimitStore({ tokensUsed })
     : new RedisLimitStore(redis, tokensUsed, fallback);

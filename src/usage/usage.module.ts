@@ -1,10 +1,10 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import type { ProvidedExtension } from '../common/extensions/extension-point.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { InterruptedStreams } from './ledger/interrupted-streams.js';
 import { RecordWriter } from './ledger/record-writer.js';
 import { UsageLedger } from './ledger/usage-ledger.js';
-import { USAGE_SINKS, type UsageSink } from './record/usage-sink.js';
 import { ReceiptGate } from './receipts/receipt-gate.js';
 import { ReceiptsController } from './receipts/receipts.controller.js';
 import { StreamReceipts } from './receipts/stream-receipts.js';
@@ -14,20 +14,23 @@ import { DatabaseUsageStore } from './store/database-usage-store.js';
 import { UsageStore } from './store/usage-store.js';
 
 export interface UsageOptions {
-  /** Sinks that receive each finished stream, in addition to the ledger. */
-  readonly usageSinks?: readonly UsageSink[];
   /** The store of the ledger. Default: the database of the service. Reports always read the database of the service. */
-  readonly usageStore?: UsageStore;
+  readonly usageStore?: ProvidedExtension | undefined;
 }
 
 /** Provides the ledger, with exactly one record for each admitted stream, and the reports and receipts from it. */
 @Global()
 @Module({})
 export class UsageModule {
-  static register({ usageSinks = [], usageStore }: UsageOptions = {}): DynamicModule {
+  static register({ usageStore }: UsageOptions = {}): DynamicModule {
     return {
       module: UsageModule,
-      imports: [DatabaseModule, AccountsModule, UsageReportsModule],
+      imports: [
+        DatabaseModule,
+        AccountsModule,
+        UsageReportsModule,
+        ...(usageStore === undefined ? [] : [usageStore.module]),
+      ],
       controllers: [UsageController, ReceiptsController],
       providers: [
         UsageLedger,
@@ -35,10 +38,9 @@ export class UsageModule {
         InterruptedStreams,
         StreamReceipts,
         ReceiptGate,
-        { provide: USAGE_SINKS, useValue: usageSinks },
         usageStore === undefined
           ? { provide: UsageStore, useClass: DatabaseUsageStore }
-          : { provide: UsageStore, useValue: usageStore },
+          : { provide: UsageStore, useExisting: usageStore.token },
       ],
       exports: [UsageLedger, UsageReportsModule],
     };

@@ -14,6 +14,7 @@ import {
   type OpeningBatch,
   type SetAsideRecord,
 } from '../../src/usage/store/usage-store.js';
+import { extensionsOf } from '../support/extensions.js';
 
 export type Step = 'open' | 'append' | 'close' | 'beat' | 'abandoned' | 'leave' | 'setAside';
 /** `before`: nothing has happened. `after`: it has happened, and its answer is lost. */
@@ -72,7 +73,7 @@ export class LedgerProcess {
     this.store = new BreakableStore(source);
     const writer = new RecordWriter(this.store);
     this.interrupted = new InterruptedStreams(this.store, writer);
-    this.ledger = new UsageLedger(this.store, writer, this.interrupted, [], Date.now);
+    this.ledger = new UsageLedger(this.store, writer, this.interrupted, extensionsOf(), Date.now);
   }
 
   /** Takes over what processes that are dead have left. */

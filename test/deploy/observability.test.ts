@@ -83,7 +83,7 @@ describe('deploy/observability', () => {
       return seen.some(({ name }) => name.startsWith('nodejs_gc_')) ? seen : undefined;
     }, 'word of the garbage');
     note(series);
-    const withRedis = new Metrics(besideRedis(stage.service.app.get(MetricsSources, { strict: false })));
+    const withRedis = new Metrics(besideRedis(stage.service.app.get(MetricsSources, { strict: false })), []);
     note(readMetrics(await withRedis.text()));
     withRedis.stop();
   });

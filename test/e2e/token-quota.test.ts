@@ -1,6 +1,5 @@
-import { Module } from '@nestjs/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ChatRequest, TokensUsed } from '../../src/index.js';
+import { ChatRequest, type TokensUsed } from '../../src/index.js';
 import { Gate } from '../support/gate.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
@@ -21,9 +20,6 @@ const ledger: TokensUsed = {
   },
 };
 
-@Module({ providers: [{ provide: TokensUsed, useValue: ledger }], exports: [TokensUsed] })
-class LedgerModule {}
-
 describe('the tokens of a day', () => {
   let stage: Stage;
 
@@ -33,7 +29,7 @@ describe('the tokens of a day', () => {
       capped: { tokens_per_day: LIMIT, max_tokens: 150 },
       counted: { tokens_per_day: LIMIT, requests_per_minute: 3 },
     };
-    stage = await setStage(1, { tiers, tokensUsed: LedgerModule });
+    stage = await setStage(1, { tiers, tokensUsed: ledger });
   });
   beforeEach(() => {
     stage.provider.calls.length = 0;

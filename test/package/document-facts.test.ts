@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { ERRORS, STREAM_ONLY_CODES, type ErrorCode } from '../../src/common/service-error.js';
+import { ERRORS, STREAM_ONLY_CODES, type BuiltInErrorCode } from '../../src/common/service-error.js';
 import { SHED_REASONS } from '../../src/common/shed-load.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { accountKeys } from '../../src/throttling/redis/account-keys.js';
@@ -41,7 +41,7 @@ describe('docs/http-api.md', () => {
       inCode(codes).map((code) => [code, Number(status)]),
     );
     const expected = Object.entries(ERRORS)
-      .filter(([code]) => !STREAM_ONLY_CODES.includes(code as ErrorCode))
+      .filter(([code]) => !STREAM_ONLY_CODES.includes(code as BuiltInErrorCode))
       .map(([code, { status }]) => [code, status]);
     expect(documented.sort()).toEqual(expected.sort());
     expect(inCode(document.text)).toEqual(expect.arrayContaining([...STREAM_ONLY_CODES]));

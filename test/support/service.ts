@@ -5,15 +5,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService, type CreatedApiKey } from '../../src/accounts/api-keys/api-keys.service.js';
-import { AppModule, type AppOptions } from '../../src/app.module.js';
+import { AppModule } from '../../src/app.module.js';
 import { createService } from '../../src/bootstrap/service.js';
 import type { Config } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
+import type { Plugin } from '../../src/plugins/plugin-set.js';
 import { configFile, routesTo, type Catalog } from './catalog.js';
+import { pluginWith, type TestExtensions } from './extensions.js';
 import { Leftovers, LeftoversOfService } from './leftovers.js';
 import { runningServices } from './running-services.js';
 
-export interface ServiceOptions extends Partial<Catalog>, Omit<AppOptions, 'config'> {
+export interface ServiceOptions extends Partial<Catalog>, TestExtensions {
+  readonly plugins?: readonly Plugin[];
   /** The tiers by name. The first tier is the default tier of accounts. By default there is one tier without limits. */
   readonly tiers?: Readonly<Record<string, object>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -49,14 +52,18 @@ export async function startService({
   tiers,
   env,
   modules = [],
-  ...options
+  plugins = [],
+  ...extensions
 }: ServiceOptions = {}): Promise<RunningService> {
   const none = routesTo(['http://127.0.0.1:9']);
   const catalog = { upstreams: upstreams ?? none.upstreams, models: models ?? none.models, currency };
   const config = configOf(configFile(catalog, tiers), env);
   const afterwards = new LeftoversOfService();
   const app = await createService(
-    { module: TeamModule, imports: [AppModule.register({ ...options, config }), ...modules] },
+    {
+      module: TeamModule,
+      imports: [AppModule.register({ config, plugins: [pluginWith(extensions), ...plugins] }), ...modules],
+    },
     false,
   );
   await app.listen(config.port, config.host).catch(async (error: unknown) => {

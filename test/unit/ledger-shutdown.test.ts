@@ -10,6 +10,7 @@ import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { UsageStore } from '../../src/usage/store/usage-store.js';
 import { Gate } from '../support/gate.js';
 import { waitFor } from '../support/wait-for.js';
+import { extensionsOf } from '../support/extensions.js';
 
 const PRINCIPAL = { accountId: 'ada', tier: { name: 'free' }, credential: { kind: 'external', id: 'x' } } as Principal;
 const MODEL = { id: 'acme/fast', contextLength: 1000 } as ModelConfig;
@@ -45,7 +46,7 @@ function opened() {
   const store = new GatedStore();
   const writer = new RecordWriter(store);
   const interrupted = new InterruptedStreams(store, writer);
-  const ledger = new UsageLedger(store, writer, interrupted, [], Date.now);
+  const ledger = new UsageLedger(store, writer, interrupted, extensionsOf(), Date.now);
   const stream = async (requestId: string) => {
     const entry = ledger.begin(requestId, PRINCIPAL, MODEL);
     await entry.kept;

@@ -24,11 +24,17 @@ export type Credential =
     }
   /** A browser that is signed in; the id is the hash of its token. */
   | { readonly kind: 'session'; readonly sessionId: string }
-  /**
-   * A credential of a custom strategy. Only that strategy knows when the credential ends, so this service does not end the
-   * streams that use it.
-   */
-  | { readonly kind: 'external'; readonly id: string };
+  | ExternalCredential;
+
+/** A credential of a plugin's strategy. */
+export interface ExternalCredential {
+  readonly kind: 'external';
+  readonly id: string;
+  /** When the credential expires. The service then ends the streams that use it. */
+  readonly expiresAt?: Date;
+  /** Aborts when the credential is revoked. The service then ends the streams that use it. */
+  readonly revoked?: AbortSignal;
+}
 
 /** The id of the session that makes the request, or `undefined` for another kind of credential. */
 export function sessionIdOf({ credential }: Principal): string | undefined {

@@ -1,4 +1,5 @@
 import type { Type } from '@nestjs/common';
+import { ExtensionPoint } from '../../common/extensions/extension-point.js';
 import type { Strategy } from 'passport';
 import { BearerStrategy } from './bearer.strategy.js';
 import { SessionStrategy } from './session.strategy.js';
@@ -10,7 +11,19 @@ import { SessionStrategy } from './session.strategy.js';
 export interface StrategyType extends Type<Strategy> {
   /** The name under which the strategy is registered with Passport, unique in the application. */
   readonly strategyName: string;
+  /** How to send the credential, for the answer to a request without one, such as `Or send a token of the gateway.` */
+  readonly hint?: string;
+  /** The security scheme of the strategy in the OpenAPI document. */
+  readonly securityScheme?: SecurityScheme;
 }
+
+/** A security scheme of OpenAPI 3.1. */
+export type SecurityScheme =
+  | { readonly type: 'http'; readonly scheme: string; readonly bearerFormat?: string; readonly description?: string }
+  | { readonly type: 'apiKey'; readonly in: 'header'; readonly name: string; readonly description?: string };
+
+/** The strategies of plugins. */
+export const PLUGIN_STRATEGIES = new ExtensionPoint<StrategyType>('strategies');
 
 /** Run in this order. The first strategy that knows the caller decides. A new strategy needs one file and one entry here. */
 export const STRATEGIES: readonly StrategyType[] = [BearerStrategy, SessionStrategy];

@@ -1,28 +1,39 @@
-import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { Injectable, type CanActivate, type ExecutionContext, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef, Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import passport, { type Strategy } from 'passport';
+import { Extensions } from '../../common/extensions/extensions.js';
 import { ServiceError } from '../../common/service-error.js';
 import { IS_PUBLIC } from '../../http/routing/public.decorator.js';
 import type { Principal } from '../principal/principal.js';
-import { CHALLENGE } from './challenge.js';
-
-/** Injection token of the application's strategies by name, in the order in which they run. */
-export const NAMED_STRATEGIES = Symbol('NAMED_STRATEGIES');
+import { PLUGIN_STRATEGIES, STRATEGIES, type StrategyType } from './all-strategies.js';
+import { CHALLENGE, INVALID_TOKEN_CHALLENGE } from './challenge.js';
 
 /** Global guard: accepts requests with a valid credential, and all requests to routes that are `@Public()`. */
 @Injectable()
-export class AuthenticationGuard implements CanActivate {
+export class AuthenticationGuard implements CanActivate, OnModuleInit {
   /** Not the default instance: all applications of the process share that one, and would replace each other's strategies. */
   private readonly passport = new passport.Passport();
-  private readonly names: string[];
+  private readonly names: string[] = [];
+  private hints = '';
 
   constructor(
     private readonly reflector: Reflector,
-    @Inject(NAMED_STRATEGIES) strategies: ReadonlyMap<string, Strategy>,
-  ) {
-    this.names = [...strategies.keys()];
-    for (const [name, strategy] of strategies) this.passport.use(name, strategy);
+    private readonly modules: ModuleRef,
+    private readonly extensions: Extensions,
+  ) {}
+
+  onModuleInit(): void {
+    for (const type of [...STRATEGIES, ...this.extensions.values(PLUGIN_STRATEGIES)]) {
+      this.add(type, this.modules.get<Strategy>(type, { strict: false }));
+    }
+  }
+
+  /** Adds a strategy, which runs after those that were added before. */
+  add({ strategyName, hint }: Pick<StrategyType, 'strategyName' | 'hint'>, strategy: Strategy): void {
+    this.passport.use(strategyName, strategy);
+    this.names.push(strategyName);
+    if (hint !== undefined) this.hints += ` ${hint}`;
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -40,24 +51,35 @@ export class AuthenticationGuard implements CanActivate {
   private authenticate(request: Request, response: Response): Promise<Principal> {
     return new Promise((resolve, reject) => {
       const decide = (error: unknown, principal?: Principal | false | null, challenges?: unknown): void => {
-        if (error)
-          reject(error instanceof Error ? error : new Error('An authentication strategy failed', { cause: error }));
+        if (error) reject(failureOf(error));
         else if (principal) resolve(principal);
-        else reject(refusal(challenges));
+        else reject(this.refusal(challenges));
       };
       const ask = this.passport.authenticate(this.names, { session: false }, decide) as Middleware;
       // A strategy that calls `pass` leads to `next` without an error: no principal was found.
       ask(request, response, decide);
     });
   }
+
+  private refusal(challenges: unknown): ServiceError {
+    const challenge = [challenges].flat().find((sent) => typeof sent === 'string') ?? CHALLENGE;
+    const message = challenge.includes('invalid_token')
+      ? 'The API key is unknown, expired or revoked.'
+      : `Send an API key as "Authorization: Bearer <API key>".${this.hints}`;
+    return unauthenticated(message, challenge);
+  }
 }
 
 type Middleware = (request: Request, response: Response, next: (error?: unknown) => void) => void;
 
-function refusal(challenges: unknown): ServiceError {
-  const challenge = [challenges].flat().find((sent) => typeof sent === 'string') ?? CHALLENGE;
-  const message = challenge.includes('invalid_token')
-    ? 'The API key is unknown, expired or revoked.'
-    : 'Send an API key as "Authorization: Bearer <API key>".';
+/** A strategy may refuse a credential in its own words. The answer then still has a challenge, as HTTP demands. */
+function failureOf(thrown: unknown): Error {
+  if (!(thrown instanceof Error)) return new Error('An authentication strategy failed', { cause: thrown });
+  const isRefusal = thrown instanceof ServiceError && thrown.code === 'unauthenticated';
+  if (!isRefusal || thrown.headers['WWW-Authenticate'] !== undefined) return thrown;
+  return unauthenticated(thrown.message, INVALID_TOKEN_CHALLENGE);
+}
+
+function unauthenticated(message: string, challenge: string): ServiceError {
   return new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': challenge } });
 }

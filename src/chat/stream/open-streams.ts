@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RevocationWatch } from '../../accounts/api-keys/revocation-watch.js';
 import { SessionWatch } from '../../accounts/sessions/session-watch.js';
-import type { Credential, Principal } from '../../auth/principal/principal.js';
+import type { Credential, ExternalCredential, Principal } from '../../auth/principal/principal.js';
 import { DrainState } from '../../common/drain-state.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
@@ -74,7 +74,7 @@ export class OpenStreams {
           onEnded('The session has ended.');
         });
       case 'external':
-        return () => undefined;
+        return watchExternal(credential, onEnded);
     }
   }
 
@@ -99,4 +99,28 @@ function shuttingDown(): ServiceError {
   return new ServiceError('shutting_down', 'This process is stopping. Try again.', {
     headers: { Connection: 'close' },
   });
+}
+
+/** The longest time of one timer of Node, in milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** @returns a function that ends the watch. */
+function watchExternal({ expiresAt, revoked }: ExternalCredential, onEnded: (message: string) => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const expire = (): void => {
+    const leftMs = (expiresAt?.getTime() ?? Infinity) - Date.now();
+    if (leftMs <= 0) onEnded('The credential has expired.');
+    else if (leftMs !== Infinity) timer = setTimeout(expire, Math.min(leftMs, LONGEST_TIMER_MS)).unref();
+  };
+  const revoke = (): void => {
+    onEnded('The credential was revoked.');
+  };
+  // Later than this call: the stream does not exist yet.
+  if (revoked?.aborted === true) timer = setTimeout(revoke).unref();
+  else timer = setTimeout(expire).unref();
+  revoked?.addEventListener('abort', revoke);
+  return () => {
+    clearTimeout(timer);
+    revoked?.removeEventListener('abort', revoke);
+  };
 }

@@ -1,4 +1,4 @@
-import type { FactoryProvider, Type } from '@nestjs/common';
+import type { DynamicModule, FactoryProvider, InjectionToken, Type } from '@nestjs/common';
 
 /** A kind of extension that plugins add, such as protocols or usage sinks. */
 export class ExtensionPoint<T extends object> {
@@ -14,3 +14,9 @@ export class ExtensionPoint<T extends object> {
  */
 export type Extension<T extends object> =
   Type<T> | (Pick<FactoryProvider<T>, 'inject'> & { useFactory(...injected: never[]): T | Promise<T> });
+
+/** An extension that replaces a part of the service, and the module that exports it. */
+export interface ProvidedExtension {
+  readonly module: Type | DynamicModule;
+  readonly token: InjectionToken;
+}

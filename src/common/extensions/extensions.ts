@@ -2,10 +2,18 @@ import { Inject, Injectable, type InjectionToken } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { ExtensionPoint } from './extension-point.js';
 
-/** The injection tokens of the extensions, by extension point, in their order. */
-export type ExtensionTokens = ReadonlyMap<ExtensionPoint<object>, readonly InjectionToken[]>;
+/** What the plugins add, in the order of the plugins. */
+export interface ExtensionSet {
+  /** The injection tokens of the extensions that Nest creates. */
+  readonly tokens: ReadonlyMap<ExtensionPoint<object>, readonly InjectionToken[]>;
+  /** The extensions that are plain values. */
+  readonly values: ReadonlyMap<ExtensionPoint<object>, readonly object[]>;
+}
 
-export const EXTENSION_TOKENS = Symbol('EXTENSION_TOKENS');
+export const EXTENSION_SET = Symbol('EXTENSION_SET');
+
+/** A service without plugins. */
+export const NO_EXTENSIONS: ExtensionSet = { tokens: new Map(), values: new Map() };
 
 /**
  * Finds the extensions of the plugins. They are looked up and not injected, so that an extension can use every service,
@@ -15,14 +23,19 @@ export const EXTENSION_TOKENS = Symbol('EXTENSION_TOKENS');
 export class Extensions {
   constructor(
     private readonly modules: ModuleRef,
-    @Inject(EXTENSION_TOKENS) private readonly tokens: ExtensionTokens,
+    @Inject(EXTENSION_SET) private readonly set: ExtensionSet,
   ) {}
 
   /**
-   * Returns the extensions of this kind, in the order of the plugins. Call this in `onModuleInit` or later, when Nest has
-   * created all objects.
+   * Returns the extensions of this kind that Nest creates. Call this in `onModuleInit` or later, when Nest has created all
+   * objects.
    */
   of<T extends object>(point: ExtensionPoint<T>): readonly T[] {
-    return (this.tokens.get(point) ?? []).map((token) => this.modules.get<T>(token, { strict: false }));
+    return (this.set.tokens.get(point) ?? []).map((token) => this.modules.get<T>(token, { strict: false }));
+  }
+
+  /** Returns the extensions of this kind that are plain values. */
+  values<T extends object>(point: ExtensionPoint<T>): readonly T[] {
+    return (this.set.values.get(point) ?? []) as readonly T[];
   }
 }

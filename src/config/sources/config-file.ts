@@ -184,6 +184,10 @@ export const ConfigFile = z
       .regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD')
       .default('USD')
       .meta({ description: 'The currency of all prices.', accepts: 'a currency code of three letters' }),
+    plugins: z.record(name, z.unknown()).default({}).meta({
+      description: 'The configuration of plugins, by name of the plugin. The plugins check it at start-up.',
+      accepts: 'an object for each plugin, as the plugin documents it',
+    }),
   })
   .check(({ value, issues }) => {
     const refuse = (path: (string | number)[], message: string) => {
@@ -201,6 +205,9 @@ export const ConfigFile = z
       });
     });
   });
+
+/** A model as CONFIG_FILE describes it. */
+export type ModelDefinition = z.input<typeof Model>;
 
 export type ConfigFile = z.infer<typeof ConfigFile>;
 export type UpstreamEntry = ConfigFile['upstreams'][string];

@@ -2,12 +2,17 @@ import { Get, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../common/service-error.js';
 import { Public } from '../../http/routing/public.decorator.js';
-import { PageController } from '../page-controller.decorator.js';
+import { ApiExcludeController } from '../../http/open-api/api-decorators.js';
+import { OutsideApi } from '../../http/routing/outside-api.decorator.js';
 import { ASSETS, ASSETS_VERSION } from './assets.js';
+import { PluginAssets } from './plugin-assets.js';
 
 /** Serves the files that pages use: stylesheets, scripts and icons. */
-@PageController('assets')
+@OutsideApi('assets')
+@ApiExcludeController()
 export class AssetsController {
+  constructor(private readonly ofPlugins: PluginAssets) {}
+
   @Get(':version/*path')
   @Public()
   show(
@@ -16,14 +21,15 @@ export class AssetsController {
     @Req() request: Request,
     @Res() response: Response,
   ): void {
-    const asset = ASSETS.get(path.join('/'));
-    if (asset === undefined) throw new ServiceError('not_found', 'This file does not exist.');
+    const found = this.find(version, path.join('/'));
+    if (found === undefined) throw new ServiceError('not_found', 'This file does not exist.');
+    const { asset, isCurrent } = found;
     const gzip = request.acceptsEncodings('gzip') === 'gzip';
     const body = gzip ? asset.gzipped : asset.bytes;
     response.writeHead(200, {
       // During a rollout, pages of the other release request files of that release. This replica then answers with
       // its own file, and browsers must not cache the answer.
-      'Cache-Control': version === ASSETS_VERSION ? 'public, max-age=31536000, immutable' : 'no-store',
+      'Cache-Control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-store',
       'Content-Type': asset.type,
       'Content-Length': body.length,
       ...(gzip ? { 'Content-Encoding': 'gzip' } : {}),
@@ -31,5 +37,10 @@ export class AssetsController {
       Vary: 'Accept-Encoding',
     });
     response.end(body);
+  }
+
+  private find(version: string, name: string) {
+    const asset = ASSETS.get(name);
+    return asset === undefined ? this.ofPlugins.find(version, name) : { asset, isCurrent: version === ASSETS_VERSION };
   }
 }

@@ -1,15 +1,17 @@
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { Config } from '../../config/config.js';
-import { NAVIGATION, type Place } from './navigation.js';
+import { NAVIGATION, type NavigationEntry, type Place } from './navigation.js';
 
 interface HeaderProps {
   readonly place: Place | undefined;
   readonly account: VerifiedSession['account'] | undefined;
   readonly signUp: Config['signUp'];
+  /** The entries of plugins. */
+  readonly navigation: readonly NavigationEntry[];
 }
 
 /** The header of a page: the name of the service, the navigation, and the account that is signed in. */
-export function Header({ place, account, signUp }: HeaderProps) {
+export function Header({ place, account, signUp, navigation }: HeaderProps) {
   return (
     <header class="page-header">
       <div class="container">
@@ -19,20 +21,29 @@ export function Header({ place, account, signUp }: HeaderProps) {
         {account === undefined ? (
           <VisitorLinks place={place} signUp={signUp} />
         ) : (
-          <AccountLinks place={place} account={account} />
+          <AccountLinks place={place} account={account} navigation={navigation} />
         )}
       </div>
     </header>
   );
 }
 
-function AccountLinks({ place, account }: { place: Place | undefined; account: VerifiedSession['account'] }) {
+interface AccountLinksProps extends Pick<HeaderProps, 'place' | 'navigation'> {
+  readonly account: VerifiedSession['account'];
+}
+
+function AccountLinks({ place, account, navigation }: AccountLinksProps) {
   return (
     <>
       <nav aria-label="Main">
         {NAVIGATION.map((entry) => (
           <a key={entry.place} href={entry.path} aria-current={entry.place === place ? 'page' : undefined}>
             {entry.label}
+          </a>
+        ))}
+        {navigation.map(({ label, path }) => (
+          <a key={path} href={path} aria-current={path === place ? 'page' : undefined}>
+            {label}
           </a>
         ))}
       </nav>

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.js';
 import { assetPath } from '../assets/assets.js';
 import type { Page } from '../page.js';
 import { Header } from './header.js';
+import type { NavigationEntry } from './navigation.js';
 
 export const SERVICE_NAME = 'Chat Streaming Service';
 
@@ -11,10 +12,14 @@ export interface LayoutProps {
   /** The account that is signed in. */
   readonly account: VerifiedSession['account'] | undefined;
   readonly signUp: Config['signUp'];
+  /** The entries of plugins. */
+  readonly navigation: readonly NavigationEntry[];
+  /** Returns the path of a file in `style` or `script`. */
+  pathOf(asset: string): string;
 }
 
 /** The HTML document around the content of a page. All pages share this layout. */
-export function Layout({ page, account, signUp }: LayoutProps) {
+export function Layout({ page, account, signUp, navigation, pathOf }: LayoutProps) {
   const { title, content, place, script, style, width } = page;
   return (
     <html lang="en">
@@ -26,14 +31,14 @@ export function Layout({ page, account, signUp }: LayoutProps) {
         <link rel="icon" type="image/svg+xml" href={assetPath('icon.svg')} />
         <link rel="stylesheet" href={assetPath('pico.css')} />
         <link rel="stylesheet" href={assetPath('app.css')} />
-        {style === undefined ? null : <link rel="stylesheet" href={assetPath(style)} />}
-        {script === undefined ? null : <script type="module" src={assetPath(script)} />}
+        {style === undefined ? null : <link rel="stylesheet" href={pathOf(style)} />}
+        {script === undefined ? null : <script type="module" src={pathOf(script)} />}
       </head>
       <body>
         <a class="skip-link" href="#content">
           Skip to content
         </a>
-        <Header place={place} account={account} signUp={signUp} />
+        <Header place={place} account={account} signUp={signUp} navigation={navigation} />
         <main id="content" class={`container ${width ?? ''}`} tabIndex={-1}>
           {content}
         </main>

@@ -1,3 +1,5 @@
+import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+
 /** The pages in the navigation of the header, in order. */
 export const NAVIGATION = [
   { place: 'api-keys', label: 'API keys', path: '/settings/api-keys' },
@@ -5,5 +7,19 @@ export const NAVIGATION = [
   { place: 'usage', label: 'Usage', path: '/usage' },
 ] as const;
 
-/** The part of the application that a page belongs to. The header marks this part as current. */
-export type Place = (typeof NAVIGATION)[number]['place'] | 'account' | 'sign-in' | 'sign-up';
+/** An entry of a plugin in the navigation. */
+export interface NavigationEntry {
+  /** The text of the link. */
+  readonly label: string;
+  /** The path of the page, such as `/prompts`. */
+  readonly path: string;
+}
+
+/** The entries of plugins, after those of the service. */
+export const NAVIGATION_ENTRIES = new ExtensionPoint<NavigationEntry>('navigation');
+
+/**
+ * The part of the application that a page belongs to. The header marks this part as current. A page of a plugin has the path
+ * of its entry.
+ */
+export type Place = (typeof NAVIGATION)[number]['place'] | 'account' | 'sign-in' | 'sign-up' | `/${string}`;

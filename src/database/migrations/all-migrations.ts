@@ -1,4 +1,6 @@
+import type { Type } from '@nestjs/common';
 import type { MigrationInterface } from 'typeorm';
+import { ExtensionPoint } from '../../common/extensions/extension-point.js';
 import { AddAccountState1765300001000 } from './add-account-state.js';
 import { AddTokenKinds1765300000000 } from './add-token-kinds.js';
 import { CreateAccountsAndApiKeys1760000000000 } from './create-accounts-and-api-keys.js';
@@ -24,3 +26,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   AddTokenKinds1765300000000,
   AddAccountState1765300001000,
 ];
+
+/** The migrations of plugins. */
+export const PLUGIN_MIGRATIONS = new ExtensionPoint<Type<MigrationInterface>>('migrations');

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import { ERRORS, STREAM_ONLY_CODES, type ErrorCode } from '../../common/service-error.js';
+import type { DefinedError } from '../../common/define-error.js';
+import { ERRORS, STREAM_ONLY_CODES, type BuiltInErrorCode, type ErrorCode } from '../../common/service-error.js';
 import type { ApiResponseOptions } from '@nestjs/swagger';
 import {
   ApiExtraModels,
@@ -10,7 +11,7 @@ import {
   schemaPath,
 } from './api-decorators.js';
 
-const CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => !STREAM_ONLY_CODES.includes(code));
+const CODES = (Object.keys(ERRORS) as BuiltInErrorCode[]).filter((code) => !STREAM_ONLY_CODES.includes(code));
 
 @ApiSchema({ name: 'ErrorDetail' })
 class ErrorDetailDto {
@@ -51,18 +52,31 @@ const HEADERS: Readonly<Record<number, ApiResponseOptions['headers']>> = {
   503: RETRY_AFTER,
 };
 
-/** Documents the error body for each status, with the error codes of that status. */
-export const ApiErrors = (...statuses: number[]): MethodDecorator =>
-  applyDecorators(
+/**
+ * Documents the error body for each status, with the error codes of that status.
+ *
+ * @param errors statuses of the service's own errors, and classes of `defineError`.
+ */
+export const ApiErrors = (...errors: readonly (number | DefinedError)[]): MethodDecorator => {
+  const texts = new Map<number, string[]>();
+  for (const error of errors) {
+    const status = typeof error === 'number' ? error : error.status;
+    texts.set(status, [...(texts.get(status) ?? []), ...textsOf(error)]);
+  }
+  return applyDecorators(
     ApiExtraModels(ErrorBodyDto, ErrorDto, ErrorDetailDto),
-    ...statuses.map((status) =>
+    ...[...texts].map(([status, codes]) =>
       ApiResponse({
         status,
-        description: CODES.filter((code) => ERRORS[code].status === status)
-          .map((code) => `\`${code}\``)
-          .join(', '),
+        description: codes.join(', '),
         content: { 'application/json': { schema: { $ref: schemaPath('ErrorBody') } } },
         headers: HEADERS[status] ?? {},
       }),
     ),
   );
+};
+
+function textsOf(error: number | DefinedError): string[] {
+  if (typeof error !== 'number') return [`\`${error.code}\`: ${error.description}`];
+  return CODES.filter((code) => ERRORS[code].status === error).map((code) => `\`${code}\``);
+}

@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { ExpressAdapter } from '@nestjs/platform-express/adapters/express-adapter.js';
 import { Router, type Express } from 'express';
 import { VERSION } from '../../common/version.js';
@@ -11,13 +12,18 @@ interface ApiDocuments {
   readonly pages: Router;
 }
 
+/** Adds to the document what no decorator knows. */
+export type DescribeApi = (document: OpenAPIObject) => void;
+
 /**
  * Serves the description of the API: `/api/docs` for people, `/api/openapi.json` for programs. The first request loads the
  * library and builds the document.
+ *
+ * @param additions are called in order when the document is built.
  */
-export function serveOpenApi(app: NestExpressApplication): void {
+export function serveOpenApi(app: NestExpressApplication, additions: readonly DescribeApi[] = []): void {
   let documents: Promise<ApiDocuments> | undefined;
-  const documentsOnce = (): Promise<ApiDocuments> => (documents ??= createDocuments(app));
+  const documentsOnce = (): Promise<ApiDocuments> => (documents ??= createDocuments(app, additions));
   const express: Express = app.getHttpAdapter().getInstance();
   express.get('/api/openapi.json', async (_, response) => {
     const { json } = await documentsOnce();
@@ -31,7 +37,7 @@ export function serveOpenApi(app: NestExpressApplication): void {
   });
 }
 
-async function createDocuments(app: INestApplication): Promise<ApiDocuments> {
+async function createDocuments(app: INestApplication, additions: readonly DescribeApi[]): Promise<ApiDocuments> {
   const swagger = await import('@nestjs/swagger');
   applyApiDecorators(swagger);
   const base = new swagger.DocumentBuilder()
@@ -42,6 +48,7 @@ async function createDocuments(app: INestApplication): Promise<ApiDocuments> {
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'An API key.' })
     .build();
   const document = swagger.SwaggerModule.createDocument(app, base);
+  for (const describe of additions) describe(document);
   const pages = Router();
   const adapter = new ExpressAdapter(pages);
   // The library adds its routes to an application. The routes of the service are complete by now: see `notFound`.

@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShut
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Extensions } from '../../common/extensions/extensions.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ConfigError } from '../../config/config-error.js';
 import { listenProblem } from '../../config/listen-problem.js';
@@ -11,6 +12,7 @@ import { beginContext } from '../../http/request/request-context.js';
 import { RequestWatch } from '../requests/request-watch.js';
 import type { Metrics } from './metrics.js';
 import { MetricsSources } from './metrics-sources.js';
+import { checkedFamilies, METRICS_PROVIDERS } from './plugin-metrics.js';
 
 const FAREWELL_MS = 1_000;
 
@@ -27,6 +29,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   constructor(
     private readonly sources: MetricsSources,
     private readonly watch: RequestWatch,
+    private readonly extensions: Extensions,
   ) {}
 
   /** The address of the server. `undefined`: the server does not listen. */
@@ -37,10 +40,11 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   /** @throws {ConfigError} when the server cannot listen. */
   async onApplicationBootstrap(): Promise<void> {
     const { config, ledger, gaps } = this.sources;
+    const ofPlugins = checkedFamilies(this.extensions.of(METRICS_PROVIDERS));
     if (config.metricsPort === undefined) return;
     // Import the library only when metrics are enabled.
     const { Metrics } = await import('./metrics.js');
-    const metrics = (this.metrics = new Metrics(this.sources));
+    const metrics = (this.metrics = new Metrics(this.sources, ofPlugins));
     this.watch.observe(metrics.requests);
     ledger.listen(metrics.streams);
     gaps.count();

@@ -1,11 +1,13 @@
 import { Registry } from 'prom-client';
 import { EventLoopDelay } from './event-loop-delay.js';
+import { registerPlugins } from './families/plugin-families.js';
 import { registerProcess } from './families/process-families.js';
 import { registerRequests } from './families/request-families.js';
 import { registerStores } from './families/store-families.js';
 import { registerStreams } from './families/stream-families.js';
 import { registerUpstreams } from './families/upstream-families.js';
 import type { MetricsSources } from './metrics-sources.js';
+import type { MetricFamily } from './plugin-metrics.js';
 import { RequestMetrics } from './request-metrics.js';
 import { StreamMetrics } from './stream-metrics.js';
 
@@ -20,7 +22,7 @@ export class Metrics {
   private readonly registry = new Registry();
   private readonly delay = new EventLoopDelay();
 
-  constructor(sources: MetricsSources) {
+  constructor(sources: MetricsSources, ofPlugins: readonly MetricFamily[]) {
     const { config, routes, gaps } = sources;
     this.contentType = this.registry.contentType;
     this.requests = new RequestMetrics(config.tiers.values());
@@ -30,6 +32,7 @@ export class Metrics {
     registerUpstreams(this.registry, this.streams, routes);
     registerStores(this.registry, sources);
     registerProcess(this.registry, sources, this.delay);
+    registerPlugins(this.registry, ofPlugins);
   }
 
   /** Returns all metrics in the text format of Prometheus. */

@@ -1,6 +1,6 @@
 /**
  * Returns the recorded number of tokens that an account has used. Called once per day and account, when the counters do not
- * have a value yet. The class is the injection token, see `ThrottlingOptions.tokensUsed`.
+ * have a value yet. The class is the injection token.
  */
 export abstract class TokensUsed {
   abstract since(accountId: string, from: Date): Promise<number>;

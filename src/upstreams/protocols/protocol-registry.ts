@@ -1,11 +1,14 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config, type UpstreamConfig } from '../../config/config.js';
 import { ConfigError } from '../../config/config-error.js';
-import type { OptionsIssue } from '../contract/options-schema.js';
+import { Extensions } from '../../common/extensions/extensions.js';
+import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import { checkedOptions } from '../contract/options-schema.js';
 import type { Protocol } from '../contract/protocol.js';
+import { PROTOCOLS } from './all-protocols.js';
 
-/** Injection token of all protocols: the built-in protocols and the protocols that a team registers. */
-export const REGISTERED_PROTOCOLS = Symbol('REGISTERED_PROTOCOLS');
+/** The protocols of plugins. One with the name of a built-in protocol replaces it. */
+export const PLUGIN_PROTOCOLS = new ExtensionPoint<Protocol>('protocols');
 
 /** An upstream with its protocol. The options of the upstream are checked. */
 export interface ConnectedUpstream {
@@ -16,14 +19,20 @@ export interface ConnectedUpstream {
 /**
  * Finds the protocol of an upstream. Checks at start-up that each configured protocol exists, and that the options of each
  * upstream fit its protocol.
- *
- * @throws {ConfigError} in the constructor, with every problem at once.
  */
 @Injectable()
-export class ProtocolRegistry {
+export class ProtocolRegistry implements OnModuleInit {
   private readonly byUpstream = new Map<string, ConnectedUpstream>();
 
-  constructor(@Inject(REGISTERED_PROTOCOLS) protocols: readonly Protocol[], @Inject(CONFIG) config: Config) {
+  constructor(
+    private readonly extensions: Extensions,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /** @throws {ConfigError} with every problem at once. */
+  onModuleInit(): void {
+    const { config } = this;
+    const protocols = [...PROTOCOLS, ...this.extensions.of(PLUGIN_PROTOCOLS)];
     const byName = new Map(protocols.map((protocol) => [protocol.name, protocol]));
     const problems: string[] = [];
     for (const upstream of config.upstreams.values()) {
@@ -35,7 +44,7 @@ export class ProtocolRegistry {
       }
       if (protocol.transport === 'http' && upstream.baseUrl === undefined)
         problems.push(`${path}.base_url: is missing`);
-      const { options, issues } = checkedOptions(protocol, upstream.options);
+      const { options, issues } = checkedOptions(protocol.options, upstream.options, `the protocol ${protocol.name}`);
       problems.push(...issues.map((issue) => `${path}.options${issue}`));
       this.byUpstream.set(upstream.name, { protocol, upstream: { ...upstream, options } });
     }
@@ -47,25 +56,4 @@ export class ProtocolRegistry {
     if (connected === undefined) throw new Error(`The upstream ${name} was not checked at start-up.`);
     return connected;
   }
-}
-
-interface CheckedOptions {
-  readonly options: unknown;
-  /** Each with the path inside the options, such as `.keep_alive: must be a string`. */
-  readonly issues: readonly string[];
-}
-
-function checkedOptions({ name, options: schema }: Protocol, given: unknown): CheckedOptions {
-  if (schema === undefined) {
-    return { options: given, issues: given === undefined ? [] : [`: the protocol ${name} has no options`] };
-  }
-  const result = schema['~standard'].validate(given ?? {});
-  if (result instanceof Promise) throw new Error(`The options schema of the protocol ${name} must be synchronous.`);
-  if (result.issues !== undefined) return { options: given, issues: result.issues.map(shown) };
-  return { options: result.value, issues: [] };
-}
-
-function shown({ path = [], message }: OptionsIssue): string {
-  const names = path.map((step) => String(typeof step === 'object' ? step.key : step));
-  return `${names.map((name) => `.${name}`).join('')}: ${message}`;
 }

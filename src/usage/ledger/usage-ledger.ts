@@ -1,6 +1,7 @@
-import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Principal } from '../../auth/principal/principal.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
+import { Extensions } from '../../common/extensions/extensions.js';
 import { cutText } from '../../common/text/cut-text.js';
 import type { ModelConfig } from '../../config/config.js';
 import { LedgerEntry } from '../record/ledger-entry.js';
@@ -26,9 +27,9 @@ const MAX_REASON_LENGTH = 200;
  * an answer.
  */
 @Injectable()
-export class UsageLedger implements BeforeApplicationShutdown {
+export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
   private readonly logger = new Logger(UsageLedger.name);
-  private readonly sinks: UsageSink[];
+  private readonly sinks: UsageSink[] = [];
   private readonly journal: OpeningJournal;
   private readonly queue = new RecordQueue<{ readonly record: UsageRecord; readonly opening: Opening }>();
   /** The number of records that were lost since the start, because the store was unavailable for too long. */
@@ -45,13 +46,16 @@ export class UsageLedger implements BeforeApplicationShutdown {
     store: UsageStore,
     private readonly writer: RecordWriter,
     private readonly interrupted: InterruptedStreams,
-    @Inject(USAGE_SINKS) sinks: readonly UsageSink[],
+    private readonly extensions: Extensions,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
-    this.sinks = [...sinks];
     this.journal = new OpeningJournal(store, () => {
       this.writeAfter(RETRY_AFTER_MS);
     });
+  }
+
+  onModuleInit(): void {
+    this.sinks.push(...this.extensions.of(USAGE_SINKS));
   }
 
   /** Adds a sink that is notified of each stream that ends from now on. */

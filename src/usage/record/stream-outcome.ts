@@ -1,4 +1,4 @@
-import { ServiceError } from '../../common/service-error.js';
+import { factsOf, isDefinedCode, ServiceError } from '../../common/service-error.js';
 import { CLIENT_GONE } from '../../upstreams/completion/completion-stream.js';
 
 export const STREAM_OUTCOMES = [
@@ -59,6 +59,7 @@ export function streamOutcomeOf(failure: unknown): StreamOutcome {
     case 'invalid_request':
       return 'rejected';
     default:
-      return 'failed';
+      // The service's own other codes never end a stream. A plugin's code may.
+      return isDefinedCode(failure.code) && factsOf(failure.code).fault === 'caller' ? 'rejected' : 'failed';
   }
 }

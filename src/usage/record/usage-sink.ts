@@ -1,9 +1,10 @@
+import { ExtensionPoint } from '../../common/extensions/extension-point.js';
 import type { UsageRecord } from './usage-record.js';
 
 /**
  * Receives the record of each finished stream, immediately and in the same process: for billing, audit or metrics, for
- * example. The ledger in the database is independent: it is written even if a sink fails. Register sinks with
- * `AppModule.register({ usageSinks: [...] })`.
+ * example. The ledger in the database is independent: it is written even if a sink fails. A sink that collects records
+ * sends the last ones in `onApplicationShutdown`, for which Nest waits: no stream ends after that.
  *
  * @example
  * ```ts
@@ -19,5 +20,5 @@ export interface UsageSink {
   record(record: UsageRecord): void | Promise<void>;
 }
 
-/** Injection token of all sinks. */
-export const USAGE_SINKS = Symbol('USAGE_SINKS');
+/** The sinks of plugins. */
+export const USAGE_SINKS = new ExtensionPoint<UsageSink>('usageSinks');

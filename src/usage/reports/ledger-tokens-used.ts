@@ -5,7 +5,7 @@ import { UsageReportsModule } from './usage-reports.module.js';
 
 /** Provides the used tokens from the ledger to the limits, when the limits have lost their own counters. */
 @Injectable()
-class LedgerTokensUsed extends TokensUsed {
+export class LedgerTokensUsed extends TokensUsed {
   constructor(private readonly reports: UsageReports) {
     super();
   }
@@ -17,7 +17,7 @@ class LedgerTokensUsed extends TokensUsed {
 
 @Module({
   imports: [UsageReportsModule],
-  providers: [{ provide: TokensUsed, useClass: LedgerTokensUsed }],
-  exports: [TokensUsed],
+  providers: [LedgerTokensUsed],
+  exports: [LedgerTokensUsed],
 })
 export class LedgerTokensUsedModule {}

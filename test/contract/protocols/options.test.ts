@@ -7,8 +7,8 @@ import { ConfigError } from '../../../src/config/config-error.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import type { OptionsSchema } from '../../../src/upstreams/contract/options-schema.js';
 import type { InProcessProtocol, Protocol } from '../../../src/upstreams/contract/protocol.js';
-import { PROTOCOLS } from '../../../src/upstreams/protocols/all-protocols.js';
-import { ProtocolRegistry } from '../../../src/upstreams/protocols/protocol-registry.js';
+import { PLUGIN_PROTOCOLS, ProtocolRegistry } from '../../../src/upstreams/protocols/protocol-registry.js';
+import { extensionsOf } from '../../support/extensions.js';
 import { configFile, routesTo } from '../../support/catalog.js';
 
 /** Registers the protocols for a CONFIG_FILE with these upstreams. */
@@ -22,7 +22,10 @@ function registry(
   const none = routesTo(['http://127.0.0.1:9']);
   try {
     writeFileSync(path, configFile({ ...none, upstreams: { ...none.upstreams, ...upstreams } }));
-    return new ProtocolRegistry([...PROTOCOLS, ...protocols], loadConfig({ ...env, CONFIG_FILE: path }));
+    const config = loadConfig({ ...env, CONFIG_FILE: path });
+    const opened = new ProtocolRegistry(extensionsOf(PLUGIN_PROTOCOLS, protocols), config);
+    opened.onModuleInit();
+    return opened;
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -38,7 +41,7 @@ function problemsOf(...args: Parameters<typeof registry>): readonly string[] {
   throw new Error('The options were accepted.');
 }
 
-const withOptions = (options?: OptionsSchema<unknown>): InProcessProtocol => ({
+const withOptions = (options?: OptionsSchema): InProcessProtocol => ({
   transport: 'in-process',
   name: 'team',
   ...(options && { options }),
@@ -74,7 +77,7 @@ describe('the options of an upstream', () => {
   });
 
   it('are refused with the path of a nested member, whatever the form of the path', () => {
-    const schema: OptionsSchema<unknown> = {
+    const schema: OptionsSchema = {
       '~standard': {
         version: 1,
         validate: () => ({ issues: [{ message: 'is not a region', path: ['regions', { key: 0 }, 'name'] }] }),

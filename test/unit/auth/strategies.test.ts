@@ -1,5 +1,5 @@
-import { Reflector } from '@nestjs/core';
-import type { ExecutionContext } from '@nestjs/common';
+import { Reflector, type ModuleRef } from '@nestjs/core';
+import type { ExecutionContext, Provider } from '@nestjs/common';
 import type { Request } from 'express';
 import { Strategy } from 'passport';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -11,12 +11,13 @@ import { InProcessAttemptCounters } from '../../../src/auth/attempts/in-process-
 import { RedisAttemptCounters } from '../../../src/auth/attempts/redis-attempt-counters.js';
 import { AttemptCounters } from '../../../src/auth/attempts/attempt-counters.js';
 import type { Principal } from '../../../src/auth/principal/principal.js';
-import { STRATEGIES, type StrategyType } from '../../../src/auth/strategies/all-strategies.js';
-import { AuthenticationGuard, NAMED_STRATEGIES } from '../../../src/auth/strategies/authentication.guard.js';
+import { PLUGIN_STRATEGIES } from '../../../src/auth/strategies/all-strategies.js';
+import { AuthenticationGuard } from '../../../src/auth/strategies/authentication.guard.js';
 import { BearerStrategy } from '../../../src/auth/strategies/bearer.strategy.js';
 import { SessionStrategy } from '../../../src/auth/strategies/session.strategy.js';
 import type { TierConfig } from '../../../src/config/config.js';
 import { Public } from '../../../src/http/routing/public.decorator.js';
+import { extensionsOf } from '../../support/extensions.js';
 
 const TIER = { name: 'free' } as TierConfig;
 const ADA: Principal = { accountId: 'ada', tier: TIER, credential: { kind: 'external', id: 'x' } };
@@ -68,9 +69,16 @@ function contextOf(request: Request, handler: keyof Routes = 'closed'): Executio
   } as unknown as ExecutionContext;
 }
 
+function newGuard(): AuthenticationGuard {
+  return new AuthenticationGuard(new Reflector(), {} as ModuleRef, extensionsOf());
+}
+
 function guardOf(...decisions: Decision[]): AuthenticationGuard {
-  const strategies = decisions.map((decide, index) => [`strategy ${index}`, new Decided(decide)] as const);
-  return new AuthenticationGuard(new Reflector(), new Map(strategies));
+  const guard = newGuard();
+  decisions.forEach((decide, index) => {
+    guard.add({ strategyName: `strategy ${index}` }, new Decided(decide));
+  });
+  return guard;
 }
 
 describe('the guard of authentication', () => {
@@ -185,8 +193,8 @@ describe('API keys', () => {
       },
     } as unknown as ApiKeyVerifier;
     const lastUsed = { touch: (keyId: string) => touched.push(keyId) } as unknown as LastUsedRecorder;
-    const strategies = new Map([[BearerStrategy.strategyName, new BearerStrategy(keys, lastUsed)]]);
-    guard = new AuthenticationGuard(new Reflector(), strategies);
+    guard = newGuard();
+    guard.add(BearerStrategy, new BearerStrategy(keys, lastUsed));
   });
 
   it('authenticate their account, and are noted as used', async () => {
@@ -225,10 +233,8 @@ describe('API keys', () => {
 });
 
 describe('sessions', () => {
-  const guard = new AuthenticationGuard(
-    new Reflector(),
-    new Map([[SessionStrategy.strategyName, new SessionStrategy()]]),
-  );
+  const guard = newGuard();
+  guard.add(SessionStrategy, new SessionStrategy());
 
   it('authenticate their account', async () => {
     const request = requestWith({}, { context: { session: SESSION } });
@@ -253,35 +259,40 @@ describe('sessions', () => {
 });
 
 describe('the module of authentication', () => {
-  class Team extends Strategy {
-    static readonly strategyName = 'team';
-  }
-  const factoryOf = (token: unknown, strategies?: readonly StrategyType[]) => {
-    const { providers = [] } = AuthModule.register(strategies && { strategies });
-    const provider = providers.find((one) => 'provide' in one && one.provide === token);
-    if (provider === undefined || !('useFactory' in provider)) throw new Error('There is no such factory.');
-    return provider as { inject: unknown[]; useFactory: (...injected: unknown[]) => unknown };
-  };
-
-  it('names its strategies in their order, those of a team last', () => {
-    const { inject, useFactory } = factoryOf(NAMED_STRATEGIES, [Team]);
-    expect(inject).toEqual([BearerStrategy, SessionStrategy, Team]);
-    const instances = ['bearer', 'session', 'team'];
-    expect([...(useFactory(...instances) as Map<string, unknown>)]).toEqual([
-      ['bearer', 'bearer'],
-      ['web-session', 'session'],
-      ['team', 'team'],
+  it('asks its own strategies first, then those of plugins in their order, and hints at all of them', async () => {
+    const asked: string[] = [];
+    const decided = (name: string) =>
+      new Decided((strategy) => {
+        asked.push(name);
+        strategy.fail();
+      });
+    class Team extends Strategy {
+      static readonly strategyName = 'team';
+      static readonly hint = 'Or send a token of the team.';
+    }
+    class Partner extends Strategy {
+      static readonly strategyName = 'partner';
+    }
+    const instances = new Map<unknown, Strategy>([
+      [BearerStrategy, decided('bearer')],
+      [SessionStrategy, decided('session')],
+      [Team, decided('team')],
+      [Partner, decided('partner')],
     ]);
-    expect(factoryOf(NAMED_STRATEGIES).inject).toEqual(STRATEGIES);
-  });
+    const modules = { get: (type: unknown) => instances.get(type) } as unknown as ModuleRef;
+    const guard = new AuthenticationGuard(new Reflector(), modules, extensionsOf(PLUGIN_STRATEGIES, [Team, Partner]));
+    guard.onModuleInit();
 
-  it('refuses two strategies of the same name', () => {
-    const { useFactory } = factoryOf(NAMED_STRATEGIES, [Team, Team]);
-    expect(() => useFactory(1, 2, 3, 4)).toThrow('Two authentication strategies have the name "team".');
+    await expect(guard.canActivate(contextOf(requestWith()))).rejects.toMatchObject({
+      message: `${SEND_A_KEY} Or send a token of the team.`,
+    });
+    expect(asked).toEqual(['bearer', 'session', 'team', 'partner']);
   });
 
   it('counts attempts in Redis where there is Redis', () => {
-    const { useFactory } = factoryOf(AttemptCounters);
+    const providers = Reflect.getMetadata('providers', AuthModule) as Provider[];
+    const provider = providers.find((one) => 'provide' in one && one.provide === AttemptCounters);
+    const { useFactory } = provider as { useFactory: (redis: unknown) => unknown };
     expect(useFactory(undefined)).toBeInstanceOf(InProcessAttemptCounters);
     expect(useFactory({ client: {} })).toBeInstanceOf(RedisAttemptCounters);
   });

@@ -8,10 +8,11 @@ import { RecordQueue } from '../../../src/usage/ledger/record-queue.js';
 import { RecordWriter } from '../../../src/usage/ledger/record-writer.js';
 import { UsageLedger } from '../../../src/usage/ledger/usage-ledger.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
-import type { UsageSink } from '../../../src/usage/record/usage-sink.js';
+import { USAGE_SINKS, type UsageSink } from '../../../src/usage/record/usage-sink.js';
 import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
 import { Gate } from '../../support/gate.js';
 import { ScriptedStore } from './scripted-store.js';
+import { extensionsOf } from '../../support/extensions.js';
 
 const PRINCIPAL = { accountId: 'ada', tier: { name: 'free' }, credential: { kind: 'external', id: 'x' } } as Principal;
 const MODEL = { id: 'acme/fast', contextLength: 1000 } as ModelConfig;
@@ -57,7 +58,8 @@ describe('the ledger', () => {
     store = new ScriptedStore();
     writer = new RecordWriter(store);
     interrupted = new InterruptedStreams(store, writer);
-    ledger = new UsageLedger(store, writer, interrupted, sinks, () => NOW);
+    ledger = new UsageLedger(store, writer, interrupted, extensionsOf(USAGE_SINKS, sinks), () => NOW);
+    ledger.onModuleInit();
   }
 
   const end = (requestId: string, usage: CallTrace['usage'] = {}): UsageRecord => {

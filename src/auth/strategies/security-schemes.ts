@@ -1,0 +1,15 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { operationsOf } from '../../http/open-api/defined-errors.js';
+import type { StrategyType } from './all-strategies.js';
+
+/** Adds the security schemes of plugins to the OpenAPI document, for every operation that needs a credential. */
+export function describeStrategies(document: OpenAPIObject, strategies: readonly StrategyType[]): void {
+  for (const { strategyName, securityScheme } of strategies) {
+    if (securityScheme === undefined) continue;
+    document.components = {
+      ...document.components,
+      securitySchemes: { ...document.components?.securitySchemes, [strategyName]: securityScheme },
+    };
+    for (const { security } of operationsOf(document)) security?.push({ [strategyName]: [] });
+  }
+}

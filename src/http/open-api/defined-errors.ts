@@ -1,0 +1,55 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { DefinedError } from '../../common/define-error.js';
+import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+
+/** The errors of plugins. */
+export const DEFINED_ERRORS = new ExtensionPoint<DefinedError>('errors');
+
+type Operation = NonNullable<OpenAPIObject['paths'][string]['post']>;
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+
+/**
+ * Adds the errors of plugins to the document: to the codes of error bodies, and to the operations whose answers can be
+ * refused by the hooks of plugins, which are those that stream.
+ */
+export function describeErrors(document: OpenAPIObject, errors: readonly DefinedError[]): void {
+  if (errors.length === 0) return;
+  const codes = codesIn(document);
+  codes?.push(...errors.map((error) => error.code));
+  for (const operation of operationsOf(document)) {
+    if (operation.responses['200'] !== undefined && streams(operation)) describe(operation, errors);
+  }
+}
+
+/** The codes of error bodies, in the schema of the document. */
+function codesIn({ components }: OpenAPIObject): unknown[] | undefined {
+  const report = components?.schemas?.['ErrorReport'] as { properties?: { code?: { enum?: unknown[] } } } | undefined;
+  return report?.properties?.code?.enum;
+}
+
+/** Every operation of the document. */
+export function* operationsOf(document: OpenAPIObject): Generator<Operation> {
+  for (const path of Object.values(document.paths)) {
+    for (const method of METHODS) {
+      const operation = path[method];
+      if (operation !== undefined) yield operation;
+    }
+  }
+}
+
+function streams({ responses }: Operation): boolean {
+  const answer = responses['200'];
+  return answer !== undefined && 'content' in answer && 'text/event-stream' in (answer.content ?? {});
+}
+
+function describe({ responses }: Operation, errors: readonly DefinedError[]): void {
+  for (const { code, status, description } of errors) {
+    const known = responses[String(status)];
+    const text = `\`${code}\`: ${description}`;
+    if (known !== undefined && 'description' in known) known.description = `${known.description}, ${text}`;
+    else responses[String(status)] = { description: text, content: ERROR_CONTENT };
+  }
+}
+
+const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } };

@@ -1,0 +1,34 @@
+import { PLUGIN_STRATEGIES } from '../auth/strategies/all-strategies.js';
+import { COMPLETION_HOOKS } from '../chat/hooks/completion-hook.js';
+import { DEFINED_ERRORS } from '../http/open-api/defined-errors.js';
+import type { ExtensionPoint } from '../common/extensions/extension-point.js';
+import { NAVIGATION_ENTRIES } from '../dashboard/layout/navigation.js';
+import { PLUGIN_MIGRATIONS } from '../database/migrations/all-migrations.js';
+import { MODEL_SOURCES } from '../models/model-source.js';
+import { METRICS_PROVIDERS } from '../observability/metrics/plugin-metrics.js';
+import { PLUGIN_PROTOCOLS } from '../upstreams/protocols/protocol-registry.js';
+import { USAGE_SINKS } from '../usage/record/usage-sink.js';
+import type { PluginDescription } from './plugin-description.js';
+
+type Member = keyof PluginDescription;
+
+/** The members of a description with lists of extensions that Nest creates. */
+export const CREATED_EXTENSIONS = new Map<Member, ExtensionPoint<object>>([
+  ['protocols', PLUGIN_PROTOCOLS],
+  ['strategies', PLUGIN_STRATEGIES],
+  ['completionHooks', COMPLETION_HOOKS],
+  ['usageSinks', USAGE_SINKS],
+  ['modelSources', MODEL_SOURCES],
+  ['metrics', METRICS_PROVIDERS],
+]);
+
+/** The members with one extension that Nest creates. It replaces the one of the service. */
+export const SINGLE_EXTENSIONS = ['limitStore', 'tokensUsed', 'usageStore'] as const satisfies readonly Member[];
+
+/** The members with lists of plain values. */
+export const VALUE_EXTENSIONS = new Map<Member, ExtensionPoint<object>>([
+  ['strategies', PLUGIN_STRATEGIES],
+  ['migrations', PLUGIN_MIGRATIONS],
+  ['errors', DEFINED_ERRORS],
+  ['navigation', NAVIGATION_ENTRIES],
+]);

@@ -1,0 +1,137 @@
+import { VERSION } from '../common/version.js';
+import { isExtension, type DescribedPlugin } from './chat-plugin.decorator.js';
+import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS } from './extension-points.js';
+import type { Plugin } from './plugin-set.js';
+import type { PluginDescription } from './plugin-description.js';
+
+const NAME = /^[a-z][a-z0-9-]*$/;
+const PATH = /^\/[\w./-]*$/;
+const COMMAND = /^[a-z][a-z-]*(?: [a-z][a-z-]*)*$/;
+/** The class of a migration ends with the time of its creation, in milliseconds since 1970: after the year 2020. */
+const MIGRATION = /^\w*?1[6-9]\d{11}$/;
+
+/** Every member of a description. The compiler checks that the list is complete. */
+const MEMBERS = Object.keys({
+  name: 1,
+  compatibility: 1,
+  config: 1,
+  imports: 1,
+  providers: 1,
+  controllers: 1,
+  exports: 1,
+  protocols: 1,
+  strategies: 1,
+  completionHooks: 1,
+  usageSinks: 1,
+  modelSources: 1,
+  metrics: 1,
+  limitStore: 1,
+  tokensUsed: 1,
+  usageStore: 1,
+  entities: 1,
+  migrations: 1,
+  errors: 1,
+  navigation: 1,
+  assets: 1,
+  admin: 1,
+} satisfies Record<keyof PluginDescription, 1>);
+
+interface GivenPlugin {
+  readonly module: Plugin;
+  /** `undefined`: the class has no description. */
+  readonly plugin: DescribedPlugin | undefined;
+}
+
+/** Returns what is wrong with the plugins of an application, each problem in one line. */
+export function pluginProblems(given: readonly GivenPlugin[]): string[] {
+  const descriptions = given.flatMap(({ plugin }) => (plugin === undefined ? [] : [plugin.description]));
+  return [
+    ...given.flatMap(({ module, plugin }) => (plugin === undefined ? [notDescribed(module)] : [])),
+    ...descriptions.flatMap((description) =>
+      [...problemsOf(description)].map((problem) => `The plugin "${description.name}": ${problem}`),
+    ),
+    ...problemsBetween(descriptions),
+  ];
+}
+
+function notDescribed(module: Plugin): string {
+  const { name } = 'module' in module ? module.module : module;
+  return `The class ${name} in "plugins" has no description: add @ChatPlugin({ name, compatibility, … }) to it.`;
+}
+
+function* problemsOf(description: PluginDescription): Generator<string> {
+  const { name, compatibility, strategies = [], navigation = [], migrations = [], admin } = description;
+  if (!NAME.test(name)) yield 'its name must be lower-case letters, digits and hyphens.';
+  if (!isCompatible(compatibility)) {
+    yield `it is made for version ${compatibility} of the service, and this is ${VERSION}. (The form is ^1 or ^1.2.)`;
+  }
+  for (const member of Object.keys(description)) {
+    if (!MEMBERS.includes(member)) yield `there is no member "${member}" of a description.`;
+  }
+  for (const member of [...CREATED_EXTENSIONS.keys(), ...SINGLE_EXTENSIONS]) {
+    const extensions: readonly unknown[] = [description[member] ?? []].flat();
+    if (!extensions.every(isExtension)) {
+      yield `${member} must name injectable classes or { useFactory, inject }, because Nest creates the objects.`;
+    }
+  }
+  for (const { strategyName, name: type } of strategies) {
+    if (!strategyName) yield `the strategy ${type} needs a static "strategyName".`;
+  }
+  for (const { path, label } of navigation) {
+    if (!PATH.test(path) || label === '')
+      yield 'an entry of navigation needs a label, and a path that begins with "/".';
+  }
+  for (const { name: migration } of migrations) {
+    if (MIGRATION.test(migration)) continue;
+    yield `the class name of the migration ${migration} must end with the time of its creation, such as AddPrompts${Date.now()}.`;
+  }
+  for (const type of admin?.commands ?? []) {
+    if (!COMMAND.test(type.command.name)) yield `the command ${type.name} needs a name such as "prompts list".`;
+  }
+}
+
+function* problemsBetween(descriptions: readonly PluginDescription[]): Generator<string> {
+  for (const member of SINGLE_EXTENSIONS) {
+    const owners = descriptions.filter((description) => description[member] !== undefined);
+    if (owners.length > 1) yield `More than one plugin has ${member}: ${owners.map(({ name }) => name).join(', ')}.`;
+  }
+  const repeated = (what: string, names: readonly string[]): string[] =>
+    [...new Set(names.filter((name, index) => names.indexOf(name) !== index))].map(
+      (name) => `Two plugins, or two extensions of one plugin, have ${what} "${name}".`,
+    );
+  const all = <T>(list: (description: PluginDescription) => readonly T[] | undefined): T[] =>
+    descriptions.flatMap((description) => [...(list(description) ?? [])]);
+  yield* repeated(
+    'the name',
+    all(({ name }) => [name]),
+  );
+  yield* repeated('the strategy', ['bearer', 'web-session', ...all((d) => d.strategies).map((s) => s.strategyName)]);
+  yield* repeated(
+    'the migration',
+    all((d) => d.migrations).map(({ name }) => name),
+  );
+  yield* repeated(
+    'the error',
+    all((d) => d.errors).map(({ code }) => code),
+  );
+  yield* repeated(
+    'the navigation path',
+    all((d) => d.navigation).map(({ path }) => path),
+  );
+  yield* repeated(
+    'the command',
+    all((d) => d.admin?.commands).map(({ command }) => command.name),
+  );
+}
+
+/** Whether a range such as `^1` or `^1.2` includes this version. */
+function isCompatible(range: string): boolean {
+  const parts = /^\^(\d+)(?:\.(\d+))?(?:\.(\d+))?$/.exec(range);
+  if (parts === null) return false;
+  const [major = 0, minor = 0, patch = 0] = VERSION.split('.').map(Number);
+  const [least = 0, leastMinor = 0, leastPatch = 0] = parts
+    .slice(1)
+    .map((part: string | undefined) => Number(part ?? 0));
+  if (least !== major) return false;
+  return minor > leastMinor || (minor === leastMinor && patch >= leastPatch);
+}
