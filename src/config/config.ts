@@ -68,6 +68,8 @@ export interface TracingConfig {
   /** The base URL of the OTLP/HTTP collector, without a slash at its end. */
   readonly endpoint: string;
   readonly serviceName: string;
+  /** Additional attributes of the service in traces, by name. */
+  readonly resourceAttributes: Readonly<Record<string, string>>;
 }
 
 /** The default of {@link UpstreamConfig.maxEventBytes}. A typical event of a provider has a few hundred bytes. */

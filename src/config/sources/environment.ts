@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
 import { LOG_LEVELS, type DatabaseConfig } from '../config.js';
 import type { Variables } from './interpolation.js';
+import { readResourceAttributes } from './resource-attributes.js';
 import { problemsOf } from './problems.js';
 
 const wholeNumber = (least: number, most: number) =>
@@ -31,6 +32,19 @@ const collector = z
   .refine((url) => /^https?:\/\//.test(url) && URL.canParse(url), 'must be http://… or https://…')
   .meta({ accepts: '`http://…` or `https://…`' })
   .transform(withoutTrailingSlashes);
+
+const resourceAttributes = z
+  .string()
+  .meta({ accepts: 'a list `key=value,key=value`, with percent-encoded values' })
+  .transform((list, context) => {
+    const attributes = readResourceAttributes(list);
+    if (attributes !== undefined) return attributes;
+    context.addIssue({ code: 'custom', message: 'must be a list key=value,key=value' });
+    return z.NEVER;
+  });
+
+/** The name of this service in traces, if the environment names none. */
+export const DEFAULT_SERVICE_NAME = 'chat-streaming-service';
 
 const NODE_ENVIRONMENTS = ['production', 'development', 'test'] as const;
 
@@ -127,8 +141,17 @@ export const Environment = z
       description: 'The collector that gets the traces, by OTLP over HTTP. Example: `http://127.0.0.1:4318`.',
       unset: 'no traces',
     }),
-    OTEL_SERVICE_NAME: z.string().default('chat-streaming-service').meta({
-      description: 'The name of this service in traces.',
+    OTEL_SERVICE_NAME: z
+      .string()
+      .optional()
+      .meta({
+        description: 'The name of this service in traces.',
+        unset: `\`service.name\` in \`OTEL_RESOURCE_ATTRIBUTES\`, or else \`${DEFAULT_SERVICE_NAME}\``,
+      }),
+    OTEL_RESOURCE_ATTRIBUTES: resourceAttributes.optional().meta({
+      description:
+        'Attributes of this service in traces. Example: `deployment.environment.name=production,service.namespace=chat`.',
+      unset: 'no additional attributes',
     }),
     SIGN_UP: openOrClosed.optional().meta({
       description: '`open`: anyone can create an account. `closed`: only the admin command creates accounts.',
