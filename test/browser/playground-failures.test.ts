@@ -107,6 +107,9 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await new PlaygroundPage(other.page).send('And I?');
     await other.page.locator('.failure').getByText('Too many concurrent streams').waitFor();
     await other.page.context().close();
+    // The answer is durable: without this, the service would generate on for a while.
+    await button('Stop').click();
+    await page.getByText('Stopped. This partial answer').waitFor();
   });
 
   it('whose session has ended signs in again, and goes on', async () => {

@@ -173,17 +173,32 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     expect(web.provider.calls).toHaveLength(next);
   });
 
-  it('a page that is left ends the work of the provider, and works when one comes back', async () => {
-    web.provider.next((call) => {
+  it('an answer goes on while its page is left or reloaded, and the page that comes back shows all of it', async () => {
+    const gates = [new Gate(), new Gate()];
+    web.provider.next(async (call) => {
       call.head().text('On and on');
+      await gates[0]?.opened;
+      call.text(' and on');
+      await gates[1]?.opened;
+      call.text(' to the end').finish().endMarker().end();
     });
     await playground.send('Go on!');
     await playground.answerIs('On and on');
     await page.goto(`${web.origin}/usage`);
-    const call = await web.provider.call(next);
-    await call.over;
-    expect(call.abortedAt).toBeDefined();
+    gates[0]?.open();
     await page.goBack();
+    await playground.answerIs('On and on and on');
+    await page.reload();
+    await playground.answerIs('On and on and on');
+    gates[1]?.open();
+    await playground.answerIs('On and on and on to the end');
+    await expect.poll(() => playground.announcement()).toContain('The answer is complete');
+    expect(web.provider.calls).toHaveLength(next);
     await playground.ask('Again', 'Hello world');
+    expect((await requestOf(next + 1))['messages']).toMatchObject([
+      { role: 'user', content: 'Go on!' },
+      { role: 'assistant', content: 'On and on and on to the end' },
+      { role: 'user', content: 'Again' },
+    ]);
   });
 });
