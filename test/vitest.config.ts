@@ -20,6 +20,8 @@ export default defineConfig({
     jsx: { runtime: 'automatic', importSource: 'preact', development: false },
     decorator: { legacy: true, emitDecoratorMetadata: true },
   },
+  // The examples import the package by its name.
+  resolve: { alias: [{ find: /^chat-streaming-service$/, replacement: join(import.meta.dirname, '../src/index.ts') }] },
   test: {
     root: import.meta.dirname,
     globalSetup: ['support/global-setup.ts'],

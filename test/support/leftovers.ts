@@ -31,6 +31,8 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/database/database-clock.ts', 1],
   ['src/common/event-loop/event-loop.ts', 1],
   ['src/http/connections/unread-answers.ts', 1],
+  // Runs only with a model source.
+  ['src/models/sourced-models.ts', 1],
   // One for API keys and one for sessions.
   ['src/accounts/credentials/use-recorder.ts', 2],
   // These run only with REDIS_URL.

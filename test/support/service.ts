@@ -49,6 +49,7 @@ export async function startService({
   upstreams,
   models,
   currency,
+  pluginConfigs,
   tiers,
   env,
   modules = [],
@@ -56,7 +57,7 @@ export async function startService({
   ...extensions
 }: ServiceOptions = {}): Promise<RunningService> {
   const none = routesTo(['http://127.0.0.1:9']);
-  const catalog = { upstreams: upstreams ?? none.upstreams, models: models ?? none.models, currency };
+  const catalog = { upstreams: upstreams ?? none.upstreams, models: models ?? none.models, currency, pluginConfigs };
   const config = configOf(configFile(catalog, tiers), env);
   const afterwards = new LeftoversOfService();
   const app = await createService(
