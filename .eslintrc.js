@@ -22,7 +22,7 @@ const MAY_IMPORT = {
   upstreams: ['config', 'redis'],
   models: ['config', 'http', 'redis', 'upstreams'],
   usage: ['config', 'http', 'database', 'accounts', 'auth', 'throttling', 'upstreams'],
-  chat: ['config', 'http', 'accounts', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
+  chat: ['config', 'http', 'accounts', 'redis', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
   health: ['config', 'http', 'database', 'auth', 'redis'],
   dashboard: ['config', 'http', 'accounts', 'auth', 'throttling', 'models', 'usage'],
   observability: ['config', 'database', 'http', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],

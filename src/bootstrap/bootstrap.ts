@@ -7,9 +7,13 @@ import { listenProblem } from '../config/listen-problem.js';
 import { DatabaseError } from '../database/database-error.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { ServiceLogger } from '../observability/logs/service-logger.js';
-import { welcome } from './development-welcome.js';
+import { welcome } from './first-start-welcome.js';
+import { isLoopback, listeningAddress } from './listening-address.js';
 import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';
+
+const HOW_TO_SIGN_IN =
+  'This address is open to other machines. Their browsers can sign in only over HTTPS: put a proxy with TLS in front.';
 
 /**
  * Starts the service as a process: listens for requests, and shuts down in order on a signal. If the service cannot start,
@@ -27,9 +31,10 @@ export async function bootstrap(module: () => Type | DynamicModule): Promise<voi
     await listen(app, config);
     stopOnSignals(app, config, logger);
     tellLeftOut(config, app.get(ModelCatalog, { strict: false }), logger);
-    const url = await app.getUrl();
+    const url = listeningAddress(app);
     logger.log(`Listening on ${url}`, 'Service');
-    if (!config.production) await welcome(app.get(DevelopmentAccounts, { strict: false }), config, url);
+    if (!isLoopback(url)) logger.log(HOW_TO_SIGN_IN, 'Service');
+    await welcome(app.get(DevelopmentAccounts, { strict: false }), config, url);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
     process.exit(1);

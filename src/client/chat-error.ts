@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'model_not_found'
   | 'method_not_allowed'
   | 'idempotency_conflict'
+  | 'account_mismatch'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'rate_limit_exceeded'

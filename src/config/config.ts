@@ -12,6 +12,12 @@ export interface Config {
   readonly shutdownGraceMs: number;
   /** How long a client may read nothing of its stream before the connection is cut, in milliseconds. */
   readonly stalledReaderMs: number;
+  /** How long a durable stream is kept after its end, in milliseconds. */
+  readonly streamRetentionMs: number;
+  /** How long a durable stream is generated without a reader, in milliseconds. */
+  readonly streamDetachedMs: number;
+  /** The maximum size of the texts of durable streams in the memory of this process. */
+  readonly streamMemoryBytes: number;
   /** How long a client may read almost nothing of an answer that is not a stream, in milliseconds. */
   readonly unreadAnswerMs: number;
   /** The maximum number of open streams in this process. */
@@ -62,6 +68,8 @@ export interface TracingConfig {
   /** The base URL of the OTLP/HTTP collector, without a slash at its end. */
   readonly endpoint: string;
   readonly serviceName: string;
+  /** Additional attributes of the service in traces, by name. */
+  readonly resourceAttributes: Readonly<Record<string, string>>;
 }
 
 /** The default of {@link UpstreamConfig.maxEventBytes}. A typical event of a provider has a few hundred bytes. */

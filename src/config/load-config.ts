@@ -3,7 +3,7 @@ import { ConfigError } from './config-error.js';
 import { defaultMaxStreams, maxConnectionsFor } from './limits/capacity.js';
 import { modelOf } from './model-of.js';
 import { readConfigFile, type ConfigFile, type UpstreamEntry } from './sources/config-file.js';
-import { readEnvironment, type Environment } from './sources/environment.js';
+import { DEFAULT_SERVICE_NAME, readEnvironment, type Environment } from './sources/environment.js';
 import { interpolate, interpolateAll, type Variables } from './sources/interpolation.js';
 
 /** The file that is used if CONFIG_FILE is unset. */
@@ -59,6 +59,9 @@ function fromEnvironment(environment: Environment) {
     trustedProxies: environment.TRUST_PROXY,
     shutdownGraceMs: environment.SHUTDOWN_GRACE_SECONDS * 1000,
     stalledReaderMs: environment.STALLED_READER_SECONDS * 1000,
+    streamRetentionMs: environment.STREAM_RETENTION_SECONDS * 1000,
+    streamDetachedMs: environment.STREAM_DETACHED_SECONDS * 1000,
+    streamMemoryBytes: environment.STREAM_MEMORY_MB * 1024 * 1024,
     unreadAnswerMs: environment.UNREAD_ANSWER_SECONDS * 1000,
     maxStreams,
     maxConnections: maxConnectionsFor(maxStreams),
@@ -69,8 +72,12 @@ function fromEnvironment(environment: Environment) {
   } as const;
 }
 
-function tracingOf({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: serviceName }: Environment) {
-  return endpoint === undefined ? undefined : { endpoint, serviceName };
+function tracingOf({
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+  OTEL_RESOURCE_ATTRIBUTES: resourceAttributes = {},
+  OTEL_SERVICE_NAME: serviceName = resourceAttributes['service.name'] ?? DEFAULT_SERVICE_NAME,
+}: Environment) {
+  return endpoint === undefined ? undefined : { endpoint, serviceName, resourceAttributes };
 }
 
 /** @param unset the unset variables of upstreams. The unset variables of routes are added. */

@@ -12,6 +12,7 @@ import { AssetsController } from './assets/assets.controller.js';
 import { HomeController } from './home.controller.js';
 import { Pages } from './pages.js';
 import { PlaygroundController } from './playground/playground.controller.js';
+import { SecureTransport } from './sign-in/secure-transport.js';
 import { SignInController } from './sign-in/sign-in.controller.js';
 import { SignOutController } from './sign-in/sign-out.controller.js';
 import { SignUpController } from './sign-in/sign-up.controller.js';
@@ -33,7 +34,7 @@ import { UsagePageController } from './usage/usage-page.controller.js';
     PlaygroundController,
     UsagePageController,
   ],
-  providers: [Pages, PluginAssets, KeyList],
+  providers: [Pages, PluginAssets, KeyList, SecureTransport],
   exports: [Pages],
 })
 export class DashboardModule {}

@@ -23,6 +23,6 @@ if (!hasChromium) {
   console.warn(`\n!!! There is no Chromium at ${EXECUTABLE}: the tests in a browser are LEFT OUT !!!\n`);
 }
 
-export async function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+export async function launchChromium(flags: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: EXECUTABLE, args: [...FLAGS, ...flags] });
 }

@@ -84,8 +84,38 @@ export const observed: Effects = {
   },
   OTEL_SERVICE_NAME: {
     set: (mode) => traced(mode, { OTEL_SERVICE_NAME: 'ours' }, (collector) => namedService(collector, 'ours')),
-    unset: (mode) => traced(mode, {}, (collector) => namedService(collector, 'chat-streaming-service')),
+    unset: async (mode) => {
+      await traced(mode, {}, (collector) => namedService(collector, 'chat-streaming-service'));
+      const env = { OTEL_RESOURCE_ATTRIBUTES: 'service.name=theirs' };
+      await traced(mode, env, (collector) => namedService(collector, 'theirs'));
+    },
     refused: [],
+  },
+  OTEL_RESOURCE_ATTRIBUTES: {
+    set: (mode) =>
+      traced(
+        mode,
+        {
+          OTEL_SERVICE_NAME: 'ours',
+          OTEL_RESOURCE_ATTRIBUTES: 'service.name=theirs, team=a%2Cb ,service.version=7,empty=',
+        },
+        async (collector) => {
+          const { resource } = await collector.until('of any kind', () => true);
+          const expected = { 'service.name': 'ours', team: 'a,b', 'service.version': '7', empty: '' };
+          expect(resource).toMatchObject(expected);
+        },
+      ),
+    unset: (mode) =>
+      traced(mode, {}, async (collector) => {
+        const { resource } = await collector.until('of any kind', () => true);
+        expect(Object.keys(resource).sort()).toEqual([
+          ...['process.pid', 'service.name', 'service.version', 'telemetry.sdk.language', 'telemetry.sdk.name'],
+        ]);
+      }),
+    refused: [
+      ['team', 'OTEL_RESOURCE_ATTRIBUTES: must be a list key=value,key=value'],
+      ['team=%', 'OTEL_RESOURCE_ATTRIBUTES: must be a list key=value,key=value'],
+    ],
   },
 };
 

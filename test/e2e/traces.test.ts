@@ -32,6 +32,14 @@ describe('traces', () => {
     await collector.stop();
   });
 
+  it('leave out the probes of a platform', async () => {
+    await set();
+    for (const path of ['/api/v1/health', '/api/v1/health/ready', '/api/v1/health?probe=1', '/api/v1/chat/models']) {
+      await get(stage.origin, path, { traceparent: CALLER });
+    }
+    expect((await stop()).map(({ name }) => name)).toEqual(['GET /api/v1/chat/models']);
+  });
+
   it('hold a span of the request and one of the provider, in the trace of the caller', async () => {
     await set();
     const { hostname, port } = new URL(stage.provider.origin);
@@ -73,7 +81,8 @@ describe('traces', () => {
       parentSpanId: server?.spanId,
       attributes: {
         'gen_ai.operation.name': 'chat',
-        'gen_ai.provider.name': 'acme',
+        'chat.upstream': 'acme',
+        'gen_ai.provider.name': 'openai',
         'gen_ai.request.model': 'acme-model',
         'gen_ai.request.max_tokens': 100,
         'gen_ai.request.temperature': 0.5,
@@ -104,7 +113,7 @@ describe('traces', () => {
     expect(attempts.map(({ name }) => name)).toEqual(['chat acme-model', 'chat backup-model']);
     expect(attempts[0]).toMatchObject({
       status: { code: ERROR },
-      attributes: { 'error.type': 'upstream_unavailable', 'gen_ai.provider.name': 'acme' },
+      attributes: { 'error.type': 'upstream_unavailable', 'chat.upstream': 'acme', 'gen_ai.provider.name': 'openai' },
     });
     expect(attempts[1]?.attributes['error.type']).toBeUndefined();
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);

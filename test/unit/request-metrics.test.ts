@@ -22,7 +22,7 @@ function limitsAfter(facts: Partial<FinishedRequest>): readonly (readonly [strin
     record: undefined,
     ...facts,
   });
-  return [...metrics.limits];
+  return [...metrics.limits].filter(([, count]) => count > 0);
 }
 
 describe('the count of refusals by a limit', () => {

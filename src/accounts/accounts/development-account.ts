@@ -22,9 +22,14 @@ export class DevelopmentAccounts {
     private readonly apiKeys: ApiKeysService,
   ) {}
 
+  /** Whether there is no account yet. */
+  async isFirstStart(): Promise<boolean> {
+    return !(await this.accounts.hasAny());
+  }
+
   /** Creates an account with a random password and an API key. Returns `undefined` when any account exists already. */
   async ensureDevelopmentAccount(): Promise<DevelopmentAccount | undefined> {
-    if (await this.accounts.hasAny()) return undefined;
+    if (!(await this.isFirstStart())) return undefined;
     const password = randomBytes(15).toString('base64url');
     try {
       const account = await this.accounts.create({ email: EMAIL, password });

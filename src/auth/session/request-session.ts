@@ -8,7 +8,7 @@ declare module '../../http/request/request-context.js' {
   interface RequestContext {
     /** Set by the session middleware; read it with `sessionOf`. */
     session?: VerifiedSession;
-    /** The error of the session lookup. It is then unknown whether there is a session. */
+    /** Why the session of the cookie cannot be used: its lookup failed, or the page was made for another account. */
     sessionFailure?: unknown;
   }
 }
@@ -16,7 +16,8 @@ declare module '../../http/request/request-context.js' {
 /**
  * Returns the session of the request. Works on any route and before any guard.
  *
- * @throws {ServiceError} when the request has a session cookie that could not be checked: `unavailable`, or
+ * @throws {ServiceError} when the page was made for another account: `account_mismatch`. When the request has a session cookie
+ * that could not be checked: `unavailable`, or
  * `rate_limit_exceeded` for a network that sends too many unknown tokens.
  */
 export function sessionOf({ context }: Request): VerifiedSession | undefined {

@@ -3,6 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { SessionsService } from '../../accounts/sessions/sessions.service.js';
 import { networkOf } from '../network/client-network.js';
 import { hasBearerHeader } from '../strategies/bearer-header.js';
+import { accountMismatch, madeForIn } from './made-for.js';
 import { SessionCookie } from './session-cookie.js';
 import './request-session.js';
 
@@ -27,7 +28,10 @@ export class SessionMiddleware implements NestMiddleware {
       .verify(token, () => networkOf(request.ip))
       .then(
         (session) => {
-          if (session !== undefined) request.context.session = session;
+          if (session === undefined) return;
+          const mismatch = accountMismatch(madeForIn(request), session);
+          if (mismatch === undefined) request.context.session = session;
+          else request.context.sessionFailure = mismatch;
         },
         (error: unknown) => {
           request.context.sessionFailure = error;

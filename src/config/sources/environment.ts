@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
 import { LOG_LEVELS, type DatabaseConfig } from '../config.js';
 import type { Variables } from './interpolation.js';
+import { readResourceAttributes } from './resource-attributes.js';
 import { problemsOf } from './problems.js';
 
 const wholeNumber = (least: number, most: number) =>
@@ -31,6 +32,19 @@ const collector = z
   .refine((url) => /^https?:\/\//.test(url) && URL.canParse(url), 'must be http://… or https://…')
   .meta({ accepts: '`http://…` or `https://…`' })
   .transform(withoutTrailingSlashes);
+
+const resourceAttributes = z
+  .string()
+  .meta({ accepts: 'a list `key=value,key=value`, with percent-encoded values' })
+  .transform((list, context) => {
+    const attributes = readResourceAttributes(list);
+    if (attributes !== undefined) return attributes;
+    context.addIssue({ code: 'custom', message: 'must be a list key=value,key=value' });
+    return z.NEVER;
+  });
+
+/** The name of this service in traces, if the environment names none. */
+export const DEFAULT_SERVICE_NAME = 'chat-streaming-service';
 
 const NODE_ENVIRONMENTS = ['production', 'development', 'test'] as const;
 
@@ -101,6 +115,20 @@ export const Environment = z
           'For answers other than streams: if a client has not read the whole answer and reads less than 64 KiB in this time, the ' +
           'service closes the connection.',
       }),
+    STREAM_RETENTION_SECONDS: wholeNumber(1, 86_400).prefault('300').meta({
+      description: 'How long a durable stream can be read again after its end.',
+    }),
+    STREAM_DETACHED_SECONDS: wholeNumber(1, 86_400).prefault('60').meta({
+      description:
+        'How long a durable stream is generated while no client reads. After this time, the generation stops.',
+    }),
+    STREAM_MEMORY_MB: wholeNumber(1, 1_048_576)
+      .prefault('64')
+      .meta({
+        description:
+          'The memory of this process for the texts of durable streams, in MiB. Without Redis, the stream that ended first is ' +
+          'dropped first. When running streams fill the memory, new durable streams get 503 `unavailable`.',
+      }),
     MAX_STREAMS: wholeNumber(1, 1_000_000).optional().meta({
       description: 'The maximum number of concurrent streams in this process. Further requests get 503 `unavailable`.',
       unset: 'calculated from the limits of memory and of open files',
@@ -113,8 +141,17 @@ export const Environment = z
       description: 'The collector that gets the traces, by OTLP over HTTP. Example: `http://127.0.0.1:4318`.',
       unset: 'no traces',
     }),
-    OTEL_SERVICE_NAME: z.string().default('chat-streaming-service').meta({
-      description: 'The name of this service in traces.',
+    OTEL_SERVICE_NAME: z
+      .string()
+      .optional()
+      .meta({
+        description: 'The name of this service in traces.',
+        unset: `\`service.name\` in \`OTEL_RESOURCE_ATTRIBUTES\`, or else \`${DEFAULT_SERVICE_NAME}\``,
+      }),
+    OTEL_RESOURCE_ATTRIBUTES: resourceAttributes.optional().meta({
+      description:
+        'Attributes of this service in traces. Example: `deployment.environment.name=production,service.namespace=chat`.',
+      unset: 'no additional attributes',
     }),
     SIGN_UP: openOrClosed.optional().meta({
       description: '`open`: anyone can create an account. `closed`: only the admin command creates accounts.',

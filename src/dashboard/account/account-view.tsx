@@ -3,6 +3,7 @@ import type { TierConfig } from '../../config/config.js';
 import { Checkbox } from '../forms/checkbox.js';
 import { Field } from '../forms/field.js';
 import type { FormProblems } from '../forms/field-problems.js';
+import { MadeFor } from '../forms/made-for.js';
 import { Done, FormFailure } from '../forms/notice.js';
 
 interface AccountViewProps {
@@ -33,6 +34,7 @@ export function AccountView({ account, changed, revokeKeys = false, problems }: 
       </section>
       <form method="post" action="/settings/account/password">
         <h2>Change password</h2>
+        <MadeFor accountId={account.id} />
         <p>This signs you out in all other browsers. API keys keep working unless you revoke them here.</p>
         <FormFailure problems={problems} fields={['current_password', 'new_password']} />
         {/* Tells password managers which account the password belongs to. */}

@@ -7,11 +7,12 @@ import { SessionOnly } from '../../auth/session/session.guard.js';
 import { PasswordChange } from '../../auth/sign-in/password-change.js';
 import { Form } from '../../http/body/form/form.decorator.js';
 import { problemsOf } from '../forms/field-problems.js';
+import { expectMadeFor, type MadeForField } from '../forms/made-for.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { AccountView } from './account-view.js';
 
-interface PasswordForm {
+interface PasswordForm extends MadeForField {
   readonly current_password?: string;
   readonly new_password?: string;
   /** Browsers send this field only when the box is checked. */
@@ -43,11 +44,13 @@ export class AccountController {
   @Post('password')
   @Form()
   async changePassword(
-    @Body() { current_password: current = '', new_password: next = '', revoke_keys: revoke }: PasswordForm,
+    @Body() form: PasswordForm,
     @CurrentSession() session: VerifiedSession,
     @Ip() address: string,
     @Res() response: Response,
   ): Promise<void> {
+    expectMadeFor(form, session);
+    const { current_password: current = '', new_password: next = '', revoke_keys: revoke } = form;
     const revokeKeys = revoke !== undefined;
     let done = `${PATH}?done=password`;
     try {

@@ -1,5 +1,6 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { Choice } from '../forms/choice.js';
+import { MadeFor } from '../forms/made-for.js';
 import { Field } from '../forms/field.js';
 import type { FormProblems } from '../forms/field-problems.js';
 import { Done, FormFailure } from '../forms/notice.js';
@@ -9,6 +10,7 @@ import { LIFETIMES } from './lifetimes.js';
 import { NewKeyView, type NewKey } from './new-key-view.js';
 
 export interface ApiKeysViewProps {
+  readonly accountId: string;
   readonly keys: readonly ListedApiKey[];
   readonly shown: PageOfMany;
   readonly now: number;
@@ -49,11 +51,12 @@ export function ApiKeysView(props: ApiKeysViewProps) {
   );
 }
 
-function CreateForm({ nextId, name = '', lifetime = 'never', problems }: ApiKeysViewProps) {
+function CreateForm({ accountId, nextId, name = '', lifetime = 'never', problems }: ApiKeysViewProps) {
   return (
     <form method="post" action="/settings/api-keys" data-once>
       <h2>Create a key</h2>
       <FormFailure problems={problems} fields={['name']} />
+      <MadeFor accountId={accountId} />
       <input type="hidden" name="id" value={nextId} />
       <div class="fields">
         <Field

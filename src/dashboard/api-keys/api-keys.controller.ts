@@ -1,20 +1,23 @@
 import { Body, Get, Inject, Post, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
+import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import { KeyCreationLimit } from '../../auth/attempts/key-creation-limit.js';
 import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
 import { sessionIdOf, type Principal } from '../../auth/principal/principal.js';
+import { CurrentSession } from '../../auth/session/request-session.js';
 import { SessionOnly } from '../../auth/session/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Form } from '../../http/body/form/form.decorator.js';
 import { ReportGate } from '../../usage/reports/report-gate.js';
 import { problemsOf } from '../forms/field-problems.js';
+import { expectMadeFor, type MadeForField } from '../forms/made-for.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { KeyList } from './key-list.js';
 import { expiryOf } from './lifetimes.js';
 
-interface NewKeyForm {
+interface NewKeyForm extends MadeForField {
   readonly name?: string;
   readonly expires_in_days?: string;
   readonly id?: string;
@@ -47,11 +50,14 @@ export class ApiKeysController {
   @Post()
   @Form()
   async create(
-    @Body() { name = '', expires_in_days: lifetime, id }: NewKeyForm,
+    @Body() form: NewKeyForm,
+    @CurrentSession() session: VerifiedSession,
     @CurrentPrincipal() principal: Principal,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    expectMadeFor(form, session);
+    const { name = '', expires_in_days: lifetime, id } = form;
     const { accountId } = principal;
     try {
       const expiresAt = expiryOf(lifetime, this.now());

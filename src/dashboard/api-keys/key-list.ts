@@ -31,7 +31,8 @@ export class KeyList {
     const of = Math.max(1, Math.ceil((await this.keys.count(accountId)) / KEYS_PER_PAGE));
     const number = Math.min(wanted, of);
     const keys = await this.keys.page(accountId, (number - 1) * KEYS_PER_PAGE, KEYS_PER_PAGE);
-    const content = ApiKeysView({ keys, shown: { number, of }, now: this.now(), nextId: randomUUID(), ...additions });
+    const shown = { number, of };
+    const content = ApiKeysView({ accountId, keys, shown, now: this.now(), nextId: randomUUID(), ...additions });
     const title = additions.problems === undefined ? 'API keys' : 'Error: API keys';
     return { title, place: 'api-keys', script: 'api-keys.js', content };
   }

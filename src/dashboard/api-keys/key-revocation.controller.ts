@@ -1,10 +1,13 @@
-import { Get, Param, Post, Res } from '@nestjs/common';
+import { Body, Get, Param, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
+import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../../auth/principal/principal.js';
+import { CurrentSession } from '../../auth/session/request-session.js';
 import { SessionOnly } from '../../auth/session/session.guard.js';
 import { Form } from '../../http/body/form/form.decorator.js';
+import { expectMadeFor, type MadeForField } from '../forms/made-for.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { RevokeView } from './revoke-view.js';
@@ -29,7 +32,7 @@ export class KeyRevocationController {
       this.pages.leadTo(response, '/settings/api-keys?done=revoked');
       return;
     }
-    const content = RevokeView({ apiKey });
+    const content = RevokeView({ accountId, apiKey });
     this.pages.send(response, { title: `Revoke ${apiKey.name}`, place: 'api-keys', width: 'narrow', content });
   }
 
@@ -37,10 +40,12 @@ export class KeyRevocationController {
   @Form()
   async revoke(
     @Param('id') id: string,
-    @CurrentPrincipal() { accountId }: Principal,
+    @Body() form: MadeForField,
+    @CurrentSession() session: VerifiedSession,
     @Res() response: Response,
   ): Promise<void> {
-    await this.keys.revoke(id, accountId);
+    expectMadeFor(form, session);
+    await this.keys.revoke(id, session.account.id);
     this.pages.leadTo(response, '/settings/api-keys?done=revoked');
   }
 }

@@ -3,13 +3,16 @@ import type { Request, Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import { ApiKeyRotation } from '../../accounts/api-keys/api-key-rotation.js';
 import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
+import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import { KeyCreationLimit } from '../../auth/attempts/key-creation-limit.js';
 import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
 import { sessionIdOf, type Principal } from '../../auth/principal/principal.js';
+import { CurrentSession } from '../../auth/session/request-session.js';
 import { SessionOnly } from '../../auth/session/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Form } from '../../http/body/form/form.decorator.js';
 import { problemsOf } from '../forms/field-problems.js';
+import { expectMadeFor, type MadeForField } from '../forms/made-for.js';
 import type { Page } from '../page.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
@@ -17,7 +20,7 @@ import { KeyList } from './key-list.js';
 import { expiryOf, overlapOf } from './lifetimes.js';
 import { RotateView } from './rotate-view.js';
 
-interface RotationForm {
+interface RotationForm extends MadeForField {
   readonly old_key_ends_in_hours?: string;
   readonly expires_in_days?: string;
   readonly id?: string;
@@ -44,7 +47,7 @@ export class KeyRotationController {
     @Res() response: Response,
   ): Promise<void> {
     const apiKey = await this.keys.find(id, accountId);
-    const content = RotateView({ apiKey, nextId: randomUUID() });
+    const content = RotateView({ accountId, apiKey, nextId: randomUUID() });
     this.pages.send(response, { ...PAGE, title: `Rotate ${apiKey.name}`, content });
   }
 
@@ -53,11 +56,14 @@ export class KeyRotationController {
   @Form()
   async rotate(
     @Param('id') id: string,
-    @Body() { old_key_ends_in_hours: hours, expires_in_days: lifetime, id: newId }: RotationForm,
+    @Body() form: RotationForm,
+    @CurrentSession() session: VerifiedSession,
     @CurrentPrincipal() principal: Principal,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    expectMadeFor(form, session);
+    const { old_key_ends_in_hours: hours, expires_in_days: lifetime, id: newId } = form;
     const { accountId } = principal;
     const old = await this.keys.find(id, accountId);
     try {
@@ -71,7 +77,7 @@ export class KeyRotationController {
       this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
     } catch (error) {
       const problems = problemsOf(error, response.req);
-      const content = RotateView({ apiKey: old, nextId: randomUUID(), problems });
+      const content = RotateView({ accountId, apiKey: old, nextId: randomUUID(), problems });
       this.pages.sendFailure(response, { ...PAGE, title: `Error: Rotate ${old.name}`, content }, problems.error);
     }
   }

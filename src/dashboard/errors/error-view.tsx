@@ -8,6 +8,7 @@ const WORDS: Readonly<Record<number, readonly [title: string, advice: string]>> 
   404: ['Page not found', 'Check the address, or go to the home page.'],
   405: ['Method not allowed', 'Open the page again and retry.'],
   408: ['Request timed out', 'Go back and try again.'],
+  409: ['Signed in to another account', 'Open the page again to continue with this account.'],
   413: ['Request too large', 'Go back and send less text.'],
   429: ['Too many attempts', 'Wait a moment and try again.'],
   503: ['Temporarily unavailable', 'Your data is safe. Try again in a moment.'],

@@ -10,6 +10,7 @@ import { HOME } from '../home.controller.js';
 import { localPath } from '../local-path.js';
 import { Pages } from '../pages.js';
 import type { Credentials } from './credentials.js';
+import { SecureTransport } from './secure-transport.js';
 
 export interface FormState {
   readonly email: string;
@@ -25,6 +26,7 @@ export abstract class CredentialsController {
     protected readonly pages: Pages,
     protected readonly signIns: SignIn,
     private readonly cookie: SessionCookie,
+    private readonly transport: SecureTransport,
   ) {}
 
   /** Starts a session with the credentials. */
@@ -35,11 +37,13 @@ export abstract class CredentialsController {
   @Get()
   show(
     @Query('next') next: unknown,
+    @Req() request: Request,
     @CurrentSession() session: VerifiedSession | undefined,
     @Res() response: Response,
   ): void {
     if (session !== undefined) this.pages.leadTo(response, localPath(next) ?? HOME);
-    else this.sendForm(response, { email: '', next: localPath(next), problems: undefined });
+    else if (!this.transport.refuse(request, response))
+      this.sendForm(response, { email: '', next: localPath(next), problems: undefined });
   }
 
   @Post()
@@ -50,6 +54,7 @@ export abstract class CredentialsController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    if (this.transport.refuse(request, response)) return;
     const visitor = { address, sessionId: request.context.session?.sessionId };
     try {
       const { token, expiresAt } = await this.begin({ email, password }, visitor);

@@ -1,3 +1,4 @@
+import type { SummaryValues } from './families/summary-family.js';
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 
 const RESOLUTION_MS = 10;
@@ -8,19 +9,24 @@ const QUANTILES = [0.5, 0.99] as const;
 export class EventLoopDelay {
   private readonly histogram: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 
+  private sum = 0;
+  private count = 0;
+
   constructor() {
     this.histogram.enable();
   }
 
-  /** Returns the delays since the last call in seconds, by quantile. Quantile 1 is the maximum. */
-  take(): readonly (readonly [quantile: number, seconds: number])[] {
+  /** Returns the delays since the last call in seconds, by quantile, and the sum and the number of all delays. */
+  take(): SummaryValues {
     const { histogram } = this;
-    const delays = [
+    const quantiles = [
       ...QUANTILES.map((quantile) => [quantile, delayOf(histogram.percentile(quantile * 100))] as const),
       [1, delayOf(histogram.max)] as const,
     ];
+    if (histogram.count > 0) this.sum += delayOf(histogram.mean) * histogram.count;
+    this.count += histogram.count;
     histogram.reset();
-    return delays;
+    return { quantiles, sum: this.sum, count: this.count };
   }
 
   stop(): void {

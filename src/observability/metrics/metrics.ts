@@ -16,7 +16,7 @@ import { StreamMetrics } from './stream-metrics.js';
  * the registry read these counters at a scrape. No label contains text of a client or identifies a client.
  */
 export class Metrics {
-  readonly requests = new RequestMetrics();
+  readonly requests: RequestMetrics;
   readonly streams: StreamMetrics;
   readonly contentType: string;
   private readonly registry = new Registry();
@@ -25,7 +25,8 @@ export class Metrics {
   constructor(sources: MetricsSources, ofPlugins: readonly MetricFamily[]) {
     const { config, routes, gaps } = sources;
     this.contentType = this.registry.contentType;
-    this.streams = new StreamMetrics(config.upstreams.keys());
+    this.requests = new RequestMetrics(config.tiers.values());
+    this.streams = new StreamMetrics(config);
     registerRequests(this.registry, this.requests);
     registerStreams(this.registry, this.streams, gaps);
     registerUpstreams(this.registry, this.streams, routes);

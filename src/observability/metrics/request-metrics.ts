@@ -1,4 +1,5 @@
 import { LabeledCounter } from '../../common/counts/labeled-counter.js';
+import type { TierConfig } from '../../config/config.js';
 import { ERRORS, type ErrorCode } from '../../common/service-error.js';
 import type { LimitName } from '../../throttling/limit-store.js';
 import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
@@ -13,6 +14,8 @@ const TIER_LIMITS: Readonly<Record<LimitName, string>> = {
   tokens: 'tokens_per_day',
 };
 
+const SIGN_IN_LIMIT = 'sign_in none';
+
 /** Counts finished requests. */
 export class RequestMetrics implements RequestObserver {
   /** The keys are `<method> <status> <route>`. */
@@ -22,15 +25,31 @@ export class RequestMetrics implements RequestObserver {
   readonly limits = new LabeledCounter();
   bytes = 0;
 
+  /** @param tiers the tiers whose limits start with the count 0. */
+  constructor(tiers: Iterable<TierConfig> = []) {
+    this.limits.add(SIGN_IN_LIMIT, 0);
+    for (const tier of tiers) {
+      for (const limit of limitsOf(tier)) this.limits.add(`${TIER_LIMITS[limit]} ${tier.name}`, 0);
+    }
+  }
+
   finished({ method, status, route, bytes, errorCode, principal, refusedBy }: FinishedRequest): void {
     const knownMethod = KNOWN_METHODS.has(method) ? method : 'other';
     this.requests.add(`${knownMethod} ${status ?? NO_ANSWER} ${route ?? NO_ROUTE}`);
     this.bytes += bytes;
     if (errorCode === undefined) return;
     this.errors.add(errorCode);
-    if (principal === undefined && errorCode === 'rate_limit_exceeded') this.limits.add('sign_in none');
+    if (principal === undefined && errorCode === 'rate_limit_exceeded') this.limits.add(SIGN_IN_LIMIT);
     if (principal !== undefined && refusedBy !== undefined) {
       this.limits.add(`${TIER_LIMITS[refusedBy]} ${principal.tier.name}`);
     }
   }
+}
+
+function limitsOf({ requestsPerMinute, concurrentStreams, tokensPerDay }: TierConfig): LimitName[] {
+  return [
+    ...(requestsPerMinute === undefined ? [] : (['requests'] as const)),
+    ...(concurrentStreams === undefined ? [] : (['streams'] as const)),
+    ...(tokensPerDay === undefined ? [] : (['tokens'] as const)),
+  ];
 }

@@ -1,6 +1,7 @@
 import { Histogram } from '../../common/counts/histogram.js';
 import { LabeledCounter } from '../../common/counts/labeled-counter.js';
-import type { ErrorCode } from '../../common/service-error.js';
+import { ERRORS, factsOf, type ErrorCode } from '../../common/service-error.js';
+import type { Config } from '../../config/config.js';
 import type { AttemptTrace } from '../../upstreams/completion/call-trace.js';
 import { STREAM_OUTCOMES, type StreamOutcome } from '../../usage/record/stream-outcome.js';
 import type { TokenCount, UsageRecord } from '../../usage/record/usage-record.js';
@@ -13,7 +14,14 @@ const DURATION_BOUNDS = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_
 /** All outcomes except `interrupted`. A killed process cannot count its streams: other replicas record them in the ledger. */
 const SEEN_OUTCOMES = STREAM_OUTCOMES.filter((outcome) => outcome !== 'interrupted');
 
+/** The errors of an attempt that can occur at every upstream. */
+const ATTEMPT_ERRORS = (Object.keys(ERRORS) as ErrorCode[]).filter(
+  (code) => factsOf(code).fault === 'provider' || code === 'upstream_rejected' || code === 'content_filtered',
+);
+
 class ModelMetrics {
+  /** Whether a stream of the model has ended. */
+  isUsed = false;
   readonly outcomes = new LabeledCounter<StreamOutcome>(SEEN_OUTCOMES);
   readonly firstToken = new Histogram(FIRST_TOKEN_BOUNDS);
   readonly duration = new Histogram(DURATION_BOUNDS);
@@ -24,22 +32,24 @@ class ModelMetrics {
 class UpstreamMetrics {
   attempts = 0;
   failovers = 0;
-  readonly errors = new LabeledCounter<ErrorCode>();
+  readonly errors = new LabeledCounter<ErrorCode>(ATTEMPT_ERRORS);
   readonly firstToken = new Histogram(FIRST_TOKEN_BOUNDS);
   readonly duration = new Histogram(DURATION_BOUNDS);
 }
 
 /** Counts finished streams and their attempts. Models and upstreams come from the configuration. */
 export class StreamMetrics implements UsageSink {
-  readonly models = new Map<string, ModelMetrics>();
+  readonly models: Map<string, ModelMetrics>;
   readonly upstreams: Map<string, UpstreamMetrics>;
 
-  constructor(upstreams: Iterable<string>) {
-    this.upstreams = new Map([...upstreams].map((name) => [name, new UpstreamMetrics()]));
+  constructor({ models, upstreams }: Pick<Config, 'models' | 'upstreams'>) {
+    this.models = new Map(models.map(({ id }) => [id, new ModelMetrics()]));
+    this.upstreams = new Map([...upstreams.keys()].map((name) => [name, new UpstreamMetrics()]));
   }
 
   record({ model, outcome, startedAt, firstTextAt, endedAt, inputTokens, outputTokens, attempts }: UsageRecord): void {
     const metrics = this.ofModel(model);
+    metrics.isUsed = true;
     metrics.outcomes.add(outcome);
     if (firstTextAt !== undefined) metrics.firstToken.add(firstTextAt - startedAt);
     if (endedAt !== undefined) metrics.duration.add(endedAt - startedAt);

@@ -3,7 +3,8 @@ import type { FinishedRequest, RequestObserver } from './finished-request.js';
 
 /** A scope that contains each request from its start, for example a trace span. */
 export interface RequestScope {
-  begin(request: IncomingMessage): ScopedRequest;
+  /** Returns `undefined` for a request that runs outside of the scope. */
+  begin(request: IncomingMessage): ScopedRequest | undefined;
 }
 
 export interface ScopedRequest extends RequestObserver {

@@ -3,15 +3,8 @@ import type { RouteConfig, UpstreamConfig } from '../../config/config.js';
 import type { AttemptObserver, ObservedAttempt } from '../../upstreams/completion/attempt-observer.js';
 import type { AttemptTrace, CallTrace } from '../../upstreams/completion/call-trace.js';
 import type { ChatCall } from '../../upstreams/contract/chat-call.js';
+import { providerNameOf } from './provider-name.js';
 import { headersOf } from './trace-parent.js';
-
-/** The provider names of the conventions, for upstreams with another name in the built-in catalog. */
-const PROVIDERS: Readonly<Record<string, string>> = {
-  google: 'gcp.gemini',
-  xai: 'x_ai',
-  mistral: 'mistral_ai',
-  azure: 'azure.ai.openai',
-};
 
 /**
  * Creates a span for each attempt at a provider, by the conventions of OpenTelemetry for generative AI. Adds the context of
@@ -38,10 +31,12 @@ export class AttemptSpans implements AttemptObserver {
   }
 }
 
-function attributesOf({ name, baseUrl }: UpstreamConfig, { model, temperature, maxTokens }: ChatCall): Attributes {
+function attributesOf(upstream: UpstreamConfig, { model, temperature, maxTokens }: ChatCall): Attributes {
+  const { name, baseUrl } = upstream;
   return {
+    'chat.upstream': name,
     'gen_ai.operation.name': 'chat',
-    'gen_ai.provider.name': PROVIDERS[name] ?? name,
+    'gen_ai.provider.name': providerNameOf(upstream),
     'gen_ai.request.model': model,
     'gen_ai.request.stream': true,
     ...(temperature === undefined ? {} : { 'gen_ai.request.temperature': temperature }),
@@ -52,6 +47,8 @@ function attributesOf({ name, baseUrl }: UpstreamConfig, { model, temperature, m
 
 function end(span: Span, { code, firstTextMs }: AttemptTrace, { usage, finish }: CallTrace): void {
   setCount(span, 'gen_ai.usage.input_tokens', usage.inputTokens);
+  setCount(span, 'gen_ai.usage.cache_read.input_tokens', usage.cachedInputTokens);
+  setCount(span, 'gen_ai.usage.cache_creation.input_tokens', usage.cacheWriteInputTokens);
   setCount(span, 'gen_ai.usage.output_tokens', usage.outputTokens);
   // Use the reason of this service, because a finish reason of a provider can be any text.
   if (finish !== undefined) span.setAttribute('gen_ai.response.finish_reasons', [finish.reason]);

@@ -5,14 +5,18 @@ import type { FinishedRequest } from '../requests/finished-request.js';
 import type { RequestScope, ScopedRequest } from '../requests/request-scope.js';
 import { callerOf } from './trace-parent.js';
 
+/** The probes of a platform. Their spans would outnumber all others, and tell nothing. */
+const PROBE = /^\/api\/v1\/health(?:\/ready)?\/?(?:\?|$)/i;
+
 /**
- * Creates a span for each request and runs the request inside of it. The span joins the trace of the caller, if there is
+ * Creates a span for each request except probes, and runs the request inside of it. The span joins the trace of the caller, if there is
  * one.
  */
 export class RequestSpans implements RequestScope {
   constructor(private readonly tracer: Tracer) {}
 
-  begin({ method = '', headers }: IncomingMessage): ScopedRequest {
+  begin({ method = '', url = '', headers }: IncomingMessage): ScopedRequest | undefined {
+    if (PROBE.test(url)) return undefined;
     const caller = callerOf(headers);
     const parent = caller === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, caller);
     const attributes = { 'http.request.method': method, 'url.scheme': 'http' };

@@ -1,4 +1,5 @@
 import type { NodeTracerConfig } from '@opentelemetry/sdk-trace-node';
+import type { TracingConfig } from '../../config/config.js';
 import { VERSION } from '../../common/version.js';
 
 type Resource = NonNullable<NodeTracerConfig['resource']>;
@@ -8,10 +9,11 @@ type Resource = NonNullable<NodeTracerConfig['resource']>;
  * is not re-exported by the SDK, and they read names from environment variables. In this service only src/config reads the
  * environment.
  */
-export function resourceOf(serviceName: string): Resource {
+export function resourceOf({ serviceName, resourceAttributes }: TracingConfig): Resource {
   const attributes = {
-    'service.name': serviceName,
     'service.version': VERSION,
+    ...resourceAttributes,
+    'service.name': serviceName,
     'telemetry.sdk.name': 'opentelemetry',
     'telemetry.sdk.language': 'nodejs',
     'process.pid': process.pid,

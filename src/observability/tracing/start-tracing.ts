@@ -18,12 +18,12 @@ export interface RunningTracing {
 
 /** Starts the SDK of OpenTelemetry. The packages are optional: import this file only when traces are enabled. */
 export function startTracing(
-  { endpoint, serviceName }: TracingConfig,
+  tracing: TracingConfig,
   onCollectorUnavailable: (isUnavailable: boolean) => void,
 ): RunningTracing {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces` });
+  const exporter = new OTLPTraceExporter({ url: `${tracing.endpoint}/v1/traces` });
   const provider = new NodeTracerProvider({
-    resource: resourceOf(serviceName),
+    resource: resourceOf(tracing),
     spanProcessors: [new BatchSpanProcessor(new ReportingExporter(exporter, onCollectorUnavailable))],
   });
   // This service reads and writes the trace headers itself: the SDK would also pass the baggage of a client on to

@@ -38,11 +38,13 @@ const buttons = {
 };
 const log = element('conversation', HTMLElement);
 
-const settings = new Settings(fields, form.dataset['account'] ?? '', sessionStorage);
+const accountId = form.dataset['account'] ?? '';
+const settings = new Settings(fields, accountId, sessionStorage);
 const message = new MessageBox(element('message', HTMLTextAreaElement), form);
 const conversation = new Conversation();
 const chat = new Chat({
-  client: new ChatClient({ baseUrl: '/api/v1' }),
+  // Another tab may have signed in to another account: the service then refuses the requests of this page.
+  client: new ChatClient({ baseUrl: '/api/v1', headers: { 'x-account-id': accountId } }),
   conversation,
   settings,
   message,

@@ -3,6 +3,9 @@ import { VERSION } from '../../../common/version.js';
 import type { EventLoopDelay } from '../event-loop-delay.js';
 import type { MetricsSources } from '../metrics-sources.js';
 import { counter, gauge } from './counter-and-gauge.js';
+import { SummaryFamily } from './summary-family.js';
+
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
 export function registerProcess(
   registry: Registry,
@@ -10,20 +13,20 @@ export function registerProcess(
   delay: EventLoopDelay,
 ): void {
   collectDefaultMetrics({ register: registry });
+  // Gauges whose names end like the names of counters. The gauges by type without the suffix tell the same.
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   gauge(registry, {
     name: 'chat_build_info',
     help: 'Always 1. The labels hold the versions of the service and of Node.js.',
     labels: ['version', 'node_version'],
     samples: () => [[{ version: VERSION, node_version: process.version }, 1]],
   });
-  gauge(registry, {
-    name: 'chat_event_loop_delay_seconds',
-    help: 'The delay of timers since the last scrape. The quantile 1 is the maximum.',
-    labels: ['quantile'],
-    *samples() {
-      for (const [quantile, seconds] of delay.take()) yield [{ quantile }, seconds];
-    },
-  });
+  new SummaryFamily(
+    registry,
+    'chat_event_loop_delay_seconds',
+    'The delay of timers since the last scrape. The quantile 1 is the maximum.',
+    () => delay.take(),
+  );
   gauge(registry, {
     name: 'chat_streams_open',
     help: 'Streams that are running now.',

@@ -51,7 +51,7 @@ export function registerStreams(registry: Registry, metrics: StreamMetrics, gaps
       label: 'model',
       divisor: MS_PER_SECOND,
       *buckets() {
-        for (const [model, metricsOfModel] of metrics.models) yield [model, metricsOfModel[member]];
+        for (const [model, ofModel] of metrics.models) if (ofModel.isUsed) yield [model, ofModel[member]];
       },
     });
   }

@@ -19,6 +19,7 @@ const FIELD_NAMES = new Map([
   ['max_tokens', 'Max tokens'],
 ]);
 const SIGN_IN = { text: 'Sign in again (new tab)', href: '/sign-in' };
+const RELOAD = { text: 'Open the playground for this account (new tab)', href: '/playground' };
 const USAGE = { text: 'View remaining limits (new tab)', href: '/usage' };
 
 /**
@@ -55,6 +56,8 @@ function adviceOnRefusal(code, status, message) {
       return { title: 'Too many concurrent streams', text: `${message} Wait until another stream ends.`, link: USAGE };
     case 'quota_exceeded':
       return { title: 'Daily token limit reached', link: USAGE };
+    case 'account_mismatch':
+      return { title: 'You are signed in to another account', text: `${message} Nothing was sent.`, link: RELOAD };
     case 'upstream_rejected':
       return { title: 'The model rejected this request', text: `${message} Change the request.`, canRetry: false };
     case 'model_not_found':
