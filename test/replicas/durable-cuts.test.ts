@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Script } from '../support/scripted-provider.js';
-import { readInPieces } from './support/cut-reader.js';
+import { readInPieces, type CutReading } from './support/cut-reader.js';
 import { Replicas } from './support/replicas.js';
 import { sharedStores } from './support/stores.js';
 
@@ -36,37 +36,84 @@ const answerInPieces: Script = async (call) => {
   call.finish().endMarker().end();
 };
 
+const shifted = (days: number) => ({
+  NODE_OPTIONS: `--import ${new URL('support/shifted-clock.mjs', import.meta.url).href}`,
+  CLOCK_SHIFT_MS: String(days * 86_400_000),
+});
+
 describe.skipIf(stores === undefined)('a durable stream whose readers are cut at random bytes', () => {
   let replicas: Replicas;
+  let key: string;
 
   beforeAll(async () => {
-    replicas = await Replicas.start(stores as NonNullable<typeof stores>);
+    const envs = [shifted(0), shifted(40), shifted(-40)];
+    replicas = await Replicas.start(stores as NonNullable<typeof stores>, { envs });
     replicas.provider.answers(answerInPieces);
+    ({ key } = await replicas.createKey());
   }, 180_000);
   afterAll(async () => {
     await replicas.stop();
     await stores?.redis.drop();
   }, 60_000);
 
+  /** Reads so many streams, some at a time. */
+  async function readAll(
+    prefix: string,
+    count: number,
+    judge: (read: CutReading, text: string) => void,
+  ): Promise<void> {
+    const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+    const readers = Array.from({ length: AT_ONCE }, async () => {
+      for (let name = names.pop(); name !== undefined; name = names.pop()) {
+        const cuts = Math.floor(Math.random() * (MOST_CUTS + 1));
+        const read = await readInPieces({ origins: replicas.origins, key, name, content: name, cuts });
+        judge(read, piecesOf(name).join(''));
+      }
+    });
+    await Promise.all(readers);
+  }
+
   it(
     'gives every character once, at any replica, with one call to the provider',
     async () => {
-      const { key } = await replicas.createKey();
-      const names = Array.from({ length: RUNS }, (_, index) => `run-${index}`);
       let connections = 0;
-      const runs = Array.from({ length: AT_ONCE }, async () => {
-        for (let name = names.pop(); name !== undefined; name = names.pop()) {
-          const cuts = Math.floor(Math.random() * (MOST_CUTS + 1));
-          const read = await readInPieces({ origins: replicas.origins, key, name, content: name, cuts });
-          expect(read.text).toBe(piecesOf(name).join(''));
-          expect(read.terminals).toEqual(['done']);
-          connections += read.connections;
-        }
+      await readAll('run', RUNS, (read, text) => {
+        expect(read.text).toBe(text);
+        expect(read.terminals).toEqual(['done']);
+        connections += read.connections;
       });
-      await Promise.all(runs);
 
       expect(replicas.provider.calls).toHaveLength(RUNS);
       expect(connections).toBeGreaterThan(RUNS);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    'never ends as complete without its whole text when the replicas are killed at random moments',
+    async () => {
+      const outcomes: string[] = [];
+      const over = new AbortController();
+      const kills = (async () => {
+        while (!over.signal.aborted) {
+          const victim = await replicas.add();
+          await sleep(500 + Math.random() * 2_000);
+          victim.process.signal('SIGKILL');
+          await victim.process.exited;
+          replicas.remove(victim);
+        }
+      })();
+      try {
+        await readAll('kill', Math.ceil(RUNS / 2), ({ text, terminals: [terminal = ''] }, whole) => {
+          outcomes.push(terminal);
+          if (terminal === 'done') expect(text).toBe(whole);
+          else expect([terminal, whole.slice(0, text.length)]).toEqual(['interrupted', text]);
+        });
+      } finally {
+        over.abort();
+        await kills;
+      }
+      expect(outcomes).toContain('done');
     },
     LIMIT_MS,
   );

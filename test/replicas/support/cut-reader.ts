@@ -17,21 +17,18 @@ export interface CutOptions {
   readonly content: string;
   /** How often the client leaves, each time after a random number of bytes. */
   readonly cuts: number;
-  /** Called before each connection, for example to kill a replica. */
-  readonly between?: () => void;
 }
 
 /**
  * Reads a durable stream in pieces: leaves after a random number of bytes, comes again at a random replica, by key or by id,
- * with the id of the last whole event, and joins the texts.
+ * with the id of the last whole event, and joins the texts. Also comes again when a connection ends without a terminal.
  */
-export async function readInPieces({ origins, key, name, content, cuts, between }: CutOptions): Promise<CutReading> {
+export async function readInPieces({ origins, key, name, content, cuts }: CutOptions): Promise<CutReading> {
   const terminals: string[] = [];
   let text = '';
   let lastEventId: string | undefined;
   let streamId: string | undefined;
   for (let connections = 1; ; connections++) {
-    between?.();
     const answer = await connect(origins, { key, name, content, streamId, lastEventId });
     streamId ??= streamIdOf(answer);
     const isLast = connections > cuts;
@@ -41,7 +38,7 @@ export async function readInPieces({ origins, key, name, content, cuts, between 
     text += wire.text;
     lastEventId = wire.ids.at(-1) ?? lastEventId;
     if (wire.terminal !== undefined) terminals.push(wire.terminal);
-    if (isLast || wire.terminal !== undefined) return { text, terminals, connections };
+    if (wire.terminal !== undefined) return { text, terminals, connections };
   }
 }
 

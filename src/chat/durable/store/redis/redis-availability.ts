@@ -9,9 +9,13 @@ export async function orUnavailable<T>(commands: Promise<T>): Promise<T> {
     return await commands;
   } catch (error) {
     if (!(error instanceof RedisUnavailable)) throw error;
-    throw new ServiceError('unavailable', 'Durable streams are not available right now. Try again.', {
-      cause: error,
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    });
+    throw unavailable(error);
   }
+}
+
+export function unavailable(cause?: unknown): ServiceError {
+  return new ServiceError('unavailable', 'Durable streams are not available right now. Try again.', {
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }

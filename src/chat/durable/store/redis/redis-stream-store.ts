@@ -8,7 +8,7 @@ import { StreamLog } from '../../log/stream-log.js';
 import type { StreamMemory } from '../../log/stream-memory.js';
 import { StreamStore, type Claim, type KeptStream, type StoreCounts } from '../stream-store.js';
 import { ReaderPlaces } from './reader-places.js';
-import { orUnavailable } from './redis-availability.js';
+import { orUnavailable, unavailable } from './redis-availability.js';
 import { RedisOwnStream, type ClaimedStream, type KeepTimes } from './redis-own-stream.js';
 import { RedisRemoteStream } from './redis-remote-stream.js';
 import { ReplicaPresence } from './replica-presence.js';
@@ -16,11 +16,16 @@ import { StreamCipher } from './stream-cipher.js';
 import { StreamFollower } from './stream-follower.js';
 import { metaKey, streamKeys } from './stream-keys.js';
 import { StreamMirrors } from './stream-mirrors.js';
-import { ABANDON, CLAIM } from './stream-scripts.js';
+import { ABANDON, CLAIM, REFUSED } from './stream-scripts.js';
 
 /** A dead replica's stream is kept for its readers this much longer than a stream that has ended. */
 const SPARE_MS = 60_000;
 const KEEP_ALIVE_EVERY_MS = 20_000;
+/**
+ * After an outage, Redis may have lost all streams. New claims wait until the replicas have restored the streams that run,
+ * so that no answer is generated twice.
+ */
+const RESTORED_WITHIN_MS = 3_000;
 const FLUSH_LIMIT_MS = 2_000;
 const WRAP = 'secret';
 
@@ -34,6 +39,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   private readonly mirrors: StreamMirrors;
   private readonly times: KeepTimes;
   private timer: NodeJS.Timeout | undefined;
+  private newClaimsFrom = -Infinity;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -42,7 +48,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   ) {
     super();
     this.times = { retentionMs, runningMs: retentionMs + SPARE_MS };
-    this.presence = new ReplicaPresence(redis);
+    this.presence = new ReplicaPresence(redis, () => void this.keepAlive());
     this.places = new ReaderPlaces(redis);
     this.follower = new StreamFollower(redis, this.presence.id, (textKey) => {
       this.own
@@ -51,7 +57,13 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
         .catch(() => undefined);
     });
     this.mirrors = new StreamMirrors(redis, this.follower, memory, retentionMs);
-    redis.whenBack(() => void this.keepAlive());
+    redis.whenUnavailable(() => {
+      this.newClaimsFrom = Infinity;
+    });
+    redis.whenBack(() => {
+      if (this.newClaimsFrom === Infinity) this.newClaimsFrom = performance.now() + RESTORED_WITHIN_MS;
+      void this.keepAlive();
+    });
   }
 
   get counts(): StoreCounts {
@@ -112,6 +124,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     this.follower.start();
     const readerId = this.places.newId();
     const [found, owner, wrap] = await this.take(claimed, readerId);
+    if (found === REFUSED) throw unavailable();
     if (found === undefined || owner === undefined || wrap === undefined) return this.begin(claimed, log, readerId);
 
     const unwrapped = new StreamCipher(proof, found, WRAP).open(Buffer.from(wrap, 'base64'), found);
@@ -123,7 +136,8 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   /** Returns the generation, owner and wrap of the stream that has the key, or nothing. */
   private async take(claimed: ClaimedStream, readerId: string): Promise<(string | undefined)[]> {
     const { keys, generation, owner, wrap, check } = claimed;
-    const args = [generation, owner, wrap, check, String(this.times.runningMs), readerId];
+    const mayTake = performance.now() >= this.newClaimsFrom ? '1' : '0';
+    const args = [generation, owner, wrap, check, String(this.times.runningMs), readerId, mayTake];
     try {
       return (await this.redis.run((client) => CLAIM.run(client, [keys.meta, keys.readers], args))) as string[];
     } catch (error) {

@@ -13,7 +13,11 @@ export class ReplicaPresence {
   private timer: NodeJS.Timeout | undefined;
   private shownAt = -Infinity;
 
-  constructor(private readonly redis: RedisConnection) {
+  /** @param onLost called when Redis has lost the key of this process, and so perhaps everything else. */
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly onLost: () => void,
+  ) {
     redis.whenBack(() => {
       if (this.timer !== undefined) void this.beat().catch(() => undefined);
     });
@@ -33,13 +37,16 @@ export class ReplicaPresence {
   hide(): void {
     clearInterval(this.timer);
     this.timer = undefined;
+    this.shownAt = -Infinity;
   }
 
   private async beat(): Promise<void> {
     const startedAt = performance.now();
-    await this.redis.run((client) =>
-      client.set(presenceKey(this.id), '1', { expiration: { type: 'PX', value: LIFETIME_MS } }),
+    const before = await this.redis.run((client) =>
+      client.set(presenceKey(this.id), '1', { GET: true, expiration: { type: 'PX', value: LIFETIME_MS } }),
     );
+    const wasShown = this.shownAt !== -Infinity;
     this.shownAt = startedAt;
+    if (wasShown && before === null) this.onLost();
   }
 }

@@ -11,15 +11,19 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
+/** The reply of {@link CLAIM} for a free key that may not be taken. */
+export const REFUSED = 'refused';
+
 /**
  * Takes the key of a request. KEYS: meta, readers.
  *
- * ARGV: generation, owner, wrap, check, ms to keep, id of the first reader.
+ * ARGV: generation, owner, wrap, check, ms to keep, id of the first reader, 1 if a free key may be taken.
  * Returns nothing when the key is taken now, otherwise the generation, owner and wrap of the stream that has it.
  */
 export const CLAIM = new RedisScript(`${NOW}
 local found = redis.call('HMGET', KEYS[1], 'gen', 'owner', 'wrap')
 if found[1] then return found end
+if ARGV[7] ~= '1' then return {'${REFUSED}'} end
 redis.call('HSET', KEYS[1], 'gen', ARGV[1], 'owner', ARGV[2], 'wrap', ARGV[3], 'check', ARGV[4], 'state', 'waiting')
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('ZADD', KEYS[2], now + ${READER_MS}, ARGV[6])
