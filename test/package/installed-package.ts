@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { ROOT } from './documents.js';
 
 const LIMIT_MS = 600_000;
@@ -13,9 +13,6 @@ const { devDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
 
 /** A project outside the repository in which the packed package is installed. */
 export class InstalledPackage {
-  /** Variables for the programs, in addition to those of this process. */
-  env: Readonly<Record<string, string>> = {};
-
   private constructor(readonly folder: string) {}
 
   /**
@@ -52,18 +49,24 @@ export class InstalledPackage {
     writeFileSync(this.path(name), typeof content === 'string' ? content : JSON.stringify(content));
   }
 
-  /** Copies a file or a folder of the repository, without its tsconfig.json: the project has its own. */
+  /** Copies a file or a folder of the repository. */
   copy(from: string, to: string): void {
-    cpSync(from, this.path(to), { recursive: true, filter: (path) => basename(path) !== 'tsconfig.json' });
+    cpSync(from, this.path(to), { recursive: true });
   }
 
   /**
    * Runs a program of an installed package, and returns its standard output.
    *
+   * @param env variables in addition to those of this process.
    * @throws {Error} with the output if the program fails.
    */
-  run(program: string, ...words: readonly string[]): Promise<string> {
-    return execute(this.folder, this.path('node_modules', '.bin', program), words, this.env);
+  run(program: string, words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+    return execute(this.folder, this.path('node_modules', '.bin', program), words, env);
+  }
+
+  /** As {@link run}, for a script of the project. */
+  node(script: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+    return execute(this.folder, process.execPath, [script, ...words], env);
   }
 
   remove(): void {

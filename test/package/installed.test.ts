@@ -2,34 +2,28 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ChatClient } from '../../src/client.js';
-import { configFile } from '../support/catalog.js';
 import { SpawnedProcess } from '../support/process.js';
-import { AcmeProvider } from './acme-provider.js';
+import { ROOT } from './documents.js';
 import { InstalledPackage } from './installed-package.js';
 
-/** The application that a team writes. */
-const EXAMPLE = join(import.meta.dirname, 'example-app');
-const MAIN = join('example-app', 'main.js');
-const TEST_OF_TEAM = join(import.meta.dirname, 'team.test.ts');
-
-const MODEL = 'acme/talker';
-const EMAIL = 'ada@example.com';
-const EVENTS =
-  'event: token\ndata: {"t":"Hel"}\n\nevent: token\ndata: {"t":"lo"}\n\nevent: end\ndata: {"why":"done","in":3,"out":2}\n\n';
+const EXAMPLES = join(ROOT, 'examples');
+const TEST_OF_TEAM = join('test', 'package', 'team.test.ts');
+const MODEL = 'library/echo';
+const ACCOUNT = ['--email', 'ada@example.com'] as const;
 
 /** The declarations of all packages are checked. */
 const TSCONFIG = {
   compilerOptions: {
-    ...{ module: 'nodenext', target: 'es2023', rootDir: '.', outDir: 'dist', strict: true, skipLibCheck: false },
+    ...{ module: 'nodenext', target: 'es2023', strict: true, skipLibCheck: false, noEmit: true, types: ['node'] },
     ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noImplicitOverride: true },
-    ...{ experimentalDecorators: true, emitDecoratorMetadata: true, types: ['node'] },
+    ...{ experimentalDecorators: true, emitDecoratorMetadata: true },
   },
-  include: ['example-app', '*.ts'],
+  include: ['test', 'examples/src'],
 };
 
 const VITEST_CONFIG = `export default {
   oxc: { decorator: { legacy: true, emitDecoratorMetadata: true } },
-  test: { include: ['*.test.ts'] },
+  test: { include: ['test/**/*.test.ts'] },
 };
 `;
 
@@ -42,35 +36,27 @@ if (!isWanted) {
 
 describe.runIf(isWanted)('the package, installed outside the repository', { timeout: 300_000 }, () => {
   let project: InstalledPackage;
-  let acme: AcmeProvider;
 
   beforeAll(async () => {
-    acme = await AcmeProvider.start();
-    acme.events = EVENTS;
     project = await InstalledPackage.install();
-    const model = { id: MODEL, name: 'Talker', provider: 'Acme', context_length: 8192 };
-    const upstreams = { acme: { protocol: 'acme', base_url: acme.baseUrl, api_key: 'acme-secret' } };
-    const config = configFile({ upstreams, models: [{ ...model, routes: [{ upstream: 'acme', model: 'talker-1' }] }] });
-    project.write('config.json', config);
     project.write('tsconfig.json', TSCONFIG);
     project.write('vitest.config.js', VITEST_CONFIG);
-    project.copy(EXAMPLE, 'example-app');
-    project.copy(TEST_OF_TEAM, 'team.test.ts');
-    project.env = {
-      ...{ NODE_ENV: 'production', PORT: '0', LOG_LEVEL: 'info', CONFIG_FILE: project.path('config.json') },
-      DATABASE_URL: `sqlite:${project.path('data', 'chat.sqlite')}`,
-    };
+    project.copy(EXAMPLES, 'examples');
+    project.copy(join(ROOT, TEST_OF_TEAM), TEST_OF_TEAM);
   }, 900_000);
-  afterAll(async () => {
+  afterAll(() => {
     project.remove();
-    await acme.stop();
   });
 
+  const environment = (database: string) => ({
+    ...{ NODE_ENV: 'production', PORT: '0', LOG_LEVEL: 'info' },
+    DATABASE_URL: `sqlite:${project.path('data', database)}`,
+  });
   const installed = (...names: string[]) => project.path('node_modules', 'chat-streaming-service', ...names);
 
-  it('has the documents, and no sources or tests', () => {
+  it('has the documents and the examples, and no sources or tests', () => {
     expect(readdirSync(installed())).toEqual(
-      expect.arrayContaining(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']),
+      expect.arrayContaining(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'examples', 'package.json']),
     );
     expect(readdirSync(installed()).filter((name) => ['src', 'test', 'deploy', '.ci'].includes(name))).toEqual([]);
   });
@@ -91,25 +77,22 @@ describe.runIf(isWanted)('the package, installed outside the repository', { time
     }
   });
 
-  it('compiles with an application, with every declaration checked', async () => {
-    expect(await project.run('tsc', '-p', project.path('tsconfig.json'))).toBe('');
+  it('compiles with the examples and the tests of a team, with every declaration checked', async () => {
+    expect(await project.run('tsc', ['-p', project.path('tsconfig.json')])).toBe('');
   });
 
-  it('streams an answer through the application', async () => {
-    await project.run('tsc', '-p', project.path('tsconfig.json'));
-    const account = ['--email', EMAIL, '--password', 'correct horse battery'];
-    await project.run('chat-streaming-service-admin', 'account', 'create', ...account);
-    const made = await project.run('chat-streaming-service-admin', 'key', 'create', '--email', EMAIL, '--name', 'test');
-    const { key } = JSON.parse(made) as { readonly key: string };
-
-    const app = new SpawnedProcess(project.path('dist', MAIN), [], project.env);
+  it('streams an answer through the example application', async () => {
+    await project.run('tsc', ['-p', project.path('examples')]);
+    const env = {
+      ...environment('examples.sqlite'),
+      CONFIG_FILE: project.path('examples', 'config.yaml'),
+      TMPDIR: project.folder,
+    };
+    const admin = (...words: string[]) => project.node(project.path('examples', 'dist', 'admin.js'), words, env);
+    const app = new SpawnedProcess(project.path('examples', 'dist', 'main.js'), [], env);
     try {
-      const chat = new ChatClient({ baseUrl: await app.origin(), apiKey: key });
-      const stream = chat.stream({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] });
-      const texts: string[] = [];
-      for await (const text of stream) texts.push(text);
-      expect(texts.join('')).toBe('Hello');
-      expect(stream.state.status).toBe('complete');
+      const origin = await app.origin();
+      expect(await say('Hello there', origin, await createKey(admin), MODEL)).toBe('Hello there');
       app.signal('SIGTERM');
       expect(await app.exited).toMatchObject({ code: 0 });
     } finally {
@@ -117,20 +100,33 @@ describe.runIf(isWanted)('the package, installed outside the repository', { time
     }
   });
 
-  it('starts as a program, without an application', async () => {
-    const service = new SpawnedProcess(project.path('node_modules', '.bin', 'chat-streaming-service'), [], {
-      PORT: '0',
-      DATABASE_URL: `sqlite:${project.path('data', 'other.sqlite')}`,
-    });
+  it('streams an answer as a program of its own', async () => {
+    const env = environment('own.sqlite');
+    const admin = (...words: string[]) => project.run('chat-streaming-service-admin', words, env);
+    const service = new SpawnedProcess(project.path('node_modules', '.bin', 'chat-streaming-service'), [], env);
     try {
-      const response = await fetch(`${await service.origin()}/api/v1/health`);
-      expect(await response.json()).toMatchObject({ status: 'healthy' });
+      const origin = await service.origin();
+      expect(await say('echo it works', origin, await createKey(admin), 'builtin/eliza')).toBe('it works');
     } finally {
       await service.stop();
     }
   });
 
-  it("passes the tests of the team, with the team's own vitest", async () => {
-    expect(await project.run('vitest', 'run', '--reporter=verbose')).toMatch(/Tests\D+2 passed/);
+  it("passes the tests of a team, with the team's own vitest", async () => {
+    expect(await project.run('vitest', ['run', '--reporter=verbose'])).toMatch(/Tests\D+2 passed/);
   });
 });
+
+async function createKey(admin: (...words: string[]) => Promise<string>): Promise<string> {
+  await admin('account', 'create', ...ACCOUNT, '--password', 'correct horse battery');
+  const created = JSON.parse(await admin('key', 'create', ...ACCOUNT, '--name', 'test')) as { readonly key: string };
+  return created.key;
+}
+
+async function say(content: string, baseUrl: string, apiKey: string, model: string): Promise<string> {
+  const stream = new ChatClient({ baseUrl, apiKey }).stream({ model, messages: [{ role: 'user', content }] });
+  let text = '';
+  for await (const piece of stream) text += piece;
+  expect(stream.state).toEqual({ status: 'complete', text });
+  return text;
+}
