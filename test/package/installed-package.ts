@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './documents.js';
@@ -36,7 +37,7 @@ export class InstalledPackage {
       await execute(folder, 'npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...packages]);
       return project;
     } catch (error) {
-      project.remove();
+      await project.remove();
       throw error;
     }
   }
@@ -69,8 +70,8 @@ export class InstalledPackage {
     return execute(this.folder, process.execPath, [script, ...words], env);
   }
 
-  remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+  remove(): Promise<void> {
+    return rm(this.folder, { recursive: true, force: true });
   }
 }
 
