@@ -4,6 +4,8 @@ import { AccountsModule } from './accounts/accounts.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { SameOriginGuard } from './auth/same-origin/same-origin.guard.js';
 import { AuthenticationGuard } from './auth/strategies/authentication.guard.js';
+import { DurableClaimGuard } from './chat/durable/durable-claim.guard.js';
+import { DurableModule } from './chat/durable/durable.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './common/common.module.js';
 import { ExtensionsModule } from './common/extensions/extensions.module.js';
@@ -84,6 +86,7 @@ function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
         limitStore: plugins.single('limitStore'),
         tokensUsed: plugins.single('tokensUsed') ?? { module: LedgerTokensUsedModule, token: LedgerTokensUsed },
       }),
+      DurableModule.register({ streamStore: plugins.single('streamStore') }),
       ChatModule,
       ModelsModule,
       HealthModule,
@@ -95,10 +98,12 @@ function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
     providers: [
       { provide: ServiceErrorFilter, useClass: PageErrorFilter },
       { provide: APP_FILTER, useExisting: ServiceErrorFilter },
-      // The order matters. The guards identify the caller, check the origin of the request, count the request against the
-      // limits of the tier, and then refuse an invalid body. A guard that needs the body reads it, see RequestBodies.
+      // The order matters. The guards identify the caller, check the origin of the request, find out whether the request
+      // repeats another one, count the request against the limits of the tier, and then refuse an invalid body. A guard that
+      // needs the body reads it, see RequestBodies.
       { provide: APP_GUARD, useExisting: AuthenticationGuard },
       { provide: APP_GUARD, useExisting: SameOriginGuard },
+      { provide: APP_GUARD, useExisting: DurableClaimGuard },
       { provide: APP_GUARD, useExisting: TierThrottlerGuard },
       { provide: APP_GUARD, useExisting: RequestBodyGuard },
       { provide: APP_PIPE, useExisting: RequestValidationPipe },

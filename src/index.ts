@@ -112,6 +112,17 @@ export { Field } from './dashboard/forms/field.js';
 export { problemsOf as formProblems, type FormProblems } from './dashboard/forms/field-problems.js';
 export { Done, FormFailure } from './dashboard/forms/notice.js';
 export type { UsageSink } from './usage/record/usage-sink.js';
+export { newSecret, streamId, type RequestKey, type StreamAddress } from './chat/durable/identity/stream-identity.js';
+export { CLAIM_RELEASED, StreamLog, type Ending } from './chat/durable/log/stream-log.js';
+export { StreamMemory } from './chat/durable/log/stream-memory.js';
+export {
+  MOST_READERS,
+  StreamStore,
+  type Claim,
+  type KeptStream,
+  type OwnStream,
+  type StoreCounts,
+} from './chat/durable/store/stream-store.js';
 export { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage/store/usage-store.js';
 export type {
   CompletionPart,

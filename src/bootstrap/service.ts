@@ -1,4 +1,4 @@
-import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
+import type { DynamicModule, LoggerService, NestApplicationOptions, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
@@ -26,17 +26,33 @@ import { RequestWatch } from '../observability/requests/request-watch.js';
  */
 const KEEP_ALIVE_MS = 75_000;
 
+/** Creates the application of Nest from its module. */
+export type CreateApplication = (
+  module: Type | DynamicModule,
+  adapter: LeanExpressAdapter,
+  options: NestApplicationOptions,
+) => Promise<NestExpressApplication>;
+
 /**
  * Creates the application from a module that imports `AppModule.register(…)`. The application is ready to listen.
  *
  * @throws {ConfigError} if the configuration is invalid.
  * @throws {DatabaseError} if the database cannot be used.
  */
-export async function createService(
+export function createService(
   module: Type | DynamicModule,
   logger: LoggerService | false,
 ): Promise<NestExpressApplication> {
-  const app = await NestFactory.create<NestExpressApplication>(module, new LeanExpressAdapter(), {
+  return createServiceBy((...given) => NestFactory.create<NestExpressApplication>(...given), module, logger);
+}
+
+/** As {@link createService}, with another way to create the application: tests replace providers. */
+export async function createServiceBy(
+  create: CreateApplication,
+  module: Type | DynamicModule,
+  logger: LoggerService | false,
+): Promise<NestExpressApplication> {
+  const app = await create(module, new LeanExpressAdapter(), {
     logger,
     abortOnError: false,
     // A guard reads the body when the caller is known: see RequestBodies.

@@ -21,6 +21,9 @@ import type { RequestLease } from '../throttling/request-lease.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../throttling/process-load/opens-stream.decorator.js';
 import { ChatService } from './chat.service.js';
+import { Durable } from './durable/durable-request.js';
+import { DurableStreams } from './durable/durable-streams.js';
+import { IDEMPOTENCY_KEY_HEADER } from './durable/identity/idempotency-key.js';
 import { ChatRequest } from './request/chat-request.dto.js';
 import { tokenDemand } from './request/token-demand.js';
 import { ApiChatStream } from './stream/api-chat-stream.decorator.js';
@@ -41,6 +44,7 @@ const MOST_BODY_VALUES = 20_000;
 export class ChatController {
   constructor(
     private readonly chat: ChatService,
+    private readonly durable: DurableStreams,
     private readonly gaps: ChunkGaps,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -49,6 +53,7 @@ export class ChatController {
   @Sse('stream', { method: RequestMethod.POST })
   @HttpCode(200)
   @OpensStream()
+  @Durable()
   @ApiChatStream()
   @BodyValues(MOST_BODY_VALUES)
   async stream(
@@ -60,6 +65,10 @@ export class ChatController {
   ): Promise<Observable<MessageEvent>> {
     const { context } = response.req;
     const { requestId } = context;
+    if (response.req.headers[IDEMPOTENCY_KEY_HEADER] !== undefined) {
+      const caller = { principal, signal, requestId, lease, context };
+      return this.durable.answer(context.durable, body, caller, response, this.gaps.clock(body.model));
+    }
     const texts = await this.chat.open(body, { principal, signal, requestId, lease, context });
     const sink = new StreamSink(response, this.config.stalledReaderMs);
     return chunkEvents(texts, sink, requestId, this.gaps.clock(body.model));

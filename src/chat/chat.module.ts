@@ -3,6 +3,9 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
+import { DurableClaimGuard } from './durable/durable-claim.guard.js';
+import { DurableStreams } from './durable/durable-streams.js';
+import { DurableStreamsController } from './durable/durable-streams.controller.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
 import { ChunkGaps } from './stream/chunk-gaps.js';
 import { OpenStreams } from './stream/open-streams.js';
@@ -10,8 +13,8 @@ import { OpenStreams } from './stream/open-streams.js';
 /** Provides streamed chat completions. */
 @Module({
   imports: [AccountsModule, ModelsModule],
-  controllers: [ChatController],
-  providers: [ChatService, CompletionHooks, ChunkGaps, OpenStreams],
-  exports: [ChatService, ChunkGaps, OpenStreams],
+  controllers: [ChatController, DurableStreamsController],
+  providers: [ChatService, CompletionHooks, ChunkGaps, OpenStreams, DurableStreams, DurableClaimGuard],
+  exports: [ChatService, ChunkGaps, OpenStreams, DurableStreams, DurableClaimGuard],
 })
 export class ChatModule {}

@@ -4,12 +4,25 @@ import { Injectable } from '@nestjs/common';
 @Injectable()
 export class DrainState {
   private begun = false;
+  private readonly listeners = new Set<() => void>();
 
   get isDraining(): boolean {
     return this.begun;
   }
 
+  /**
+   * Calls the listener when the process begins to stop, at most once.
+   *
+   * @returns a function that ends this.
+   */
+  whenBegun(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
   begin(): void {
     this.begun = true;
+    for (const listener of this.listeners) listener();
+    this.listeners.clear();
   }
 }

@@ -31,6 +31,10 @@ export const ERRORS = {
   not_found: { status: 404, fault: 'caller' },
   model_not_found: { status: 404, fault: 'caller' },
   method_not_allowed: { status: 405, fault: 'caller' },
+  /** The `Idempotency-Key` was used with another body. */
+  idempotency_conflict: { status: 409, fault: 'caller' },
+  /** Only in a stream. The client has cancelled the stream, or no client was reading. */
+  cancelled: { status: 409, fault: 'caller' },
   /** Only for a session: the page was made for another account than the one that is signed in now. */
   account_mismatch: { status: 409, fault: 'caller' },
   payload_too_large: { status: 413, fault: 'caller' },
@@ -43,6 +47,8 @@ export const ERRORS = {
   upstream_unavailable: { status: 503, fault: 'provider', mayWorkElsewhere: true },
   shutting_down: { status: 503, fault: 'service' },
   unavailable: { status: 503, fault: 'service' },
+  /** Only in a stream. The process that generated the stream was killed. */
+  interrupted: { status: 503, fault: 'service' },
   upstream_timeout: { status: 504, fault: 'provider', mayWorkElsewhere: true },
 } as const satisfies Record<string, ErrorFacts>;
 
@@ -55,7 +61,12 @@ export type ErrorCode = BuiltInErrorCode | DefinedErrorCode;
 const definedErrors = new Map<string, ErrorFacts>();
 
 /** The codes that occur only in a stream, after the headers. */
-export const STREAM_ONLY_CODES: readonly BuiltInErrorCode[] = ['content_filtered', 'key_revoked'];
+export const STREAM_ONLY_CODES: readonly BuiltInErrorCode[] = [
+  'content_filtered',
+  'key_revoked',
+  'cancelled',
+  'interrupted',
+];
 
 /** Returns the facts about a code. */
 export function factsOf(code: ErrorCode): ErrorFacts {

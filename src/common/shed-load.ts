@@ -19,6 +19,8 @@ export const SHED_REASONS = [
   'upstream_connections',
   /** A client does not read its answer. Streams are not counted here. */
   'unread_answer',
+  /** Too much text of durable streams in memory. */
+  'stream_memory',
   /** Too many lookups of credentials in the database. */
   'credential_lookups',
   /** Too many unknown credentials from one network. */

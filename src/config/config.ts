@@ -12,6 +12,12 @@ export interface Config {
   readonly shutdownGraceMs: number;
   /** How long a client may read nothing of its stream before the connection is cut, in milliseconds. */
   readonly stalledReaderMs: number;
+  /** How long a durable stream is kept after its end, in milliseconds. */
+  readonly streamRetentionMs: number;
+  /** How long a durable stream is generated without a reader, in milliseconds. */
+  readonly streamDetachedMs: number;
+  /** The maximum size of the texts of durable streams in the memory of this process. */
+  readonly streamMemoryBytes: number;
   /** How long a client may read almost nothing of an answer that is not a stream, in milliseconds. */
   readonly unreadAnswerMs: number;
   /** The maximum number of open streams in this process. */

@@ -16,7 +16,7 @@ export class RedisScript {
   }
 
   /** Runs the script in one round trip. Needs a second round trip only when Redis does not know the script. */
-  async run(client: RedisClient, keys: string[], args: string[]): Promise<unknown> {
+  async run(client: RedisClient, keys: string[], args: (string | Buffer)[]): Promise<unknown> {
     try {
       return await client.evalSha(this.hash, { keys, arguments: args });
     } catch (error) {

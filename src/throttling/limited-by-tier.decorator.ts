@@ -15,6 +15,8 @@ export interface TokenUse<Body extends object = object> {
 /** The metadata of a route that is {@link LimitedByTier}. */
 export interface RouteLimits {
   readonly tokenUse?: TokenUse | undefined;
+  /** False when requests to the route only show the limits. */
+  readonly counts?: boolean;
 }
 
 /**
@@ -30,3 +32,6 @@ export interface RouteLimits {
  */
 export const LimitedByTier = <Body extends object>(tokenUse?: TokenUse<Body>): CustomDecorator<symbol> =>
   SetMetadata(LIMITED_BY_TIER, { tokenUse });
+
+/** Sends the limit headers with the answers of the routes of a controller, without counting the requests. */
+export const ShowsLimits = (): CustomDecorator<symbol> => SetMetadata(LIMITED_BY_TIER, { counts: false });

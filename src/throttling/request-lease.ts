@@ -15,6 +15,7 @@ declare module '../http/request/request-context.js' {
  */
 export class RequestLease implements Lease {
   private isTaken = false;
+  private isOutlived = false;
   private holdsPlace: boolean;
 
   constructor(
@@ -37,18 +38,39 @@ export class RequestLease implements Lease {
     return this.lease.tokens;
   }
 
+  /**
+   * Keeps the place and the tokens when the response is over. The caller must then release and settle the returned lease.
+   */
+  outlive(): Lease {
+    this.isTaken = true;
+    this.isOutlived = true;
+    return {
+      tokens: this.tokens,
+      release: () => {
+        this.giveBack();
+      },
+      settle: (tokensUsed) => {
+        this.settle(tokensUsed);
+      },
+    };
+  }
+
   /** After this call, the caller must call {@link settle}, regardless of how the stream ends. */
   takeOver(): void {
     this.isTaken = true;
   }
 
   release(): void {
-    if (this.holdsPlace) this.places.heldInTiers--;
-    this.holdsPlace = false;
-    this.lease.release();
+    if (!this.isOutlived) this.giveBack();
   }
 
   settle(tokensUsed: number): void {
     this.lease.settle(tokensUsed);
+  }
+
+  private giveBack(): void {
+    if (this.holdsPlace) this.places.heldInTiers--;
+    this.holdsPlace = false;
+    this.lease.release();
   }
 }

@@ -17,6 +17,8 @@ declare module '../http/request/request-context.js' {
   interface RequestContext {
     /** The limit of the tier that has refused the request. */
     refusedBy?: LimitName;
+    /** The request repeats a request that was counted before. The limits do not count it again. */
+    isRepeated?: boolean;
   }
 }
 
@@ -61,11 +63,15 @@ export class TierThrottlerGuard extends ThrottlerGuard {
     const limits: TierLimits = { requestsPerMinute, concurrentStreams, tokensPerDay };
     const opensStream = this.opensStream(context);
     if (requestsPerMinute === undefined && concurrentStreams === undefined && tokensPerDay === undefined) {
-      if (opensStream) await this.takePlace(context, response);
+      if (opensStream && request.context.isRepeated !== true) await this.takePlace(context, response);
       return true;
     }
 
-    const tokenUse = this.routeLimits(context)?.tokenUse;
+    const { tokenUse, counts = true } = this.routeLimits(context) ?? {};
+    if (!counts || request.context.isRepeated === true) {
+      setLimitHeaders(response, this.headerPrefix, await this.limits.peek(principal.accountId, limits));
+      return true;
+    }
     const needed = tokenUse === undefined ? { ...limits, tokensPerDay: undefined } : limits;
     const certain = this.limits.foresee?.(principal.accountId, needed);
     if (certain !== undefined) {

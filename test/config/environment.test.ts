@@ -3,13 +3,14 @@ import { ConfigError } from '../../src/config/config-error.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { environmentVariables } from '../../src/config/reference/configuration-members.js';
 import { access } from './access.js';
+import { durable } from './durable.js';
 import { MODES, type Effects } from './effect.js';
 import { listening } from './listening.js';
 import { observed } from './observed.js';
 import { stores } from './stores.js';
 import { waiting } from './waiting.js';
 
-const EFFECTS: Effects = { ...listening, ...stores, ...access, ...waiting, ...observed };
+const EFFECTS: Effects = { ...listening, ...stores, ...access, ...waiting, ...durable, ...observed };
 
 describe('the table of variables', () => {
   it('has an effect for each variable of the schema, and for nothing else', () => {

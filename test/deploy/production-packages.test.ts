@@ -8,26 +8,38 @@ import { ROOT } from './folders.js';
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
 }
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = manifest;
+const peers = Object.keys(peerDependencies);
+const optionalPeers = peers.filter((name) => peerDependenciesMeta[name]?.optional);
+const requiredPeers = peers.filter((name) => !optionalPeers.includes(name));
+const installed = [...Object.keys({ ...dependencies, ...optionalDependencies }), ...requiredPeers];
 
 describe('the built service', () => {
   it('imports no package that an installation for production lacks', () => {
-    const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
-    const installed = { ...manifest.dependencies, ...manifest.optionalDependencies };
-    const missing = scripts().flatMap((script) =>
-      packagesIn(readFileSync(script, 'utf8'))
-        .filter((name) => !Object.hasOwn(installed, name))
-        .map((name) => `${script.slice(ROOT.length + 1)}: ${name}`),
-    );
+    expect(missing((script) => !script.startsWith('dist/testing/'), installed)).toEqual([]);
+  });
 
-    expect(missing).toEqual([]);
+  it('has a test kit that imports optional peers only, in addition', () => {
+    expect(missing((script) => script.startsWith('dist/testing/'), [...installed, ...optionalPeers])).toEqual([]);
   });
 });
 
-function scripts(): string[] {
+/** The packages, apart from these, that some of the scripts import. */
+function missing(isMeant: (script: string) => boolean, known: readonly string[]): string[] {
   return readdirSync(join(ROOT, 'dist'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.js'))
-    .map((name) => join(ROOT, 'dist', name));
+    .map((name) => `dist/${name}`)
+    .filter(isMeant)
+    .flatMap((script) =>
+      packagesIn(readFileSync(join(ROOT, script), 'utf8'))
+        .filter((name) => !known.includes(name))
+        .map((name) => `${script}: ${name}`),
+    );
 }
 
 /** The packages that a compiled module imports, at its start or later; not its own folder's files, nor Node's modules. */

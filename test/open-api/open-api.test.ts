@@ -12,7 +12,7 @@ const HEALTH = '/api/v1/health';
 const READY = '/api/v1/health/ready';
 
 /** Those of the contract that this operation can answer; 405 is of paths, which have no place for it. */
-const STREAM_STATUSES = [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504];
+const STREAM_STATUSES = [200, 400, 401, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504];
 
 describe('the OpenAPI document', () => {
   let provider: ScriptedProvider;
@@ -137,7 +137,9 @@ describe('the OpenAPI document', () => {
         expect(chunk.safeParse(JSON.parse(text.replace('data: ', ''))).error).toBeUndefined();
       }
       const limits = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
-      expect(Object.keys(headers).toSorted()).toEqual([...limits, 'X-Request-Id'].toSorted());
+      expect(Object.keys(headers).toSorted()).toEqual(
+        [...limits, 'X-Request-Id', 'X-Stream-Id', 'Idempotency-Replayed'].toSorted(),
+      );
       expect(answer.headers['x-request-id']).toBeTruthy();
     });
 

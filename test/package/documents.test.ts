@@ -91,4 +91,14 @@ describe('the documents', () => {
     expect(quotes.length).toBeGreaterThan(3);
     expect(quotes.filter((quote) => !sources.some((source) => source.includes(quote)))).toEqual([]);
   });
+
+  it('quote the tests as they are', () => {
+    const tests = ['team.test.ts', 'example-protocols.test.ts'].map((file) =>
+      readFileSync(join(import.meta.dirname, file), 'utf8'),
+    );
+    const quotes = codeBlocks(documentAt('docs/testing.md'), 'ts');
+
+    expect(quotes).toContain(tests[0]);
+    expect(quotes.filter((quote) => !tests.some((test) => test.includes(quote)))).toEqual([]);
+  });
 });

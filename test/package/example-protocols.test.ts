@@ -1,6 +1,6 @@
 import { Response } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { ACME, CONTEXT, describeProtocol, HELLO } from '../contract/protocols/describe-protocol.js';
+import { describeProtocol, TEST_CALL, TEST_CONTEXT, TEST_UPSTREAM } from 'chat-streaming-service/testing';
 import { AcmeProtocol } from './example-app/acme-protocol.js';
 import { GatewayProtocol } from './example-app/gateway-protocol.js';
 
@@ -13,10 +13,10 @@ const ACME_ANSWER = [
 
 describeProtocol({
   protocol: new AcmeProtocol(),
-  fixtures: [
+  answers: [
     {
       name: 'acme/hello',
-      bytes: Buffer.from(ACME_ANSWER),
+      bytes: ACME_ANSWER,
       expected: {
         text: 'Hello 👋',
         complete: true,
@@ -29,9 +29,16 @@ describeProtocol({
   body: { model: 'fast-1', turns: [{ role: 'user', content: 'Hello' }], heat: 0.7 },
 });
 
+describeProtocol({
+  protocol: new GatewayProtocol(),
+  upstream: { options: { token_url: 'https://gateway.example.com/token' } },
+  context: { fetch: () => Promise.resolve(Response.json({ token: 'short-lived' })) },
+  hasOwnCredential: true,
+});
+
 describe('the example protocol with a token', () => {
   const upstream = {
-    ...ACME,
+    ...TEST_UPSTREAM,
     baseUrl: new URL('https://gateway.example.com/v1'),
     options: { token_url: 'https://gateway.example.com/token', token_seconds: 600 },
   };
@@ -39,12 +46,12 @@ describe('the example protocol with a token', () => {
   /** A context whose requests for a token get these answers, one after the other. */
   function contextWith(...answers: (Response | Error)[]) {
     const asked: { readonly url: string; readonly key: unknown }[] = [];
-    const fetch: typeof CONTEXT.fetch = (url, init) => {
+    const fetch: typeof TEST_CONTEXT.fetch = (url, init) => {
       asked.push({ url: String(url), key: (init?.headers as Record<string, unknown>)['x-api-key'] });
       const answer = answers.shift() ?? new Error('There is no further answer.');
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     };
-    return { asked, context: { ...CONTEXT, fetch } };
+    return { asked, context: { ...TEST_CONTEXT, fetch } };
   }
 
   it('asks once for a token, and sends the token with the request of OpenAI', async () => {
@@ -52,8 +59,8 @@ describe('the example protocol with a token', () => {
     const { asked, context } = contextWith(Response.json({ token: 'short-lived' }));
 
     const requests = [
-      await protocol.request(HELLO, upstream, context),
-      await protocol.request(HELLO, upstream, context),
+      await protocol.request(TEST_CALL, upstream, context),
+      await protocol.request(TEST_CALL, upstream, context),
     ];
 
     expect(asked).toEqual([{ url: 'https://gateway.example.com/token', key: 'secret-key' }]);
@@ -68,10 +75,12 @@ describe('the example protocol with a token', () => {
     ['sends no token', Response.json({})],
     ['is unreachable', new TypeError('fetch failed')],
   ])('fails for the whole upstream when the gateway %s', async (_, answer) => {
-    await expect(new GatewayProtocol().request(HELLO, upstream, contextWith(answer).context)).rejects.toMatchObject({
-      code: 'upstream_error',
-      scope: 'upstream',
-    });
+    await expect(new GatewayProtocol().request(TEST_CALL, upstream, contextWith(answer).context)).rejects.toMatchObject(
+      {
+        code: 'upstream_error',
+        scope: 'upstream',
+      },
+    );
   });
 
   it('knows what a 403 of the gateway means', () => {

@@ -30,6 +30,8 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   // Runs only with PostgreSQL, whose clock is not the clock of the process.
   ['src/database/database-clock.ts', 1],
   ['src/common/event-loop/event-loop.ts', 1],
+  // Drops durable streams some time after their end.
+  ['src/chat/durable/store/memory-stream-store.ts', 1],
   ['src/http/connections/unread-answers.ts', 1],
   // One for API keys and one for sessions.
   ['src/accounts/credentials/use-recorder.ts', 2],

@@ -16,12 +16,19 @@ const EACH_LINE_END = new RegExp(LINE_ENDS, 'g');
 const LAST_CHUNK: Chunk = { content: '', done: true };
 const logger = new Logger('ChatStream');
 
+/** The parts of an answer, as far as a client needs them. */
+export interface ReadableParts extends Pick<PartReader, 'onReadable' | 'isOver' | 'isWhole' | 'read'> {
+  /** The `id:` of the event with the text that `read` has returned last. Plain streams have no ids. */
+  readonly position?: string;
+  return(): Promise<unknown>;
+}
+
 /**
  * Converts the texts of an answer to the events of the stream. The next text is read only when the socket of the client can
  * take more data. So a slow client slows the provider down.
  */
 export function chunkEvents(
-  parts: PartReader,
+  parts: ReadableParts,
   sink: StreamSink,
   requestId: string,
   gaps?: GapClock,
@@ -41,7 +48,7 @@ class ChunkPump {
   private isWaitingForClient = false;
 
   constructor(
-    private readonly parts: PartReader,
+    private readonly parts: ReadableParts,
     private readonly sink: StreamSink,
     private readonly subscriber: Subscriber<MessageEvent>,
     private readonly requestId: string,
@@ -87,7 +94,9 @@ class ChunkPump {
     if (part.type !== 'text') return true;
     this.gaps?.text();
     if (this.parts.isWhole) this.sink.cork();
-    this.send({ data: textChunk(part.text) });
+    const data = textChunk(part.text);
+    const { position } = this.parts;
+    this.send(position === undefined ? { data } : { id: position, data });
     this.silence.allow(KEEP_ALIVE_MS);
     return true;
   }

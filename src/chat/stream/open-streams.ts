@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RevocationWatch } from '../../accounts/api-keys/revocation-watch.js';
 import { SessionWatch } from '../../accounts/sessions/session-watch.js';
-import type { Credential, ExternalCredential, Principal } from '../../auth/principal/principal.js';
+import type { ExternalCredential, Principal } from '../../auth/principal/principal.js';
 import { DrainState } from '../../common/drain-state.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
@@ -36,15 +36,13 @@ export class OpenStreams {
    * @throws {ServiceError} `shutting_down`, or `unavailable` above MAX_STREAMS. Routes with `@OpensStream()` check
    * MAX_STREAMS earlier.
    */
-  add({ credential }: Principal, end: EndStream): () => void {
+  add(principal: Principal, end: EndStream): () => void {
     if (this.drainState.isDraining) throw shuttingDown();
     if (this.running.size >= this.config.maxStreams) {
       this.shedLoad.note('streams');
       throw new ServiceError('unavailable', 'This process has as many open streams as it can hold. Try again.');
     }
-    const unwatch = this.watch(credential, (message) => {
-      end(new ServiceError('key_revoked', message));
-    });
+    const unwatch = this.watch(principal, end);
     this.running.add(end);
     return () => {
       unwatch();
@@ -62,19 +60,27 @@ export class OpenStreams {
     await this.idleWithin(farewellMs);
   }
 
-  /** @returns a function that ends the watch. */
-  private watch(credential: Credential, onEnded: (message: string) => void): () => void {
+  /**
+   * Calls `end` with `key_revoked` when the API key or session of the principal ends.
+   *
+   * @returns a function that ends the watch.
+   */
+  watch({ credential }: Principal, end: EndStream): () => void {
     switch (credential.kind) {
       case 'api_key':
         return this.revocations.watch(credential.keyId, () => {
-          onEnded('The API key was revoked, has expired, or belongs to a disabled account.');
+          end(
+            new ServiceError('key_revoked', 'The API key was revoked, has expired, or belongs to a disabled account.'),
+          );
         });
       case 'session':
         return this.sessions.watch(credential.sessionId, () => {
-          onEnded('The session has ended.');
+          end(new ServiceError('key_revoked', 'The session has ended.'));
         });
       case 'external':
-        return watchExternal(credential, onEnded);
+        return watchExternal(credential, (message) => {
+          end(new ServiceError('key_revoked', message));
+        });
     }
   }
 
@@ -95,7 +101,8 @@ export class OpenStreams {
   }
 }
 
-function shuttingDown(): ServiceError {
+/** The error for work that a stopping process refuses or ends. */
+export function shuttingDown(): ServiceError {
   return new ServiceError('shutting_down', 'This process is stopping. Try again.', {
     headers: { Connection: 'close' },
   });

@@ -2,6 +2,9 @@ import type { Response } from 'express';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { limitsItsReader } from '../../http/connections/reader-limit.js';
 
+/** An `id:` line with a position of a durable stream. The ids of Nest are numbers. */
+const OWN_ID = /^id: [\w-]{8}-/;
+
 /**
  * The response of one stream. Tells when the next event may be sent, and removes the additions of Nest to an event stream,
  * because they are not part of the interface. Nest has no option for either, and never pauses an Observable.
@@ -13,10 +16,14 @@ export class StreamSink {
   private corked = false;
   private onReady: ((wasSlow: boolean) => void) | undefined;
 
-  /** @param stallMs the time after which the connection of a client that reads nothing is closed. */
+  /**
+   * @param stallMs the time after which the connection of a client that reads nothing is closed.
+   * @param keepsIds whether the `id:` lines of the service are sent. Without this, no event has an id.
+   */
   constructor(
     private readonly response: Response,
     private readonly stallMs: number,
+    keepsIds = false,
   ) {
     setHeaders(response);
     limitsItsReader(response);
@@ -27,7 +34,7 @@ export class StreamSink {
       flushHeaders();
     };
     response.write = (chunk: string): boolean => {
-      const event = withoutFraming(chunk);
+      const event = keepsIds && OWN_ID.test(chunk) ? chunk : withoutFraming(chunk);
       if (event !== '') {
         this.pending--;
         if (!this.writeChunk(event)) write(event);

@@ -129,6 +129,20 @@ export const Environment = z
           'For answers other than streams: if a client has not read the whole answer and reads less than 64 KiB in this time, the ' +
           'service closes the connection.',
       }),
+    STREAM_RETENTION_SECONDS: wholeNumber(1, 86_400).prefault('300').meta({
+      description: 'How long a durable stream can be read again after its end.',
+    }),
+    STREAM_DETACHED_SECONDS: wholeNumber(1, 86_400).prefault('60').meta({
+      description:
+        'How long a durable stream is generated while no client reads. After this time, the generation stops.',
+    }),
+    STREAM_MEMORY_MB: wholeNumber(1, 1_048_576)
+      .prefault('64')
+      .meta({
+        description:
+          'The memory of this process for the texts of durable streams, in MiB. Without Redis, the stream that ended first is ' +
+          'dropped first. When running streams fill the memory, new durable streams get 503 `unavailable`.',
+      }),
     MAX_STREAMS: wholeNumber(1, 1_000_000).optional().meta({
       description: 'The maximum number of concurrent streams in this process. Further requests get 503 `unavailable`.',
       unset: 'calculated from the limits of memory and of open files',

@@ -35,6 +35,8 @@ export function applyApiDecorators(library: Swagger): void {
 export const ApiBearerAuth = deferred('ApiBearerAuth');
 export const ApiExcludeController = deferred('ApiExcludeController');
 export const ApiExtraModels = deferred('ApiExtraModels');
+export const ApiHeader = deferred('ApiHeader');
+export const ApiNoContentResponse = deferred('ApiNoContentResponse');
 export const ApiOkResponse = deferred('ApiOkResponse');
 export const ApiOperation = deferred('ApiOperation');
 export const ApiParam = deferred('ApiParam');

@@ -24,6 +24,11 @@ export class StreamPlaces {
     this.limit = maxStreams;
   }
 
+  /** Whether no stream may begin now. */
+  get isOverloaded(): boolean {
+    return this.taken >= this.limit || this.eventLoop.isOverloaded;
+  }
+
   /** Returns the error when no stream may begin now, otherwise `undefined`. Called before any work is done for the stream. */
   refusal(): ServiceError | undefined {
     if (this.taken >= this.limit) return this.shed('streams', 'This process has as many open streams as it can hold.');

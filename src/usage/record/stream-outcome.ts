@@ -4,7 +4,7 @@ import { CLIENT_GONE } from '../../upstreams/completion/completion-stream.js';
 export const STREAM_OUTCOMES = [
   /** The provider marked the answer as complete, and the whole answer was passed to the client's connection. */
   'completed',
-  /** The client left before the end of the answer. */
+  /** The client left before the end of the answer, or cancelled its durable stream. */
   'client_gone',
   /** The provider failed or stopped, before the first text or after it. */
   'upstream_failed',
@@ -45,6 +45,8 @@ export function streamOutcomeOf(failure: unknown): StreamOutcome {
   if (failure === CLIENT_GONE) return 'client_gone';
   if (!(failure instanceof ServiceError)) return 'failed';
   switch (failure.code) {
+    case 'cancelled':
+      return 'client_gone';
     case 'key_revoked':
       return 'revoked';
     case 'shutting_down':

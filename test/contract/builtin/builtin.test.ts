@@ -4,7 +4,7 @@ import type { UpstreamConfig } from '../../../src/config/config.js';
 import type { ChatCall, ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
 import { BuiltinProtocol } from '../../../src/upstreams/protocols/builtin/builtin.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
-import { ACME, CONTEXT } from '../protocols/describe-protocol.js';
+import { TEST_CONTEXT as CONTEXT, TEST_UPSTREAM as ACME } from '../../../src/testing/protocols/samples.js';
 
 const upstream: UpstreamConfig = {
   ...ACME,

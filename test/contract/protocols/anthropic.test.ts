@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { UpstreamConfig } from '../../../src/config/config.js';
 import type { ChatMessage } from '../../../src/upstreams/contract/chat-call.js';
 import { AnthropicProtocol, type AnthropicOptions } from '../../../src/upstreams/protocols/anthropic/anthropic.js';
-import { describeProtocol, HELLO, upstreamOf } from './describe-protocol.js';
-import { fixturesOf } from './fixtures.js';
+import { describeProtocol } from '../../../src/testing/protocols/describe-protocol.js';
+import { TEST_CALL as HELLO, TEST_UPSTREAM, withOptions } from '../../../src/testing/protocols/samples.js';
+import { CHAT_BODY, fixturesOf } from './fixtures.js';
 
 const protocol = new AnthropicProtocol();
-const ACME = upstreamOf(protocol) as UpstreamConfig<AnthropicOptions>;
+const ACME = withOptions(protocol, TEST_UPSTREAM) as UpstreamConfig<AnthropicOptions>;
 
 const VOCABULARY = [
   ...['type', 'message_start', 'message_delta', 'message_stop', 'content_block_start', 'content_block_delta', 'ping'],
@@ -15,7 +16,7 @@ const VOCABULARY = [
   ...['toString', 'valueOf', '__proto__'],
 ];
 
-describeProtocol({ protocol, fixtures: fixturesOf('anthropic'), vocabulary: VOCABULARY });
+describeProtocol({ protocol, answers: fixturesOf('anthropic'), vocabulary: VOCABULARY, body: CHAT_BODY });
 
 function bodyOf(call: Partial<typeof HELLO>): unknown {
   return JSON.parse(protocol.request({ ...HELLO, ...call }, ACME).body as string);
@@ -211,7 +212,7 @@ describe('the prompt cache of Anthropic', () => {
 
   /** The request, with caching switched on, off, or as it is by default. */
   async function sent(messages: readonly ChatMessage[], options: object = {}): Promise<{ json: string; body: Body }> {
-    const upstream = upstreamOf(protocol, { ...ACME, options }) as typeof ACME;
+    const upstream = withOptions(protocol, { ...ACME, options }) as typeof ACME;
     const json = String(await protocol.request({ ...HELLO, messages }, upstream).body);
     return { json, body: JSON.parse(json) as Body };
   }

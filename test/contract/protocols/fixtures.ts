@@ -1,27 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ErrorCode } from '../../../src/common/service-error.js';
-import type { FinishReason, TokenUsage } from '../../../src/upstreams/contract/stream-part.js';
+import type { ExpectedAnswer, RecordedAnswer } from '../../../src/testing/protocols/protocol-contract.js';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures');
 
-/** What a reader of the whole stream must come to. A member that is not there must not come up. */
-export interface ExpectedAnswer {
-  readonly text: string;
-  readonly finish?: { readonly reason: FinishReason; readonly raw: string };
-  readonly usage?: TokenUsage;
-  /** The provider said that the answer is whole, and did not fail. */
-  readonly complete: boolean;
-  readonly error?: ErrorCode;
-  /** How many events show the provider at work on something that is not the answer. */
-  readonly progress?: number;
-}
+/** The members of a request that several protocols have in common. */
+export const CHAT_BODY = { model: 'fast-1', stream: true, messages: [{ role: 'user', content: 'Hello' }] };
 
-export interface Fixture {
-  /** `<vendor>/<case>`. */
-  readonly name: string;
+/** A recorded answer. The name is `<vendor>/<case>`. */
+export interface Fixture extends RecordedAnswer {
   readonly bytes: Buffer;
-  readonly expected: ExpectedAnswer;
 }
 
 /** The recorded streams of one protocol. */

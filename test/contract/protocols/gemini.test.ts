@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GeminiProtocol, type GeminiOptions } from '../../../src/upstreams/protocols/gemini/gemini.js';
-import { ACME, describeProtocol, HELLO } from './describe-protocol.js';
+import { describeProtocol } from '../../../src/testing/protocols/describe-protocol.js';
+import { TEST_CALL as HELLO, TEST_UPSTREAM as ACME } from '../../../src/testing/protocols/samples.js';
 import { fixturesOf } from './fixtures.js';
 
 const protocol = new GeminiProtocol();
@@ -26,7 +27,7 @@ const VOCABULARY = [
 
 describeProtocol({
   protocol,
-  fixtures: fixturesOf('gemini'),
+  answers: fixturesOf('gemini'),
   vocabulary: VOCABULARY,
   body: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { OllamaProtocol, type OllamaOptions } from '../../../src/upstreams/protocols/ollama/ollama.js';
-import { ACME, describeProtocol, HELLO } from './describe-protocol.js';
-import { fixturesOf } from './fixtures.js';
+import { describeProtocol } from '../../../src/testing/protocols/describe-protocol.js';
+import { TEST_CALL as HELLO, TEST_UPSTREAM as ACME } from '../../../src/testing/protocols/samples.js';
+import { CHAT_BODY, fixturesOf } from './fixtures.js';
 
 const protocol = new OllamaProtocol();
 
@@ -13,9 +14,10 @@ const VOCABULARY = [
 
 describeProtocol({
   protocol,
-  fixtures: fixturesOf('ollama'),
+  answers: fixturesOf('ollama'),
   vocabulary: VOCABULARY,
   accept: 'application/x-ndjson',
+  body: CHAT_BODY,
   hasEventNames: false,
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { OpenAiProtocol } from '../../../src/upstreams/protocols/openai/openai.js';
-import { ACME, describeProtocol, HELLO } from './describe-protocol.js';
-import { fixturesOf } from './fixtures.js';
+import { describeProtocol } from '../../../src/testing/protocols/describe-protocol.js';
+import { TEST_CALL as HELLO, TEST_UPSTREAM as ACME } from '../../../src/testing/protocols/samples.js';
+import { CHAT_BODY, fixturesOf } from './fixtures.js';
 
 const protocol = new OpenAiProtocol();
 
@@ -11,7 +12,7 @@ const VOCABULARY = [
   ...['tool_calls', 'message', 'code', 'status', 'metadata', 'error_type', 'abort', 'toString', 'valueOf', '__proto__'],
 ];
 
-describeProtocol({ protocol, fixtures: fixturesOf('openai'), vocabulary: VOCABULARY });
+describeProtocol({ protocol, answers: fixturesOf('openai'), vocabulary: VOCABULARY, body: CHAT_BODY });
 
 function partsOf(chunk: unknown) {
   return protocol.open().parts({ event: 'message', data: JSON.stringify(chunk) });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ExpectedAnswer } from '../../../src/testing/protocols/protocol-contract.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { routesTo } from '../../support/catalog.js';
 import { anthropic, gemini, ollama, openAi } from '../../support/dialects.js';
@@ -7,7 +8,7 @@ import { startService, type RunningService } from '../../support/service.js';
 import { stream, type ReceivedStream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
 import { readWire } from '../../support/wire.js';
-import { fixturesOf, type ExpectedAnswer } from './fixtures.js';
+import { fixturesOf } from './fixtures.js';
 
 describe.each([openAi, anthropic, gemini, ollama])('the answers recorded from providers of $protocol', (dialect) => {
   let provider: ScriptedProvider;

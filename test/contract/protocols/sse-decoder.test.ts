@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ProviderEvent } from '../../../src/upstreams/contract/framing.js';
 import { SseDecoder } from '../../../src/upstreams/transport/sse-decoder.js';
-import { byteByByte, cutAt } from './replay.js';
+import { byteByByte, cutAt } from '../../../src/testing/protocols/replay.js';
 
 function decode(pieces: Iterable<Uint8Array>, maxEventBytes?: number): ProviderEvent[] {
   const events: ProviderEvent[] = [];

@@ -5,7 +5,8 @@ import { GeminiProtocol } from '../../../src/upstreams/protocols/gemini/gemini.j
 import { OllamaProtocol } from '../../../src/upstreams/protocols/ollama/ollama.js';
 import { OpenAiProtocol } from '../../../src/upstreams/protocols/openai/openai.js';
 import { fixturesOf, type Fixture } from './fixtures.js';
-import { replay } from './replay.js';
+import { subjectOf } from '../../../src/testing/protocols/protocol-contract.js';
+import { replay } from '../../../src/testing/protocols/replay.js';
 
 /** The protocols, each with the total that its provider states. Anthropic and Ollama state the parts of the total. */
 const TOTALS: readonly (readonly [HttpProtocol, (events: string) => number | undefined])[] = [
@@ -27,7 +28,7 @@ describe.each(TOTALS)('$name', (protocol, totalOf) => {
   });
 
   it.each(withTotal)('adds up to the total of the provider: $name', ({ bytes }) => {
-    const { usage = {} } = replay(protocol, [bytes]);
+    const { usage = {} } = replay(subjectOf({ protocol }), [bytes]);
     const { inputTokens = 0, outputTokens = 0 } = usage;
     const { cachedInputTokens = 0, cacheWriteInputTokens = 0, reasoningOutputTokens = 0 } = usage;
     expect(inputTokens + outputTokens).toBe(totalOf(bytes.toString()));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
-import { describeLimitStore } from './describe-limit-store.js';
+import { describeLimitStore } from '../../../src/testing/stores/describe-limit-store.js';
 import { openInProcess } from './limit-stores.js';
 
-describeLimitStore('in a process', openInProcess, 1);
+describeLimitStore({ name: 'in a process', open: openInProcess });
 
 describe('the limits counted in a process', () => {
   const admit = (store: InProcessLimitStore, tokens: number) =>

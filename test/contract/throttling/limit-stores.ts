@@ -1,13 +1,12 @@
 import { RedisConnection } from '../../../src/redis/redis-connection.js';
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
 import { LimitFallback } from '../../../src/throttling/limit-fallback.js';
-import type { LimitStore } from '../../../src/throttling/limit-store.js';
 import { RedisLimitStore } from '../../../src/throttling/redis/redis-limit-store.js';
+import type { OpenedLimitStore } from '../../../src/testing/stores/limit-stores.js';
 import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
 
-/** A store as one process has it. */
-export interface OpenedStore {
-  readonly store: LimitStore;
+/** A store of this service as one process has it. */
+export interface OpenedStore extends OpenedLimitStore {
   readonly fallback: LimitFallback;
   isRedisUnavailable(): boolean;
   close(): Promise<void>;

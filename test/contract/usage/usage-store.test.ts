@@ -2,17 +2,41 @@ import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDataSource, dataSourceOptions } from '../../../src/database/open-data-source.js';
-import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
+import { describeUsageStore, type StoredUsage } from '../../../src/testing/stores/describe-usage-store.js';
 import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { begun, interrupted as interruptedRecord, over, storedRecords, TODAY } from './records.js';
+import { begun, over, storedRecords, TODAY } from './records.js';
 
 const DAY_MS = 86_400_000;
 
-const interrupted = (stream: BegunStream): UsageRecord => interruptedRecord(over(stream));
+const engines = await testEngines();
 
-describe.each(await testEngines())('the usage store on $name', (engine) => {
+for (const engine of engines) {
+  describeUsageStore({
+    name: `on ${engine.name}`,
+    async open() {
+      const database = await engine.create();
+      const source = await openDataSource(dataSourceOptions(database.config));
+      return {
+        store: new DatabaseUsageStore(source),
+        another: () => new DatabaseUsageStore(source),
+        records: async () => (await storedRecords(source)).map(usageOf),
+        async close() {
+          await source.destroy();
+          await database.drop();
+        },
+      };
+    },
+  });
+}
+
+function usageOf(row: Record<string, unknown>): StoredUsage {
+  const { id, account_id: accountId, model, outcome, cost_micros: cost } = row;
+  return { id, accountId, model, outcome, costMicros: cost === null ? undefined : Number(cost) } as StoredUsage;
+}
+
+describe.each(engines)('the usage store of the service on $name', (engine) => {
   let database: TestDatabase;
   let source: DataSource;
   let store: DatabaseUsageStore;
@@ -28,22 +52,6 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
   afterEach(async () => {
     await source.destroy();
     await database.drop();
-  });
-
-  const outcomes = async () => (await storedRecords(source)).map(({ id, outcome }) => ({ id, outcome }));
-
-  it('keeps a record once, however often it is written', async () => {
-    const records = [over(), over(), over()];
-    await store.append(records);
-    await store.append(records);
-    await store.append([...records, over()]);
-    expect(await outcomes()).toHaveLength(4);
-  });
-
-  it('takes a record of fifty at once, and one of one', async () => {
-    await store.append(Array.from({ length: 50 }, () => over()));
-    await store.append([over()]);
-    expect(await outcomes()).toHaveLength(51);
   });
 
   it('gives back what is kept as it was', async () => {
@@ -85,15 +93,6 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
     ]);
   });
 
-  it('lets a process that seemed dead say how its stream really ended, and nobody else correct it', async () => {
-    const stream = begun();
-    await store.append([interrupted(stream)]);
-    await store.append([over({ ...stream, outcome: 'completed' })]);
-    await store.append([interrupted(stream)]);
-    await store.append([over({ ...stream, outcome: 'client_gone' })]);
-    expect(await outcomes()).toEqual([{ id: stream.id, outcome: 'completed' }]);
-  });
-
   describe('of several processes', () => {
     const batch = () => ({ id: randomUUID(), streams: [begun(), begun()] });
 
@@ -108,15 +107,6 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
       expect(await store.abandoned()).toEqual([theirs]);
       await store.close([theirs.id]);
       expect(await store.abandoned()).toEqual([]);
-    });
-
-    it('hands over what was left open by one that ended in order', async () => {
-      const other = new DatabaseUsageStore(source);
-      const theirs = batch();
-      await other.beat();
-      await other.open(theirs);
-      await other.leave();
-      expect(await store.abandoned()).toEqual([theirs]);
     });
 
     it.each([

@@ -1,18 +1,17 @@
-import { ServiceError } from '../../../src/common/service-error.js';
-import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
-import { PartCollector } from '../../../src/upstreams/completion/part-collector.js';
-import type { HttpProtocol } from '../../../src/upstreams/contract/protocol.js';
-import { sse } from '../../../src/upstreams/transport/sse-decoder.js';
-import { ACME, HELLO, upstreamOf } from './describe-protocol.js';
-import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
-import type { ExpectedAnswer } from './fixtures.js';
+import { ServiceError } from '../../common/service-error.js';
+import { CallTrace } from '../../upstreams/completion/call-trace.js';
+import { PartCollector } from '../../upstreams/completion/part-collector.js';
+import { sse } from '../../upstreams/transport/sse-decoder.js';
+import type { StreamPart } from '../../upstreams/contract/stream-part.js';
+import type { ExpectedAnswer, ProtocolSubject } from './protocol-contract.js';
+import { TEST_CALL } from './samples.js';
 
-/** Reads a stream as it would arrive in these pieces, and sums it up as the service does. */
-export function replay(protocol: HttpProtocol, pieces: Iterable<Uint8Array>): ExpectedAnswer {
+/** Reads an answer that arrives in these pieces, and sums it up as the service does. */
+export function replay({ protocol, upstream }: ProtocolSubject, pieces: Iterable<Uint8Array>): ExpectedAnswer {
   const trace = new CallTrace('replay');
   trace.beginAttempt('acme');
   const collector = new PartCollector(trace);
-  const reader = protocol.open(HELLO, upstreamOf(protocol));
+  const reader = protocol.open(TEST_CALL, upstream);
   let progress = 0;
   let text = '';
   const add = (part: StreamPart): void => {
@@ -27,7 +26,7 @@ export function replay(protocol: HttpProtocol, pieces: Iterable<Uint8Array>): Ex
   const { framing = sse } = protocol;
   const decoder = framing((event) => {
     reader.parts(event).forEach(add);
-  }, ACME);
+  }, upstream);
   for (const piece of pieces) {
     decoder.write(Buffer.from(piece));
     takeText();
@@ -47,7 +46,7 @@ export function replay(protocol: HttpProtocol, pieces: Iterable<Uint8Array>): Ex
   };
 }
 
-/** `bytes` cut at these positions. */
+/** Yields `bytes`, split at these positions. */
 export function* cutAt(bytes: Uint8Array, ...positions: readonly number[]): Generator<Uint8Array> {
   let start = 0;
   for (const position of [...positions].sort((a, b) => a - b)) {
@@ -57,7 +56,7 @@ export function* cutAt(bytes: Uint8Array, ...positions: readonly number[]): Gene
   yield bytes.subarray(start);
 }
 
-/** `bytes` one by one. */
+/** Yields each byte alone. */
 export function* byteByByte(bytes: Uint8Array): Generator<Uint8Array> {
   for (let index = 0; index < bytes.length; index++) yield bytes.subarray(index, index + 1);
 }

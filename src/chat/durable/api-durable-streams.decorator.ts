@@ -1,0 +1,74 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiHeader,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  schemaPath,
+} from '../../http/open-api/api-decorators.js';
+import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
+import { Chunk } from '../stream/chunk.dto.js';
+
+const STREAM_ID = () =>
+  ApiParam({ name: 'id', description: 'The `X-Stream-Id` of a durable stream.', schema: { type: 'string' } });
+
+/** The header by which a client continues a stream. */
+export const ApiLastEventId = (): MethodDecorator =>
+  ApiHeader({
+    name: 'Last-Event-ID',
+    required: false,
+    description: 'The `id:` of the last event that the client has. The answer then begins after this event.',
+    schema: { type: 'string' },
+  });
+
+/** The headers of every answer with a durable stream. */
+export const DURABLE_HEADERS = {
+  'X-Stream-Id': {
+    description: 'Only for a durable stream: its id, for `GET` and `DELETE /chat/streams/{id}`. Keep the id secret.',
+    schema: { type: 'string' as const },
+  },
+  'Idempotency-Replayed': {
+    description:
+      '`true` when an earlier request has begun the stream. The limits of the tier do not count this request.',
+    schema: { type: 'string' as const, enum: ['true'] },
+  },
+};
+
+/** Describes `GET /chat/streams/{id}` in the OpenAPI document. */
+export const ApiReadStream = (): MethodDecorator =>
+  applyDecorators(
+    STREAM_ID(),
+    ApiLastEventId(),
+    ApiOperation({
+      summary: 'Reads a durable stream',
+      description:
+        'Sends the whole stream from its beginning, or from after `Last-Event-ID`, and then follows the stream. Works while the ' +
+        'stream is generated and for `STREAM_RETENTION_SECONDS` after its end. At most 4 clients can read a stream at the same time.',
+    }),
+    ApiOkResponse({
+      description: 'The stream of chunks. Each chunk with text has an `id:` line.',
+      headers: DURABLE_HEADERS,
+      content: {
+        'text/event-stream': {
+          schema: { type: 'array', format: 'event-stream', items: { $ref: schemaPath(Chunk.name) } },
+          example:
+            'id: q83vEjRW-3\ndata: {"content":"Hel","done":false}\n\nid: q83vEjRW-5\ndata: {"content":"lo","done":false}\n\ndata: {"content":"","done":true}\n\n',
+        },
+      },
+    }),
+    ApiErrors(400, 401, 403, 404, 429, 500, 503),
+  );
+
+/** Describes `DELETE /chat/streams/{id}` in the OpenAPI document. */
+export const ApiCancelStream = (): MethodDecorator =>
+  applyDecorators(
+    STREAM_ID(),
+    ApiOperation({
+      summary: 'Cancels a durable stream',
+      description:
+        'Stops the generation. Readers get `event: error` with the code `cancelled`. Has no effect on a stream that has ended.',
+    }),
+    ApiNoContentResponse({ description: 'The generation has stopped.' }),
+    ApiErrors(401, 403, 404, 500, 503),
+  );

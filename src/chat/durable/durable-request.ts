@@ -1,0 +1,22 @@
+import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import type { KeptStream, OwnStream } from './store/stream-store.js';
+
+declare module '../../http/request/request-context.js' {
+  interface RequestContext {
+    /** What the `Idempotency-Key` of the request leads to. */
+    durable?: DurableRequest;
+  }
+}
+
+/** The outcome of the look at `Idempotency-Key`, which the controller of the route acts on. */
+export type DurableRequest =
+  /** The request generates the stream. `isTaken`: the generation has begun, so the end of the response changes nothing. */
+  | { readonly kind: 'new'; readonly stream: OwnStream; isTaken: boolean }
+  /** The request repeats an earlier one. The stream has begun. */
+  | { readonly kind: 'repeated'; readonly stream: KeptStream }
+  | { readonly kind: 'refused'; readonly error: Error };
+
+export const DURABLE = Symbol('DURABLE');
+
+/** Marks a route that answers with a durable stream when a request has an `Idempotency-Key`. */
+export const Durable = (): CustomDecorator<symbol> => SetMetadata(DURABLE, true);

@@ -1,0 +1,44 @@
+import { Controller, Delete, HttpCode, Param, Res, Sse, type MessageEvent } from '@nestjs/common';
+import type { Response } from 'express';
+import { EMPTY, type Observable } from 'rxjs';
+import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
+import type { Principal } from '../../auth/principal/principal.js';
+import { ApiBearerAuth, ApiTags } from '../../http/open-api/api-decorators.js';
+import { ShowsLimits } from '../../throttling/limited-by-tier.decorator.js';
+import { StreamPlaces } from '../../throttling/process-load/stream-places.js';
+import { ApiCancelStream, ApiReadStream } from './api-durable-streams.decorator.js';
+import { DurableStreams } from './durable-streams.js';
+
+/** Reads and cancels durable streams by their id. */
+@ApiTags('Chat')
+@ApiBearerAuth()
+@ShowsLimits()
+@Controller('chat/streams')
+export class DurableStreamsController {
+  constructor(
+    private readonly streams: DurableStreams,
+    private readonly places: StreamPlaces,
+  ) {}
+
+  @Sse(':id')
+  @ApiReadStream()
+  async read(
+    @Param('id') id: string,
+    @CurrentPrincipal() principal: Principal,
+    @Res() response: Response,
+  ): Promise<Observable<MessageEvent>> {
+    const stream = await this.streams.find(id, principal);
+    // The answer to HEAD has no body that could last.
+    if (response.req.method === 'HEAD') return EMPTY;
+    await this.streams.enter(stream, response, this.places);
+    return this.streams.replay(stream, principal, response);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @ApiCancelStream()
+  async cancel(@Param('id') id: string, @CurrentPrincipal() principal: Principal): Promise<void> {
+    const stream = await this.streams.find(id, principal);
+    await stream.cancel();
+  }
+}

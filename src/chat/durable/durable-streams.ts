@@ -1,0 +1,164 @@
+import { Inject, Injectable, type MessageEvent } from '@nestjs/common';
+import type { Response } from 'express';
+import { Observable } from 'rxjs';
+import type { Principal } from '../../auth/principal/principal.js';
+import { DrainState } from '../../common/drain-state.js';
+import { ServiceError } from '../../common/service-error.js';
+import { CONFIG, type Config } from '../../config/config.js';
+import type { RequestLease } from '../../throttling/request-lease.js';
+import type { StreamPlaces } from '../../throttling/process-load/stream-places.js';
+import { ChatService } from '../chat.service.js';
+import type { ChatCaller } from '../chat-caller.js';
+import type { ChatRequest } from '../request/chat-request.dto.js';
+import { chunkEvents } from '../stream/chunk-events.js';
+import type { GapClock } from '../stream/gap-clock.js';
+import { OpenStreams, shuttingDown } from '../stream/open-streams.js';
+import { StreamSink } from '../stream/stream-sink.js';
+import type { DurableRequest } from './durable-request.js';
+import { Generation } from './generation.js';
+import { parseStreamId } from './identity/stream-identity.js';
+import { offsetOf, positionTag } from './identity/stream-position.js';
+import { LogReader } from './log/log-reader.js';
+import { once } from './store/readers.js';
+import { StreamStore, type KeptStream } from './store/stream-store.js';
+
+export const STREAM_ID_HEADER = 'X-Stream-Id';
+export const REPLAYED_HEADER = 'Idempotency-Replayed';
+
+/** Generates durable streams, and answers the requests of their readers. */
+@Injectable()
+export class DurableStreams {
+  /** Requests since the start that got a stream which another request has begun. */
+  replays = 0;
+
+  constructor(
+    readonly store: StreamStore,
+    private readonly chat: ChatService,
+    private readonly openStreams: OpenStreams,
+    private readonly drainState: DrainState,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /**
+   * Answers a request that has an `Idempotency-Key`. Resolves when the answer can begin.
+   *
+   * @param durable what the guard has found. `undefined` when the guard was sure that another guard refuses the request.
+   * @throws {ServiceError} when there is no stream.
+   */
+  async answer(
+    durable: DurableRequest | undefined,
+    body: ChatRequest,
+    caller: ChatCaller & { readonly lease: RequestLease | undefined },
+    response: Response,
+    gaps: GapClock | undefined,
+  ): Promise<Observable<MessageEvent>> {
+    switch (durable?.kind) {
+      case undefined:
+        throw new ServiceError('unavailable', 'Try again.', { retryAfterSeconds: 1 });
+      case 'refused':
+        throw durable.error;
+      case 'repeated':
+        return this.replay(durable.stream, caller.principal, response);
+      case 'new': {
+        const { stream } = durable;
+        caller.signal.throwIfAborted();
+        durable.isTaken = true;
+        const lease = caller.lease?.outlive();
+        const generation = new Generation(stream, this.config.streamDetachedMs, caller.requestId);
+        await generation.begin((signal) => this.chat.open(body, { ...caller, lease, signal }));
+        response.setHeader(STREAM_ID_HEADER, stream.id);
+        return this.events(stream, 0, caller.principal, response, gaps);
+      }
+    }
+  }
+
+  /** Finds a stream of the account. @throws {ServiceError} `not_found`, or `unavailable`. */
+  async find(id: string, { accountId }: Principal): Promise<KeptStream> {
+    this.refuseWhileDraining();
+    const address = parseStreamId(id);
+    const stream = address && (await this.store.find(address, accountId));
+    if (stream === undefined) throw noSuchStream();
+    return stream;
+  }
+
+  /** Answers a reader of a stream that another request has begun, from the position of `Last-Event-ID`. */
+  async replay(stream: KeptStream, principal: Principal, response: Response): Promise<Observable<MessageEvent>> {
+    const sent = String(response.req.headers['last-event-id'] ?? '');
+    const offset = sent === '' ? 0 : offsetOf(sent, positionTag(stream.id));
+    // The stream can be given up only while it waits, and then it has no id that a client knows.
+    await stream.log.begun.catch(() => {
+      throw noSuchStream();
+    });
+    this.replays += 1;
+    response.setHeader(STREAM_ID_HEADER, stream.id);
+    response.setHeader(REPLAYED_HEADER, 'true');
+    return this.events(stream, offset, principal, response, undefined);
+  }
+
+  /**
+   * Counts the request as a reader of the stream until its response is over.
+   *
+   * @returns a function that ends this earlier.
+   * @throws {ServiceError} when the stream or the process has too many readers.
+   */
+  async enter(stream: KeptStream, response: Response, places: StreamPlaces): Promise<() => void> {
+    const overload = places.refusal();
+    if (overload !== undefined) throw overload;
+    const leavePlace = places.take(response);
+    try {
+      const leaveStream = await stream.enter();
+      const leave = once(() => {
+        leaveStream();
+        leavePlace();
+      });
+      if (response.closed) leave();
+      else response.once('close', leave);
+      return leave;
+    } catch (error) {
+      leavePlace();
+      throw error;
+    }
+  }
+
+  /**
+   * Sends the clients of a process that stops to the other replicas. Without other replicas, clients may still read.
+   *
+   * @throws {ServiceError} `shutting_down`.
+   */
+  refuseWhileDraining(): void {
+    if (this.drainState.isDraining && this.store.isShared) throw shuttingDown();
+  }
+
+  private events(
+    { id, log }: KeptStream,
+    offset: number,
+    principal: Principal,
+    response: Response,
+    gaps: GapClock | undefined,
+  ): Observable<MessageEvent> {
+    const { requestId } = response.req.context;
+    return new Observable((subscriber) => {
+      const sink = new StreamSink(response, this.config.stalledReaderMs, true);
+      const reader = new LogReader(log, positionTag(id), offset);
+      const unwatch = this.openStreams.watch(principal, (reason) => {
+        reader.fail(reason);
+      });
+      const stopListening = this.drainState.whenBegun(() => {
+        // The client comes again, and another replica continues.
+        if (!this.store.isShared) return;
+        sink.ending();
+        subscriber.complete();
+      });
+      const subscription = chunkEvents(reader, sink, requestId, gaps).subscribe(subscriber);
+      return () => {
+        stopListening();
+        unwatch();
+        subscription.unsubscribe();
+      };
+    });
+  }
+}
+
+function noSuchStream(): ServiceError {
+  return new ServiceError('not_found', 'There is no such stream, or it is not kept any longer.');
+}

@@ -1,0 +1,84 @@
+import { createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+
+const LOCATOR_BYTES = 16;
+const SECRET_BYTES = 32;
+const ID_LENGTH = ((LOCATOR_BYTES + SECRET_BYTES) * 4) / 3;
+const STREAM_ID = new RegExp(`^[\\w-]{${ID_LENGTH}}$`);
+
+/** What a request and its repetitions have in common. */
+export interface RequestKey {
+  readonly accountId: string;
+  /** The place of the stream in a store. Made from the account and the `Idempotency-Key`, in hexadecimal digits. */
+  readonly locator: string;
+  /** Made from the `Idempotency-Key` and the body. Only a client that sends both again has the same value. */
+  readonly proof: Buffer;
+}
+
+/** The parts of an `X-Stream-Id`. */
+export interface StreamAddress {
+  readonly locator: string;
+  /** 256 random bits. Only the client and the replicas that serve the client know the secret. */
+  readonly secret: Buffer;
+}
+
+/** Derives the key of a request. Two bodies with the same members and values are the same body. */
+export function requestKey(accountId: string, idempotencyKey: string, body: object): RequestKey {
+  const digest = createHash('sha256').update(`${idempotencyKey.length}:${idempotencyKey}`);
+  for (const [member, value] of sortedEntries(body)) {
+    digest.update(`\n${JSON.stringify(member)}:`);
+    // A conversation can have megabytes, so it is not turned into one string.
+    if (Array.isArray(value)) for (const item of value) digest.update(`\n${canonical(item)}`);
+    else digest.update(canonical(value));
+  }
+  return {
+    accountId,
+    locator: locatorOf(accountId, idempotencyKey),
+    proof: derive(digest.digest(), accountId, 'chat durable stream: proof of the request'),
+  };
+}
+
+/** Returns the locator of a request whose body is not known yet. */
+export function locatorOf(accountId: string, idempotencyKey: string): string {
+  const digest = createHash('sha256').update(`${accountId}\n${idempotencyKey}`).digest();
+  return digest.toString('hex', 0, LOCATOR_BYTES);
+}
+
+export function newSecret(): Buffer {
+  return randomBytes(SECRET_BYTES);
+}
+
+/** Returns the `X-Stream-Id`. */
+export function streamId({ locator, secret }: StreamAddress): string {
+  return Buffer.concat([Buffer.from(locator, 'hex'), secret]).toString('base64url');
+}
+
+/** Returns the parts of an `X-Stream-Id`, or `undefined` if the text cannot be one. */
+export function parseStreamId(id: string): StreamAddress | undefined {
+  if (!STREAM_ID.test(id)) return undefined;
+  const bytes = Buffer.from(id, 'base64url');
+  return { locator: bytes.toString('hex', 0, LOCATOR_BYTES), secret: bytes.subarray(LOCATOR_BYTES) };
+}
+
+/** Derives a key of 256 bits from a secret (HKDF with SHA-256, RFC 5869). Each purpose has its own key. */
+export function derive(secret: Buffer, salt: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, salt, purpose, SECRET_BYTES));
+}
+
+/** Compares in constant time, so that the time does not disclose how much of a secret is right. */
+export function isSame(one: Buffer, other: Buffer): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(sortedEntries(inner))
+      : inner,
+  );
+}
+
+function sortedEntries(value: object): [string, unknown][] {
+  return (Object.entries(value) as [string, unknown][])
+    .filter(([, member]) => member !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+}

@@ -1,0 +1,153 @@
+import type { ErrorCode } from '../../../common/service-error.js';
+import type { StreamMemory } from './stream-memory.js';
+
+/** The last event of a stream. */
+export type Ending =
+  { readonly kind: 'done' } | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
+
+/** The reason why a claim is over although nothing has failed. Requests that wait for the stream claim the key again. */
+export const CLAIM_RELEASED = new Error('The claim on the key was released.');
+
+/** Small texts are joined up to this length, because each string has an overhead. In UTF-16 units. */
+const PIECE_LENGTH = 4 * 1024;
+/** The memory of a stream without its text: its objects, timers and keys. */
+const STREAM_BYTES = 1024;
+
+interface Piece {
+  readonly start: number;
+  text: string;
+}
+
+/**
+ * The text of one durable stream, from its first character. One side appends, and any number of readers follow, each from
+ * an offset of its own. Offsets count UTF-16 units.
+ *
+ * A log waits, then begins, then ends. A log that never begins is abandoned.
+ */
+export class StreamLog {
+  /** Resolves when the answer begins. Rejects when the log is abandoned, with the reason. */
+  readonly begun: Promise<void>;
+  length = 0;
+  /** Bytes of the text in UTF-8. */
+  bytes = 0;
+  ending: Ending | undefined;
+  hasBegun = false;
+  private resolveBegun!: () => void;
+  private rejectBegun!: (reason: Error) => void;
+  private pieces: Piece[] = [];
+  private readonly listeners = new Set<() => void>();
+  private held: number;
+
+  /**
+   * @param extraBytes memory that the stream holds in addition, such as its request.
+   * @throws {ServiceError} `unavailable` when the memory is full.
+   */
+  constructor(
+    private readonly memory: StreamMemory,
+    private extraBytes = 0,
+  ) {
+    this.held = STREAM_BYTES + extraBytes;
+    memory.take(this.held);
+    this.begun = new Promise((resolve, reject) => {
+      this.resolveBegun = resolve;
+      this.rejectBegun = reject;
+    });
+    // The readers get the reason. Without readers, the rejection would be unhandled.
+    this.begun.catch(() => undefined);
+  }
+
+  begin(): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.resolveBegun();
+    this.tell();
+  }
+
+  /** Rejects {@link begun}. Has no effect after the log has begun. */
+  abandon(reason: Error): void {
+    this.rejectBegun(reason);
+  }
+
+  /** @throws {ServiceError} `unavailable` when the memory is full. Nothing is appended then. */
+  append(text: string): void {
+    if (text === '' || this.ending !== undefined) return;
+    const bytes = Buffer.byteLength(text);
+    this.memory.take(bytes);
+    this.held += bytes;
+    this.bytes += bytes;
+    const last = this.pieces.at(-1);
+    if (last !== undefined && last.text.length + text.length <= PIECE_LENGTH) last.text += text;
+    else this.pieces.push({ start: this.length, text });
+    this.length += text.length;
+    this.tell();
+  }
+
+  /** Only the first call has an effect. */
+  end(ending: Ending): void {
+    if (this.ending !== undefined) return;
+    this.ending = ending;
+    this.memory.release(this.extraBytes);
+    this.held -= this.extraBytes;
+    this.extraBytes = 0;
+    this.tell();
+  }
+
+  /**
+   * Returns the text from `offset`, at most `most` units, or `undefined` at the end of what has arrived. Never divides a
+   * code point.
+   */
+  read(offset: number, most: number): string | undefined {
+    if (offset >= this.length) return undefined;
+    const piece = this.pieceAt(offset);
+    const from = offset - piece.start;
+    const text = piece.text.slice(from, from + most);
+    const wasCut = from + text.length < piece.text.length;
+    return wasCut && text.length > 1 && isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.slice(0, -1) : text;
+  }
+
+  /** Whether `offset` lies between two code points. */
+  isBoundary(offset: number): boolean {
+    if (offset === 0 || offset >= this.length) return true;
+    const [before = '', after = ''] = [this.read(offset - 1, 1), this.read(offset, 1)];
+    return !(isHighSurrogate(before.charCodeAt(0)) && isLowSurrogate(after.charCodeAt(0)));
+  }
+
+  /**
+   * Calls `listener` after each change.
+   *
+   * @returns a function that ends this.
+   */
+  follow(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Gives the memory back. The log stays readable for those who still have it. */
+  release(): void {
+    this.memory.release(this.held);
+    this.held = 0;
+    this.extraBytes = 0;
+  }
+
+  private pieceAt(offset: number): Piece {
+    let [low, high] = [0, this.pieces.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((this.pieces[middle] as Piece).start <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return this.pieces[low] as Piece;
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}

@@ -1,0 +1,81 @@
+import { ServiceError } from '../../../../common/service-error.js';
+import { within } from '../../../../common/timers/within.js';
+import { streamId, type StreamAddress } from '../../identity/stream-identity.js';
+import type { StreamLog } from '../../log/stream-log.js';
+import { once } from '../readers.js';
+import type { KeptStream } from '../stream-store.js';
+import type { ReaderPlaces } from './reader-places.js';
+import { orUnavailable } from './redis-availability.js';
+import type { StreamFollower } from './stream-follower.js';
+import type { RemoteStream, StreamMirrors } from './stream-mirrors.js';
+
+/** The death of an owner is noticed in this time too. */
+const CANCELLED_WITHIN_MS = 10_000;
+
+export interface RemoteTools {
+  readonly mirrors: StreamMirrors;
+  readonly places: ReaderPlaces;
+  readonly follower: StreamFollower;
+}
+
+/** A stream that another replica generates, or that has ended. */
+export class RedisRemoteStream implements KeptStream {
+  readonly id: string;
+  private mirrored: StreamLog | undefined;
+
+  constructor(
+    address: StreamAddress,
+    private readonly stream: RemoteStream,
+    private readonly tools: RemoteTools,
+  ) {
+    this.id = streamId(address);
+  }
+
+  /** @throws {Error} before {@link enter}. */
+  get log(): StreamLog {
+    if (this.mirrored === undefined) throw new Error('Enter the stream before you read its log.');
+    return this.mirrored;
+  }
+
+  async enter(): Promise<() => void> {
+    const { keys, generation } = this.stream;
+    const leave = await this.tools.places.enter(keys, generation);
+    try {
+      const [log, release] = this.tools.mirrors.hold(this.stream);
+      this.mirrored = log;
+      return once(() => {
+        release();
+        leave();
+      });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** Asks the owner to stop, and waits for the ending. A dead owner is noticed meanwhile. */
+  async cancel(): Promise<void> {
+    const { owner, keys } = this.stream;
+    const [log, release] = this.tools.mirrors.hold(this.stream);
+    try {
+      const ended = new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (log.ending !== undefined) resolve();
+        };
+        log.follow(look);
+        look();
+        log.begun.catch(() => {
+          resolve();
+        });
+      });
+      await orUnavailable(this.tools.follower.cancel(owner, keys.text));
+      await within(
+        ended,
+        CANCELLED_WITHIN_MS,
+        () => new ServiceError('unavailable', 'Try again.', { retryAfterSeconds: 1 }),
+      );
+    } finally {
+      release();
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import type { RedisConnection } from '../../../../redis/redis-connection.js';
+import { StreamLog } from '../../log/stream-log.js';
+import type { StreamMemory } from '../../log/stream-memory.js';
+import { StreamCipher } from './stream-cipher.js';
+import { applyEntry, endLost } from './stream-entry.js';
+import type { StreamFollower } from './stream-follower.js';
+import { presenceKey, type StreamKeys } from './stream-keys.js';
+import { FENCE } from './stream-scripts.js';
+
+const LOOK_EVERY_MS = 500;
+/** A replica is dead when its key is missing for this long: it may be about to show itself again after an outage of Redis. */
+const DEAD_AFTER_MS = 1_500;
+/** A stream that Redis does not know for this long is lost: its owner would have restored it. */
+const LOST_AFTER_MS = 8_000;
+
+/** A stream that another replica generates, or has generated. */
+export interface RemoteStream {
+  readonly keys: StreamKeys;
+  readonly generation: string;
+  readonly secret: Buffer;
+  readonly owner: string;
+}
+
+interface Mirror extends RemoteStream {
+  readonly log: StreamLog;
+  readonly unfollow: () => void;
+  holds: number;
+  missingSince: number | undefined;
+}
+
+/**
+ * Follows the streams of other replicas for the readers of this one. All readers of a stream share one log. Ends the streams
+ * of a replica that has died.
+ */
+export class StreamMirrors {
+  private readonly mirrors = new Map<string, Mirror>();
+  private readonly absentSince = new Map<string, number>();
+  private timer: NodeJS.Timeout | undefined;
+  private isLooking = false;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly follower: StreamFollower,
+    private readonly memory: StreamMemory,
+    private readonly retentionMs: number,
+  ) {
+    redis.whenUnavailable(() => {
+      this.absentSince.clear();
+      for (const mirror of this.mirrors.values()) mirror.missingSince = undefined;
+    });
+  }
+
+  /**
+   * Follows a stream until the returned function is called.
+   *
+   * @throws {ServiceError} `unavailable` when the memory is full.
+   */
+  hold(stream: RemoteStream): readonly [log: StreamLog, release: () => void] {
+    const mirror = this.mirrors.get(stream.keys.text) ?? this.open(stream);
+    mirror.holds += 1;
+    return [
+      mirror.log,
+      () => {
+        mirror.holds -= 1;
+        if (mirror.holds === 0) this.close(mirror);
+      },
+    ];
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private open(stream: RemoteStream): Mirror {
+    const { keys, secret, generation } = stream;
+    const log = new StreamLog(this.memory);
+    const cipher = new StreamCipher(secret, generation, 'text');
+    const unfollow = this.follower.follow(keys.text, (fields) => {
+      applyEntry(fields, cipher, log);
+    });
+    const mirror: Mirror = { ...stream, log, unfollow, holds: 0, missingSince: undefined };
+    this.mirrors.set(keys.text, mirror);
+    this.timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+    return mirror;
+  }
+
+  private close(mirror: Mirror): void {
+    mirror.unfollow();
+    mirror.log.release();
+    this.mirrors.delete(mirror.keys.text);
+    if (this.mirrors.size === 0) this.stop();
+  }
+
+  /** Looks whether the replicas live that generate the followed streams. */
+  private async look(): Promise<void> {
+    if (this.isLooking || this.redis.isUnavailable) return;
+    this.isLooking = true;
+    try {
+      const running = [...this.mirrors.values()].filter(({ log }) => log.ending === undefined);
+      const owners = [...new Set(running.map(({ owner }) => owner))];
+      const dead = await this.deadOf(owners);
+      for (const mirror of running) {
+        if (dead.has(mirror.owner) || !mirror.log.hasBegun) await this.fence(mirror, dead.has(mirror.owner));
+      }
+    } catch {
+      // Redis is unavailable or slow. The next round looks again.
+    } finally {
+      this.isLooking = false;
+    }
+  }
+
+  private async deadOf(owners: readonly string[]): Promise<ReadonlySet<string>> {
+    const now = performance.now();
+    const found = await this.redis.run((client) =>
+      Promise.all(owners.map((owner) => client.exists(presenceKey(owner)))),
+    );
+    const absent = owners.filter((_, index) => found[index] === 0);
+    for (const owner of this.absentSince.keys()) if (!absent.includes(owner)) this.absentSince.delete(owner);
+    for (const owner of absent) if (!this.absentSince.has(owner)) this.absentSince.set(owner, now);
+    return new Set(absent.filter((owner) => now - (this.absentSince.get(owner) ?? now) >= DEAD_AFTER_MS));
+  }
+
+  /** Ends the stream of a dead replica for all readers. Also notices when Redis has lost a stream. */
+  private async fence(mirror: Mirror, isDead: boolean): Promise<void> {
+    const { keys, generation, log } = mirror;
+    const state = await this.redis.run((client) =>
+      isDead
+        ? FENCE.run(client, [keys.meta, keys.text], [generation, String(this.retentionMs)])
+        : client.hGet(keys.meta, 'gen').then((found) => (found === generation ? 'ok' : 'gone')),
+    );
+    const now = performance.now();
+    if (state !== 'gone') mirror.missingSince = undefined;
+    else mirror.missingSince ??= now;
+    if (mirror.missingSince !== undefined && now - mirror.missingSince >= (isDead ? DEAD_AFTER_MS : LOST_AFTER_MS)) {
+      endLost(log);
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ProviderEvent } from '../../upstreams/contract/framing.js';
+import type { StreamPart } from '../../upstreams/contract/stream-part.js';
+import type { ProtocolSubject } from './protocol-contract.js';
+
+const ORDER: readonly StreamPart['type'][] = ['reasoning', 'text', 'progress', 'usage', 'finish', 'complete', 'error'];
+
+const USUAL_VOCABULARY = [
+  ...[
+    'type',
+    'message',
+    'content',
+    'text',
+    'delta',
+    'usage',
+    'finish_reason',
+    'stop',
+    'done',
+    'error',
+    'code',
+    'status',
+  ],
+  ...['toString', 'valueOf', '__proto__'],
+];
+
+/** Describes how a protocol reads single events: arbitrary, expensive and failed ones. */
+export function describeEvents(
+  { partsOf, hasEventNames }: ProtocolSubject,
+  vocabulary: readonly string[] = USUAL_VOCABULARY,
+): void {
+  describe('with events that make no sense', () => {
+    const names = fc.oneof(fc.constantFrom('message', 'error', 'ping'), fc.string());
+
+    it('never throws, and keeps the order of parts, for any text', () => {
+      fc.assert(fc.property(names, fc.string({ unit: 'binary' }), checkParts), { numRuns: 1_000 });
+    });
+
+    it('never throws, and keeps the order of parts, for any JSON', () => {
+      const event = fc.property(names, fc.oneof(fc.json(), fromVocabulary(vocabulary)), checkParts);
+      fc.assert(event, { numRuns: 3_000 });
+    });
+
+    it('tells text that is not JSON as a failure of the provider', () => {
+      expect(partsOf({ event: 'message', data: '<html>' })).toMatchObject([
+        { type: 'error', error: { code: 'upstream_error' } },
+      ]);
+    });
+
+    it.each(['null', '7', '"text"', 'true', '[]', '[{}]'])('tells %s as a failure of the provider', (data) => {
+      expect(partsOf({ event: 'message', data })).toMatchObject([{ type: 'error', error: { code: 'upstream_error' } }]);
+    });
+
+    it.each(['', ' ', '\n'])('takes an event of white space (%j) for a sign that the connection lives', (data) => {
+      expect(partsOf({ event: 'message', data })).toEqual([]);
+    });
+
+    it('says nothing of an object that it does not know', () => {
+      expect(partsOf({ event: 'message', data: '{"brand":"new"}' })).toEqual([]);
+    });
+  });
+
+  describe('with an event that would be expensive to read', () => {
+    const nested = (depth: number) => `{"brand":${'['.repeat(depth)}"${'x'.repeat(3_000)}"${']'.repeat(depth)}}`;
+
+    it('reads a text of any length, whatever stands in it', () => {
+      const brand = `${'[{,'.repeat(100_000)}"\\\\" \\`;
+      expect(partsOf({ event: 'message', data: JSON.stringify({ brand }) })).toEqual([]);
+    });
+
+    it('reads as much structure as providers send', () => {
+      expect(partsOf({ event: 'message', data: nested(32) })).toEqual([]);
+      const logprobs = Array.from({ length: 1_000 }, () => ({ token: 'x', logprob: -0.5, bytes: [120] }));
+      expect(partsOf({ event: 'message', data: JSON.stringify({ logprobs }) })).toEqual([]);
+    });
+
+    it.each([
+      ['is nested deeply', nested(100)],
+      ['is nested without end', '['.repeat(1_000_000)],
+      ['holds objects without end', `{"brand":[${'{},'.repeat(300_000)}1]}`],
+      ['holds members without end', `{"brand":{${'"a":0,'.repeat(100_000)}"b":0}}`],
+      ['never ends its text', `{"brand":"${'\\\\'.repeat(100_000)}`],
+    ])('tells one that %s as a failure of the provider, at once', (_, data) => {
+      const startedAt = process.cpuUsage();
+      const parts = partsOf({ event: 'message', data });
+      const { user, system } = process.cpuUsage(startedAt);
+      expect(parts).toMatchObject([{ type: 'error', error: { code: 'upstream_error' } }]);
+      expect((user + system) / 1000).toBeLessThan(50);
+    });
+  });
+
+  describe('with a failure that the provider tells', () => {
+    const text = `the key sk-secret is blocked ${'x'.repeat(1_000)}`;
+    const events: readonly ProviderEvent[] = [
+      { event: 'error', data: text },
+      { event: 'error', data: JSON.stringify({ type: 'error', error: { type: 'server_error', message: text } }) },
+      ...(hasEventNames ? [{ event: 'error', data: JSON.stringify({ message: text, code: 429 }) }] : []),
+      { event: 'error', data: JSON.stringify({ error: { type: 'secret', code: 'my secret', status: 4_242 } }) },
+      { event: 'error', data: JSON.stringify({ error: { type: text, metadata: { error_type: 'a.secret' } } }) },
+    ];
+
+    it.each(events)('keeps the text of the provider from the caller and from the log: %o', (event) => {
+      const [part] = partsOf(event);
+      if (part?.type !== 'error') throw new Error('There is no error part.');
+      expect(part.error.message).not.toContain('secret');
+      expect(String(part.error.cause)).not.toContain('secret');
+      expect(String(part.error.cause)).not.toContain('4242');
+    });
+
+    it('logs the labels that are known, and "other" in place of the rest', () => {
+      const labels = { type: 'INVALID_REQUEST_ERROR', code: 'a piece of the prompt', status: 400 };
+      const [part] = partsOf({ event: 'error', data: JSON.stringify({ error: labels }) });
+      if (part?.type !== 'error') throw new Error('There is no error part.');
+      expect(part.error.cause).toMatchObject({ message: 'invalid_request_error other 400' });
+    });
+
+    it('does not log what may be a piece of an answer', () => {
+      const [part] = partsOf({ event: 'message', data: '{"text":"a private answer' });
+      if (part?.type !== 'error') throw new Error('There is no error part.');
+      expect(String(part.error.cause)).not.toContain('private');
+    });
+  });
+
+  function checkParts(name: string, data: string): void {
+    const parts = partsOf({ event: name, data });
+    const ranks = parts.map(({ type }) => ORDER.indexOf(type));
+    expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
+    for (const part of parts) {
+      if (part.type === 'text') expect(part.text).not.toBe('');
+      if (part.type === 'usage') expect(Object.values(part.usage).filter((count) => count >= 0)).not.toHaveLength(0);
+    }
+    const types = parts.map(({ type }) => type);
+    expect(types.includes('error') && types.includes('complete'), 'failed and complete').toBe(false);
+  }
+}
+
+/** JSON whose members and texts are mostly words of the protocol. */
+function fromVocabulary(words: readonly string[]): fc.Arbitrary<string> {
+  const word = fc.constantFrom(...words);
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5, withCrossShrink: true },
+      word,
+      fc.constantFrom(null, 0, 1, -1, 1.5, 400, 429, '', true, [], {}),
+      fc.dictionary(word, tie('value'), { maxKeys: 6 }),
+      fc.array(tie('value'), { maxLength: 3 }),
+    ),
+  }));
+  return fc.dictionary(word, value, { minKeys: 1, maxKeys: 6 }).map((object) => JSON.stringify(object));
+}

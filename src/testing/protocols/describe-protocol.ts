@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { describeEvents } from './describe-events.js';
+import { describeRequests } from './describe-requests.js';
+import { subjectOf, type ProtocolContract } from './protocol-contract.js';
+import { byteByByte, cutAt, replay } from './replay.js';
+
+/** Answers up to this length are split at every position, longer answers at as many random positions. */
+const EVERY_POSITION_UP_TO = 1_500;
+const RANDOM_CUTS = 300;
+
+/**
+ * Describes the tests that every protocol over HTTP must pass: recorded answers, split at many places; arbitrary, expensive and
+ * failed events; and the form of the request. Call this function in a test file of vitest.
+ *
+ * @example
+ * ```ts
+ * describeProtocol({ protocol: new AcmeProtocol(), answers: [{ name: 'acme/hello', bytes, expected }] });
+ * ```
+ */
+export function describeProtocol(contract: ProtocolContract): void {
+  const { protocol, answers = [] } = contract;
+  const subject = subjectOf(contract);
+  const read = (pieces: Iterable<Uint8Array>) => replay(subject, pieces);
+  const recorded = answers.map(({ name, bytes, expected }) => ({ name, bytes: Buffer.from(bytes), expected }));
+
+  describe(`protocol ${protocol.name}`, () => {
+    describe.each(recorded)('reading $name', ({ bytes, expected }) => {
+      it('gives the answer when it arrives in one read', () => {
+        expect(read([bytes])).toEqual(expected);
+      });
+
+      it('gives the same answer byte by byte', () => {
+        expect(read(byteByByte(bytes))).toEqual(expected);
+      });
+
+      it('gives the same answer wherever it is split', () => {
+        if (bytes.length <= EVERY_POSITION_UP_TO) {
+          for (let position = 0; position <= bytes.length; position++) {
+            expect(read(cutAt(bytes, position)), `split at ${position}`).toEqual(expected);
+          }
+          return;
+        }
+        const positions = fc.array(fc.nat(bytes.length), { minLength: 1, maxLength: 6 });
+        fc.assert(
+          fc.property(positions, (cuts) => {
+            expect(read(cutAt(bytes, ...cuts))).toEqual(expected);
+          }),
+          { numRuns: RANDOM_CUTS },
+        );
+      });
+    });
+
+    describeEvents(subject, contract.vocabulary);
+    describeRequests(subject, contract);
+  });
+}

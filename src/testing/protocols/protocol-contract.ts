@@ -1,0 +1,70 @@
+import type { ErrorCode } from '../../common/service-error.js';
+import type { UpstreamConfig } from '../../config/config.js';
+import type { CallContext } from '../../upstreams/contract/call-context.js';
+import type { ProviderEvent } from '../../upstreams/contract/framing.js';
+import type { HttpProtocol } from '../../upstreams/contract/protocol.js';
+import type { FinishReason, StreamPart, TokenUsage } from '../../upstreams/contract/stream-part.js';
+import { TEST_CALL, TEST_CONTEXT, TEST_UPSTREAM, withOptions } from './samples.js';
+
+/** What the service reads from a whole answer. A member that is missing here must be missing in the answer. */
+export interface ExpectedAnswer {
+  readonly text: string;
+  readonly finish?: { readonly reason: FinishReason; readonly raw: string };
+  readonly usage?: TokenUsage;
+  /** The provider has declared the answer complete, and did not fail. */
+  readonly complete: boolean;
+  readonly error?: ErrorCode;
+  /** The number of parts that show work on something else than the text: reasoning and progress. */
+  readonly progress?: number;
+}
+
+/** A recorded answer of a provider, and what it means. */
+export interface RecordedAnswer {
+  /** For the names of the tests, such as `acme/two-words`. */
+  readonly name: string;
+  /** The body as it arrived. */
+  readonly bytes: Uint8Array | string;
+  readonly expected: ExpectedAnswer;
+}
+
+/** A protocol, and what may differ between protocols. */
+export interface ProtocolContract {
+  readonly protocol: HttpProtocol;
+  /** Recorded answers of providers that speak the protocol. */
+  readonly answers?: readonly RecordedAnswer[];
+  /**
+   * Names of members and values of the JSON of the protocol. The suite combines them to arbitrary events, which then reach more
+   * than the first check.
+   */
+  readonly vocabulary?: readonly string[];
+  /** The media type that a request accepts. By default `text/event-stream`. */
+  readonly accept?: string;
+  /** Members of the JSON body of {@link TEST_CALL}. By default the suite does not check members. */
+  readonly body?: object;
+  /** Whether the framing has names of events. By default true. */
+  readonly hasEventNames?: boolean;
+  /** Whether requests carry a credential that does not come from `api_key`, such as a fetched token. By default false. */
+  readonly hasOwnCredential?: boolean;
+  /** Members of the upstream that the protocol needs, such as `options`. */
+  readonly upstream?: Partial<UpstreamConfig>;
+  /** Members of the context that the protocol needs, such as a `fetch` that answers with a token. */
+  readonly context?: Partial<CallContext>;
+}
+
+/** Returns how the suites use a protocol. */
+export function subjectOf({ protocol, hasEventNames = true, ...contract }: ProtocolContract) {
+  const context = { ...TEST_CONTEXT, ...contract.context };
+  const upstreamWith = (members: Partial<UpstreamConfig> = {}) =>
+    withOptions(protocol, { ...TEST_UPSTREAM, ...contract.upstream, ...members });
+  return {
+    protocol,
+    hasEventNames,
+    upstream: upstreamWith(),
+    partsOf: (event: ProviderEvent): readonly StreamPart[] =>
+      protocol.open(TEST_CALL, upstreamWith()).parts(hasEventNames ? event : { ...event, event: 'message' }),
+    requestOf: async (members: Partial<UpstreamConfig> = {}, call = TEST_CALL) =>
+      protocol.request(call, upstreamWith(members), context),
+  };
+}
+
+export type ProtocolSubject = ReturnType<typeof subjectOf>;

@@ -1,0 +1,42 @@
+import type { UpstreamConfig } from '../../config/config.js';
+import type { CallContext } from '../../upstreams/contract/call-context.js';
+import type { ChatCall } from '../../upstreams/contract/chat-call.js';
+import type { HttpProtocol } from '../../upstreams/contract/protocol.js';
+
+/** An upstream with an address and the API key `secret-key`. */
+export const TEST_UPSTREAM: UpstreamConfig = {
+  name: 'acme',
+  protocol: 'acme',
+  baseUrl: new URL('https://api.example.com'),
+  apiKey: 'secret-key',
+  headers: {},
+  options: undefined,
+  timeouts: { connectMs: 1_000, firstTokenMs: 1_000, idleMs: 1_000 },
+  maxTokensField: 'max_tokens',
+  includeUsage: true,
+  maxEventBytes: 1024 * 1024,
+};
+
+/** A request with the message `Hello` to the model `fast-1`, with the temperature 0.7. */
+export const TEST_CALL: ChatCall = {
+  model: 'fast-1',
+  messages: [{ role: 'user', content: 'Hello' }],
+  temperature: 0.7,
+  maxTokens: undefined,
+  modelMaxOutputTokens: undefined,
+};
+
+/** A context whose `fetch` fails. */
+export const TEST_CONTEXT: CallContext = {
+  requestId: 'request-1',
+  accountId: 'account-1',
+  signal: new AbortController().signal,
+  fetch: () => Promise.reject(new Error('This protocol needs no other request.')),
+};
+
+/** Returns the upstream with its options as the protocol's schema converts them, with their defaults. */
+export function withOptions({ options }: HttpProtocol, upstream: UpstreamConfig): UpstreamConfig {
+  const result = options?.['~standard'].validate(upstream.options ?? {});
+  if (result === undefined || result instanceof Promise || result.issues !== undefined) return upstream;
+  return { ...upstream, options: result.value };
+}

@@ -1,0 +1,59 @@
+/** The event format of a provider: each method returns the text of the events for one part of an answer. */
+export interface Dialect {
+  /** The value of `protocol` in CONFIG_FILE. */
+  readonly protocol: string;
+  text(text: string): string;
+  reasoning(text: string): string;
+  finish(reason: string): string;
+  failure(type: string, message: string): string;
+  readonly endMarker: string;
+}
+
+const chunk = (choice: object) =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices: [{ index: 0, ...choice }] })}\n\n`;
+
+export const openAi: Dialect = {
+  protocol: 'openai',
+  text: (content) => chunk({ delta: { content }, finish_reason: null }),
+  reasoning: (text) => chunk({ delta: { content: '', reasoning_content: text }, finish_reason: null }),
+  finish: (reason) => chunk({ delta: {}, finish_reason: reason }),
+  failure: (type, message) => `data: ${JSON.stringify({ error: { type, message } })}\n\n`,
+  endMarker: 'data: [DONE]\n\n',
+};
+
+const typed = (body: { readonly type: string }) => `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`;
+const delta = (piece: object) => typed({ type: 'content_block_delta', ...{ index: 0, delta: piece } });
+
+export const anthropic: Dialect = {
+  protocol: 'anthropic',
+  text: (text) => delta({ type: 'text_delta', text }),
+  reasoning: (thinking) => delta({ type: 'thinking_delta', thinking }),
+  finish: (reason) => typed({ type: 'message_delta', ...{ delta: { stop_reason: reason } } }),
+  failure: (type, message) => typed({ type: 'error', ...{ error: { type, message } } }),
+  endMarker: typed({ type: 'message_stop' }),
+};
+
+const data = (body: object) => `data: ${JSON.stringify(body)}\r\n\r\n`;
+const candidate = (members: object) => data({ candidates: [{ ...members, index: 0 }] });
+const parts = (part: object) => candidate({ content: { role: 'model', parts: [part] } });
+
+export const gemini: Dialect = {
+  protocol: 'gemini',
+  text: (text) => parts({ text }),
+  reasoning: (text) => parts({ text, thought: true }),
+  finish: (reason) => candidate({ finishReason: reason.toUpperCase() }),
+  failure: (status, message) => data({ error: { status, message } }),
+  endMarker: '',
+};
+
+const line = (body: object) => `${JSON.stringify({ model: 'acme-model', ...body })}\n`;
+const message = (members: object) => line({ message: { role: 'assistant', content: '', ...members }, done: false });
+
+export const ollama: Dialect = {
+  protocol: 'ollama',
+  text: (content) => message({ content }),
+  reasoning: (thinking) => message({ thinking }),
+  finish: (reason) => line({ message: { role: 'assistant', content: '' }, done: true, done_reason: reason }),
+  failure: (_, error) => `${JSON.stringify({ error })}\n`,
+  endMarker: '',
+};

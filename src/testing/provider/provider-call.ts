@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Dialect } from './dialects.js';
+
+/** One request that reached a scripted provider, with the methods by which a script answers it. */
+export class ProviderCall {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The time at which the service closed the request before the answer was complete (`performance.now()`). */
+  abortedAt: number | undefined;
+  /** Resolves when the request is over, with or without a complete answer. */
+  readonly over: Promise<void>;
+  /** The number of bytes of the answer written so far. */
+  bytesWritten = 0;
+
+  /** @param connection the number of the connection at the provider. Two calls with equal numbers share a connection. */
+  constructor(
+    request: IncomingMessage,
+    private readonly response: ServerResponse,
+    private readonly dialect: Dialect,
+    readonly connection: number,
+    readonly body: string,
+  ) {
+    this.path = request.url ?? '';
+    this.headers = request.headers;
+    this.over = new Promise((resolve) => {
+      response.on('close', () => {
+        if (!response.writableEnded) this.abortedAt = performance.now();
+        resolve();
+      });
+    });
+  }
+
+  get json(): Record<string, unknown> {
+    return JSON.parse(this.body) as Record<string, unknown>;
+  }
+
+  /** Sends the status and headers immediately. */
+  head(status = 200, headers: OutgoingHttpHeaders = {}): this {
+    this.response.writeHead(status, { 'content-type': 'text/event-stream', ...headers });
+    this.response.flushHeaders();
+    return this;
+  }
+
+  write(bytes: string | Uint8Array): this {
+    this.bytesWritten += Buffer.byteLength(bytes);
+    if (!this.response.destroyed) this.response.write(bytes);
+    return this;
+  }
+
+  text(text: string): this {
+    return this.write(this.dialect.text(text));
+  }
+
+  reasoning(text: string): this {
+    return this.write(this.dialect.reasoning(text));
+  }
+
+  finish(reason = 'stop'): this {
+    return this.write(this.dialect.finish(reason));
+  }
+
+  failure(type: string, message = 'The provider has its reasons.'): this {
+    return this.write(this.dialect.failure(type, message));
+  }
+
+  endMarker(): this {
+    return this.write(this.dialect.endMarker);
+  }
+
+  /** Ends the body properly. */
+  end(): void {
+    this.response.end();
+  }
+
+  /** Sends a complete answer with one piece for each text. */
+  answer(...texts: string[]): void {
+    this.head();
+    for (const text of texts) this.text(text);
+    this.finish().endMarker().end();
+  }
+
+  /** Sends an HTTP error instead of a stream. */
+  refuse(status: number, headers: OutgoingHttpHeaders = {}, body = '{"error":{"message":"sk-provider-secret"}}'): void {
+    this.head(status, { 'content-type': 'application/json', ...headers })
+      .write(body)
+      .end();
+  }
+
+  /** Sends bytes that are not valid HTTP, and ends the connection. */
+  garbage(bytes: string): void {
+    this.response.socket?.end(bytes);
+  }
+
+  /** Resolves when the socket accepts more bytes, or is closed. */
+  async drained(): Promise<void> {
+    if (!this.response.writableNeedDrain || this.response.destroyed) return;
+    await Promise.race([once(this.response, 'drain'), this.over]);
+  }
+
+  /** Breaks off the answer: by a reset, or by a FIN before the promised end of the body. */
+  async cut(how: 'reset' | 'fin' = 'reset'): Promise<void> {
+    const { socket } = this.response;
+    if (socket === null || socket.destroyed) return;
+    if (how === 'reset') socket.resetAndDestroy();
+    else socket.end();
+    await this.over;
+  }
+}

@@ -1,0 +1,105 @@
+import { Module, type DynamicModule, type LoggerService, type Provider, type Type } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AccountsService } from '../../accounts/accounts/accounts.service.js';
+import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys/api-keys.service.js';
+import { AppModule } from '../../app.module.js';
+import { createService, createServiceBy } from '../../bootstrap/service.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import type { Plugin } from '../../plugins/plugin-set.js';
+import { creatorWith } from './overrides.js';
+import { testConfig } from './test-config.js';
+
+export interface TestServiceOptions {
+  readonly plugins?: readonly Plugin[];
+  /** Modules in addition to the modules of the service and of the plugins. */
+  readonly imports?: readonly (Type | DynamicModule)[];
+  /**
+   * Providers that replace the providers of the same tokens, wherever they are: `{ provide: Mailer, useValue: fake }`. Needs
+   * the package `@nestjs/testing`.
+   */
+  readonly overrides?: readonly Exclude<Provider, Type>[];
+  /** The content of CONFIG_FILE, as text or as an object. By default the built-in catalog. */
+  readonly config?: string | object;
+  /**
+   * The environment variables. The variables of the process do not count. By default, `DATABASE_URL` is a database in memory
+   * and `PORT` is a free port.
+   */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Returns the time in milliseconds since 1970, for everything that uses `CLOCK`. Timers run as usual. Needs `@nestjs/testing`. */
+  readonly clock?: Clock;
+  /** By default, nothing is logged. */
+  readonly logger?: LoggerService | false;
+}
+
+export interface TestKeyOptions {
+  /** The tier of a new account. By default the default tier. */
+  readonly tier?: string | undefined;
+  /** The email of the account that owns the key. An account that does not exist is created. By default a new account. */
+  readonly email?: string | undefined;
+  readonly expiresAt?: Date | undefined;
+}
+
+/** A service in this process, with its own database and its own port. */
+export interface TestService {
+  /** The scheme, host and port, such as `http://127.0.0.1:49152`. */
+  readonly origin: string;
+  /** The application, for example for `app.get(MyService, { strict: false })`. */
+  readonly app: NestExpressApplication;
+  /** Creates an API key. The member `key` of the result is the secret. */
+  createKey(options?: TestKeyOptions): Promise<CreatedApiKey>;
+  /** Closes all connections, and stops the service with all shutdown hooks. */
+  stop(): Promise<void>;
+}
+
+@Module({})
+class TestModule {}
+
+/**
+ * Starts the service as `bootstrap` does: the same guards, filters, middleware, connections and routes. Several services can run
+ * in one process. Stop each of them at the end of the test.
+ *
+ * @example
+ * ```ts
+ * const service = await createTestService({ plugins: [MyPlugin], config: configFor(provider) });
+ * const { key } = await service.createKey();
+ * ```
+ * @throws {ConfigError} if the configuration or a plugin is invalid.
+ */
+export async function createTestService({
+  plugins = [],
+  imports = [],
+  overrides = [],
+  config: file,
+  env,
+  clock,
+  logger = false,
+}: TestServiceOptions = {}): Promise<TestService> {
+  const config = testConfig(file, env);
+  const module = { module: TestModule, imports: [AppModule.register({ config, plugins }), ...imports] };
+  const replaced = clock === undefined ? overrides : [...overrides, { provide: CLOCK, useValue: clock }];
+  const app =
+    replaced.length === 0
+      ? await createService(module, logger)
+      : await createServiceBy(await creatorWith(replaced), module, logger);
+  await app.listen(config.port, config.host).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
+  const accounts = app.get(AccountsService, { strict: false });
+  const keys = app.get(ApiKeysService, { strict: false });
+  let created = 0;
+  return {
+    origin: await app.getUrl(),
+    app,
+    async createKey({ tier, email, expiresAt } = {}) {
+      const known = email === undefined ? undefined : await accounts.findByEmail(email);
+      const address = email ?? `account-${++created}@example.com`;
+      const account = known ?? (await accounts.create({ email: address, password: 'correct horse battery', tier }));
+      return keys.create(account.id, { name: 'test', expiresAt });
+    },
+    async stop() {
+      app.getHttpServer().closeAllConnections();
+      await app.close();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Admission, TierLimits, TokenDemand } from '../../throttling/limit-store.js';
+import { describeLimitSequences } from './describe-limit-sequences.js';
+import { describeTokenLimits } from './describe-token-limits.js';
+import {
+  admit,
+  admittedOf,
+  burst,
+  exactly,
+  leaseOf,
+  limitStores,
+  NO_TOKENS,
+  type LimitStoreContract,
+} from './limit-stores.js';
+
+const refusalsOf = (admissions: readonly Admission[]) =>
+  new Set(admissions.map((admission) => (admission.admitted ? undefined : admission.refusedBy)));
+
+/**
+ * Describes the tests that every `LimitStore` must pass. Call this function in a test file of vitest.
+ *
+ * @example
+ * ```ts
+ * describeLimitStore({ name: 'in our store', open: (tokensUsed) => ({ store: new OurLimitStore(tokensUsed) }) });
+ * ```
+ */
+export function describeLimitStore(contract: LimitStoreContract): void {
+  describe(`the limits counted ${contract.name}`, () => {
+    const stores = limitStores(contract);
+    const { openAll, openOne } = stores;
+
+    it.each<[string, TierLimits, TokenDemand]>([
+      ['requests', { requestsPerMinute: 20 }, NO_TOKENS],
+      ['streams', { concurrentStreams: 20 }, NO_TOKENS],
+      ['tokens', { tokensPerDay: 200 }, exactly(10)],
+    ])('let in exactly as many of a burst as there are %s', async (limit, limits, tokens) => {
+      const { admissions } = await burst(await openAll(), 100, limits, tokens);
+      expect(admittedOf(admissions)).toHaveLength(20);
+      expect(refusalsOf(admissions)).toEqual(new Set([undefined, limit]));
+    });
+
+    it('let in everything where there is none', async () => {
+      const { admissions } = await burst(await openAll(), 50, {});
+      expect(admittedOf(admissions)).toHaveLength(50);
+      expect(admissions[0]?.state).toEqual({ requests: undefined, streams: undefined, tokens: undefined });
+    });
+
+    it('of one account are not those of another', async () => {
+      const store = await openOne();
+      for (let account = 0; account < 5; account++) {
+        expect((await admit(store, randomUUID(), { requestsPerMinute: 1 })).admitted).toBe(true);
+      }
+    });
+
+    it('use up nothing of the others when one refuses', async () => {
+      const store = await openOne();
+      const limits = { requestsPerMinute: 50, concurrentStreams: 3, tokensPerDay: 1000 };
+      const { accountId, admissions } = await burst([store], 3, limits, exactly(100));
+      const before = await store.peek(accountId, limits);
+
+      const refused = [
+        await admit(store, accountId, limits, exactly(1)),
+        await admit(store, accountId, { ...limits, concurrentStreams: 9 }, exactly(701)),
+        await admit(store, accountId, { ...limits, requestsPerMinute: 3, concurrentStreams: 9 }, exactly(1)),
+      ];
+
+      expect(refused.map((refusal) => (refusal.admitted ? undefined : refusal.refusedBy))).toEqual([
+        'streams',
+        'tokens',
+        'requests',
+      ]);
+      expect(await store.peek(accountId, limits)).toEqual({
+        ...before,
+        ...{
+          requests: expect.objectContaining({ remaining: 47 }) as unknown,
+          tokens: expect.objectContaining({ remaining: 700 }) as unknown,
+        },
+      });
+      expect(before).toMatchObject({
+        requests: { remaining: 47 },
+        streams: { remaining: 0 },
+        tokens: { remaining: 700 },
+      });
+      expect(admittedOf(admissions)).toHaveLength(3);
+    });
+
+    it('give a place back once, however often it is released', async () => {
+      const [first, second = first] = await openAll();
+      if (first === undefined || second === undefined) throw new Error('No store.');
+      const limits = { concurrentStreams: 2 };
+      const { accountId, admissions } = await burst([first], 2, limits);
+      const lease = leaseOf(admissions[0] as Admission);
+      lease.release();
+      lease.release();
+      // Behind the release on the same connection.
+      expect(await first.peek(accountId, limits)).toMatchObject({ streams: { remaining: 1 } });
+
+      expect((await admit(second, accountId, limits)).admitted).toBe(true);
+      expect((await admit(first, accountId, limits)).admitted).toBe(false);
+    });
+
+    describeTokenLimits(stores);
+    describeLimitSequences(stores);
+  });
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach } from 'vitest';
+import type { Admission, Lease, LimitStore, TierLimits, TokenDemand } from '../../throttling/limit-store.js';
+import { NoTokensUsed, type TokensUsed } from '../../throttling/tokens/tokens-used.js';
+
+/** A store as one process has it. */
+export interface OpenedLimitStore {
+  readonly store: LimitStore;
+  /** Releases what the store holds, such as connections. */
+  close?(): Promise<void>;
+}
+
+/** A kind of limit store, and what may differ between kinds. */
+export interface LimitStoreContract {
+  /** For the names of the tests, such as `in Redis`. */
+  readonly name: string;
+  /**
+   * Opens a store. Stores that are open at the same time count together, as the stores of replicas.
+   *
+   * @param tokensUsed what accounts used before, for the injected `TokensUsed`.
+   */
+  open(tokensUsed: TokensUsed): OpenedLimitStore | Promise<OpenedLimitStore>;
+  /** The number of replicas of a test. By default 1. Use at least 2 for a store that replicas share. */
+  readonly replicas?: number;
+}
+
+export const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
+export const exactly = (tokens: number): TokenDemand => ({ atLeast: tokens, atMost: tokens });
+
+/** The stores of the tests of one suite. They are closed after each test. */
+export function limitStores({ open, replicas = 1 }: LimitStoreContract) {
+  const opened: OpenedLimitStore[] = [];
+  const openOne = async (tokensUsed: TokensUsed = new NoTokensUsed()): Promise<LimitStore> => {
+    const one = await open(tokensUsed);
+    opened.push(one);
+    return one.store;
+  };
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map(async (one) => one.close?.()));
+  });
+  return {
+    replicas,
+    openOne,
+    openAll: (tokensUsed?: TokensUsed) => Promise.all(Array.from({ length: replicas }, () => openOne(tokensUsed))),
+  };
+}
+
+export type LimitStores = ReturnType<typeof limitStores>;
+
+export function admit(
+  store: LimitStore,
+  accountId: string,
+  limits: TierLimits,
+  tokens = NO_TOKENS,
+): Promise<Admission> {
+  return store.admit({ accountId, limits, tokens });
+}
+
+/** Requests of a new account at the same time, spread over the stores. */
+export async function burst(stores: readonly LimitStore[], count: number, limits: TierLimits, tokens = NO_TOKENS) {
+  const accountId = randomUUID();
+  const admissions = await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      admit(stores[index % stores.length] as LimitStore, accountId, limits, tokens),
+    ),
+  );
+  return { accountId, admissions };
+}
+
+export function admittedOf(admissions: readonly Admission[]): readonly Admission[] {
+  return admissions.filter(({ admitted }) => admitted);
+}
+
+export function leaseOf(admission: Admission): Lease {
+  if (!admission.admitted) throw new Error(`Refused by ${admission.refusedBy}.`);
+  return admission.lease;
+}

@@ -1,0 +1,108 @@
+import { expect } from 'vitest';
+import { durableWireOf, resume, streamIdOf } from '../support/durable.js';
+import { openStream, type ReceivedStream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
+import { serving, type Effects, type Mode, type Served } from './effect.js';
+import { inMovedTime, type MovedTime } from './moved-time.js';
+
+const MIB = 1024 * 1024;
+/** Below the largest event of a provider. */
+const PIECE = 'x'.repeat(MIB / 2);
+/** A stream that has ended is dropped within this time after its retention, and readers are counted as often. */
+const LOOK_MS = 1_100;
+
+/** How durable streams are kept. */
+export const durable: Effects = {
+  STREAM_RETENTION_SECONDS: {
+    set: (mode) => isKept(mode, { STREAM_RETENTION_SECONDS: '7' }, 7_000),
+    unset: (mode) => isKept(mode, {}, 300_000),
+    refused: [
+      ['5m', 'STREAM_RETENTION_SECONDS: must be a whole number'],
+      ['0', 'STREAM_RETENTION_SECONDS: must be between 1 and 86400'],
+    ],
+  },
+  STREAM_DETACHED_SECONDS: {
+    set: (mode) => isDetached(mode, { STREAM_DETACHED_SECONDS: '9' }, 9_000),
+    unset: (mode) => isDetached(mode, {}, 60_000),
+    refused: [
+      ['-1', 'STREAM_DETACHED_SECONDS: must be a whole number'],
+      ['86401', 'STREAM_DETACHED_SECONDS: must be between 1 and 86400'],
+    ],
+  },
+  STREAM_MEMORY_MB: {
+    set: (mode) => holds(mode, { STREAM_MEMORY_MB: '3' }, 3 * MIB),
+    unset: (mode) => holds(mode, {}, 64 * MIB),
+    refused: [
+      ['64MB', 'STREAM_MEMORY_MB: must be a whole number'],
+      ['0', 'STREAM_MEMORY_MB: must be between 1 and 1048576'],
+    ],
+  },
+};
+
+type Variables = Readonly<Record<string, string>>;
+
+const ask = ({ origin, key }: Served): Promise<ReceivedStream> =>
+  openStream(origin, { key, headers: { 'idempotency-key': 'one' } });
+
+function inTime(mode: Mode, env: Variables, use: (served: Served, time: MovedTime) => Promise<void>): Promise<void> {
+  return inMovedTime((time) => serving(mode, { env }, (served) => use(served, time)));
+}
+
+function isKept(mode: Mode, env: Variables, keptMs: number): Promise<void> {
+  return inTime(mode, env, async (served, time) => {
+    const first = await ask(served);
+    await first.over;
+    const again = async (): Promise<number> => {
+      const answer = await resume(served.origin, streamIdOf(first), { key: served.key });
+      await answer.over;
+      return answer.status;
+    };
+
+    await time.move(keptMs * 0.8);
+    expect(await again()).toBe(200);
+    await time.move(keptMs * 0.2 + LOOK_MS);
+
+    expect(await again()).toBe(404);
+  });
+}
+
+function isDetached(mode: Mode, env: Variables, detachedMs: number): Promise<void> {
+  return inTime(mode, env, async (served, time) => {
+    served.provider.answers((call) => void call.head().text('Hel'));
+    const answer = await ask(served);
+    await answer.block(1);
+    answer.leave();
+    await answer.over;
+    const call = await served.provider.call(1);
+
+    await time.move(detachedMs * 0.6);
+    expect(call.abortedAt).toBeUndefined();
+    await time.move(detachedMs * 0.4 + 2 * LOOK_MS);
+
+    await waitFor(() => call.abortedAt, 'the provider to be stopped');
+  });
+}
+
+function holds(mode: Mode, env: Variables, bytes: number): Promise<void> {
+  return serving(mode, { env }, async (served) => {
+    served.provider.answers(async (call) => {
+      call.head();
+      for (let sent = 0; sent < 2 * bytes && call.abortedAt === undefined; sent += PIECE.length) {
+        call.text(PIECE);
+        await call.drained();
+      }
+    });
+    const first = await ask(served);
+    await first.block(1);
+    first.leave();
+    await (
+      await served.provider.call(1)
+    ).over;
+
+    const kept = await durableWireOf(await resume(served.origin, streamIdOf(first), { key: served.key }));
+
+    expect(kept.terminal).toBe('unavailable');
+    expect(kept.text.length).toBeLessThanOrEqual(bytes);
+    expect(kept.text.length).toBeGreaterThan(bytes - 2 * PIECE.length);
+  });
+}

@@ -1,0 +1,345 @@
+import { RESP_TYPES } from '@redis/client';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
+import { cancel, durableWireOf, readDurable, resume, streamIdOf } from '../support/durable.js';
+import { Gate } from '../support/gate.js';
+import { openStream, stream, type ReceivedStream } from '../support/sse-client.js';
+import { waitFor } from '../support/wait-for.js';
+import { wireOf } from '../support/wire.js';
+import { outcomesOf } from './support/ledger.js';
+import { Replicas, type Replica } from './support/replicas.js';
+import { sharedStores } from './support/stores.js';
+
+/** The client returns bytes instead of texts. */
+const BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+const stores = await sharedStores();
+/** Five seconds, and what a busy machine takes to tell. */
+const DEATH_SEEN_MS = 5_000 + 2_500;
+const HALF = 'One half, ';
+const REST = 'and the other half.';
+const TEXT = HALF + REST;
+const WHOLE = { text: TEXT, terminal: 'done' };
+
+describe.skipIf(stores === undefined)('durable streams on three replicas', () => {
+  let replicas: Replicas;
+  let rest: Gate;
+
+  const start = async (): Promise<void> => {
+    const tiers = { free: { requests_per_minute: 1_000 } };
+    replicas = await Replicas.start(stores as NonNullable<typeof stores>, { tiers });
+  };
+  const replica = (index: number): Replica => {
+    const found = replicas.all[index];
+    if (found === undefined) throw new Error('There is no such replica.');
+    return found;
+  };
+  const ask = (index: number, key: string, name: string, lastEventId?: string) =>
+    openStream(replica(index).origin, {
+      key,
+      headers: { 'idempotency-key': name, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },
+    });
+  const read = (index: number, key: string, answer: ReceivedStream, lastEventId?: string) =>
+    resume(replica(index).origin, streamIdOf(answer), { key, lastEventId });
+
+  beforeAll(start, 180_000);
+  beforeEach(() => {
+    rest = new Gate();
+    const { opened } = rest;
+    replicas.provider.calls.length = 0;
+    replicas.provider.answers(async (call) => {
+      call.head().text(HALF);
+      await opened;
+      call.text(REST).finish().endMarker().end();
+    });
+  });
+  afterEach(() => {
+    rest.open();
+  });
+  afterAll(async () => {
+    await replicas.stop();
+    await stores?.redis.drop();
+  }, 60_000);
+
+  it('make one call, one record and one counted request of 50 simultaneous repetitions', async () => {
+    const { key, accountId } = await replicas.createKey();
+    const name = randomUUID();
+    rest.open();
+
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => ask(index % 3, key, name)));
+
+    const streams = answers.filter(({ status }) => status === 200);
+    for (const answer of streams) expect(await durableWireOf(answer)).toMatchObject(WHOLE);
+    expect(streams.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status !== 200).every(({ status }) => status === 429)).toBe(true);
+    expect(replicas.provider.calls).toHaveLength(1);
+    const next = await stream(replica(0).origin, { key });
+    expect(next.headers['x-ratelimit-remaining']).toBe('998');
+    await waitFor(async () => (await outcomesOf(replicas.accounts, accountId))['completed'] === 2, 'two records');
+    expect(await outcomesOf(replicas.accounts, accountId)).toEqual({ completed: 2 });
+  });
+
+  it('are read at every replica, while they run and afterwards, by key and by id', async () => {
+    const { key } = await replicas.createKey();
+    const first = await ask(0, key, 'everywhere');
+    await first.block(1);
+    const [id] = readDurable(first.raw).ids;
+    const others = [await ask(1, key, 'everywhere'), await read(2, key, first), await read(1, key, first, id)];
+    await others[0]?.block(1);
+    rest.open();
+
+    const wires = await Promise.all(others.map(durableWireOf));
+    expect(wires.map(({ text }) => text)).toEqual([TEXT, TEXT, REST]);
+    expect(await durableWireOf(first)).toMatchObject(WHOLE);
+    expect(await durableWireOf(await read(2, key, first))).toMatchObject(WHOLE);
+    expect(replicas.provider.calls).toHaveLength(1);
+  });
+
+  it('refuse another body and another account at every replica', async () => {
+    const [{ key }, other] = [await replicas.createKey(), await replicas.createKey()];
+    rest.open();
+    const first = await ask(0, key, 'mine');
+    await first.over;
+
+    const answer = await openStream(replica(1).origin, {
+      key,
+      body: { messages: [{ role: 'user', content: 'Something else' }] },
+      headers: { 'idempotency-key': 'mine' },
+    });
+
+    expect([answer.status, (await answer.error()).code]).toEqual([409, 'idempotency_conflict']);
+    expect((await read(1, other.key, first)).status).toBe(404);
+    expect((await cancel(replica(2).origin, streamIdOf(first), { key: other.key })).status).toBe(404);
+  });
+
+  it('are cancelled from another replica', async () => {
+    const { key } = await replicas.createKey();
+    const first = await ask(0, key, 'stop');
+    const second = await ask(2, key, 'stop');
+    await second.block(1);
+
+    const answer = await cancel(replica(1).origin, streamIdOf(first), { key });
+
+    expect(answer.status).toBe(204);
+    const half = { text: HALF, terminal: 'cancelled' };
+    for (const reader of [first, second, await ask(1, key, 'stop')])
+      expect(await durableWireOf(reader)).toMatchObject(half);
+    const call = await replicas.provider.call(1);
+    await waitFor(() => call.abortedAt, 'the provider to be stopped');
+  });
+
+  it('tell the failure before the first text to those who wait at other replicas', async () => {
+    const { key } = await replicas.createKey();
+    const gate = new Gate();
+    replicas.provider.answers(async (call) => {
+      await gate.opened;
+      call.refuse(400);
+    });
+    const answers = [0, 1, 2].map((index) => ask(index, key, 'fails'));
+    await replicas.provider.call(1);
+    await sleep(200);
+    gate.open();
+
+    for (const answer of await Promise.all(answers)) {
+      expect([answer.status, (await answer.error()).code]).toEqual([400, 'upstream_rejected']);
+    }
+    expect(replicas.provider.calls).toHaveLength(1);
+  });
+
+  it('end within two seconds when their key is revoked, and are not kept', async () => {
+    const { key, keyId, accountId } = await replicas.createKey().then((created) => ({ ...created, keyId: created.id }));
+    const second = await replicas.accounts.get(ApiKeysService).create(accountId, { name: 'second' });
+    const first = await ask(0, key, 'revoked');
+    const elsewhere = await ask(1, second.key, 'revoked');
+    await elsewhere.block(1);
+
+    const revokedAt = performance.now();
+    await replicas.accounts.get(ApiKeysService).revoke(keyId, accountId);
+
+    for (const reader of [first, elsewhere]) {
+      expect(await durableWireOf(reader)).toMatchObject({ text: HALF, terminal: 'key_revoked' });
+    }
+    expect(performance.now() - revokedAt).toBeLessThan(2_000 + 1_500);
+    await waitFor(async () => {
+      const answer = await read(2, second.key, first);
+      await answer.over;
+      return answer.status === 404;
+    }, 'the stream to be dropped');
+  });
+
+  it('end with a reason for all readers when their replica is killed, with the text that was kept', async () => {
+    const { key, accountId } = await replicas.createKey();
+    const killed = await replicas.add();
+    const index = replicas.all.indexOf(killed);
+    const first = await ask(index, key, 'killed');
+    const elsewhere = await ask(0, key, 'killed');
+    await elsewhere.block(1);
+
+    killed.process.signal('SIGKILL');
+    const killedAt = performance.now();
+    replicas.remove(killed);
+
+    expect(await first.over).toBe('cut');
+    const half = { text: HALF, terminal: 'interrupted' };
+    expect(await durableWireOf(elsewhere)).toMatchObject(half);
+    expect(performance.now() - killedAt).toBeLessThan(DEATH_SEEN_MS);
+    expect(await durableWireOf(await ask(1, key, 'killed'))).toMatchObject(half);
+    expect(await durableWireOf(await read(2, key, first))).toMatchObject(half);
+    const { ids } = readDurable(first.raw);
+    expect(await durableWireOf(await read(2, key, first, ids.at(-1)))).toMatchObject({
+      text: '',
+      terminal: 'interrupted',
+    });
+    expect(replicas.provider.calls).toHaveLength(1);
+    await waitFor(
+      async () => (await outcomesOf(replicas.accounts, accountId))['interrupted'] === 1,
+      'the record',
+      60_000,
+    );
+  }, 120_000);
+
+  it('end for those who come only after the death of their replica, and a killed claim frees its key', async () => {
+    const { key } = await replicas.createKey();
+    const killed = await replicas.add();
+    const index = replicas.all.indexOf(killed);
+    const first = await ask(index, key, 'later');
+    await first.block(1);
+    await waitFor(async () => (await resumeText(0, key, first)) === HALF, 'the text to be kept');
+    replicas.provider.answers(() => undefined);
+    ask(index, key, 'claimed').catch(() => undefined);
+    await replicas.provider.call(2);
+    killed.process.signal('SIGKILL');
+    await killed.process.exited;
+    replicas.remove(killed);
+    replicas.provider.answers((call) => {
+      call.answer(TEXT);
+    });
+
+    const [again, claimed] = await Promise.all([ask(1, key, 'later'), ask(1, key, 'claimed')]);
+
+    expect(await durableWireOf(again)).toMatchObject({ text: HALF, terminal: 'interrupted' });
+    expect(await durableWireOf(claimed)).toMatchObject(WHOLE);
+    expect(claimed.headers['idempotency-replayed']).toBeUndefined();
+  }, 120_000);
+
+  /** After an outage, new durable streams are refused for a while. */
+  async function redisIsBack(key: string): Promise<void> {
+    replicas.redis.restore();
+    for (const index of [0, 1, 2]) {
+      await waitFor(async () => {
+        const answer = await ask(index, key, randomUUID());
+        answer.leave();
+        return answer.status === 200;
+      }, 'new durable streams');
+    }
+  }
+
+  async function resumeText(index: number, key: string, answer: ReceivedStream): Promise<string> {
+    const reader = await read(index, key, answer);
+    await reader.block(1);
+    reader.leave();
+    await reader.over;
+    return readDurable(reader.raw).text;
+  }
+
+  it('send their readers to another replica when theirs stops, and come to their end', async () => {
+    const { key } = await replicas.createKey();
+    const stopped = await replicas.add();
+    const index = replicas.all.indexOf(stopped);
+    const first = await ask(index, key, 'drained');
+    await first.block(1);
+
+    stopped.process.signal('SIGTERM');
+
+    expect(await first.over).toBe('ended');
+    const wire = readDurable(first.raw);
+    expect(wire).toMatchObject({ text: HALF, terminal: undefined });
+    const refused = await ask(index, key, 'drained');
+    expect([refused.status, (await refused.error()).code]).toEqual([503, 'shutting_down']);
+    const second = await ask(0, key, 'drained', wire.ids.at(-1));
+    rest.open();
+    expect(await durableWireOf(second)).toMatchObject({ text: REST, terminal: 'done' });
+    expect((await stopped.process.exited).code).toBe(0);
+    replicas.remove(stopped);
+    expect(await durableWireOf(await ask(1, key, 'drained'))).toMatchObject(WHOLE);
+    expect(replicas.provider.calls).toHaveLength(1);
+  }, 120_000);
+
+  it('are refused while Redis is away, and those that run go on, also at other replicas afterwards', async () => {
+    const { key } = await replicas.createKey();
+    const first = await ask(0, key, 'outage');
+    const elsewhere = await ask(1, key, 'outage');
+    await elsewhere.block(1);
+    replicas.redis.cut();
+    await waitFor(
+      async () => (await stream(replica(0).origin, { key, body: { model: 1 } })).status === 400,
+      'an answer',
+    );
+
+    const refused = await waitFor(async () => {
+      const answer = await ask(0, key, 'refused');
+      if (answer.status === 503) return answer;
+      answer.leave();
+      return undefined;
+    }, 'the outage to be noticed');
+    expect((await refused.error()).code).toBe('unavailable');
+    rest.open();
+    expect(await wireOf(await stream(replica(0).origin, { key }))).toMatchObject(WHOLE);
+    expect(await durableWireOf(first)).toMatchObject(WHOLE);
+
+    replicas.redis.restore();
+    expect(await durableWireOf(elsewhere)).toMatchObject(WHOLE);
+    const again = await waitFor(async () => {
+      const answer = await ask(2, key, 'outage');
+      return answer.status === 200 && answer;
+    }, 'Redis to be back');
+    expect(await durableWireOf(again)).toMatchObject(WHOLE);
+    await redisIsBack(key);
+  }, 120_000);
+
+  it('are written again when Redis comes back empty', async () => {
+    const { key } = await replicas.createKey();
+    const first = await ask(0, key, 'emptied');
+    await first.block(1);
+    await waitFor(async () => (await resumeText(1, key, first)) === HALF, 'the text to be kept');
+    const elsewhere = await ask(1, key, 'emptied');
+    await elsewhere.block(1);
+
+    replicas.redis.cut();
+    await sleep(300);
+    for (const kept of (await stores?.redis.client.keys('chat:*')) ?? []) await stores?.redis.client.del(kept);
+    replicas.redis.restore();
+
+    const again = await waitFor(async () => {
+      const answer = await ask(2, key, 'emptied');
+      return answer.status === 200 && answer;
+    }, 'Redis to be back');
+    rest.open();
+    for (const reader of [first, elsewhere, again]) expect(await durableWireOf(reader)).toMatchObject(WHOLE);
+    expect(replicas.provider.calls).toHaveLength(1);
+    await redisIsBack(key);
+  }, 120_000);
+
+  it('leave no word in Redis', async () => {
+    const { key } = await replicas.createKey();
+    replicas.provider.answers((call) => {
+      call.answer('PLANTED-ANSWER', ' and more');
+    });
+    const answer = await openStream(replica(0).origin, {
+      key,
+      body: { messages: [{ role: 'user', content: 'PLANTED-PROMPT' }] },
+      headers: { 'idempotency-key': 'PLANTED-KEY' },
+    });
+    await answer.over;
+    expect(await durableWireOf(await read(1, key, answer))).toMatchObject({ text: 'PLANTED-ANSWER and more' });
+
+    const client = stores?.redis.client;
+    const dump: string[] = [];
+    for (const name of (await client?.keys('*')) ?? []) {
+      dump.push(name, Buffer.from((await client?.sendCommand<Buffer>(['DUMP', name], BYTES)) ?? '').toString('latin1'));
+    }
+    expect(dump.length).toBeGreaterThan(2);
+    expect(dump.join('\n')).not.toContain('PLANTED');
+  });
+});
