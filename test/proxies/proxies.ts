@@ -74,7 +74,7 @@ export class RunningProxy {
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text) => (output += text));
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text));
     await waitFor(
       async () => {
         if (child.exitCode !== null) throw new Error(`${kind.name} did not start:\n${output}`);
