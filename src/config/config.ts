@@ -24,6 +24,8 @@ export interface Config {
   readonly maxStreams: number;
   /** The maximum number of open client connections in this process. */
   readonly maxConnections: number;
+  /** After how many days usage records are deleted. `undefined` means never. */
+  readonly usageRetentionDays?: number | undefined;
   readonly metricsPort: number | undefined;
   /** `undefined` means no traces. */
   readonly tracing?: TracingConfig | undefined;

@@ -65,6 +65,7 @@ function fromEnvironment(environment: Environment) {
     unreadAnswerMs: environment.UNREAD_ANSWER_SECONDS * 1000,
     maxStreams,
     maxConnections: maxConnectionsFor(maxStreams),
+    usageRetentionDays: environment.USAGE_RETENTION_DAYS,
     metricsPort: environment.METRICS_PORT,
     tracing: tracingOf(environment),
     signUp: environment.SIGN_UP ?? (production ? 'closed' : 'open'),
