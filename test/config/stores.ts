@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { CONFIG, type Config } from '../../src/config/config.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { testEngines } from '../support/database.js';
 import { testRedis } from '../support/redis.js';
@@ -42,6 +43,23 @@ export const stores: Effects = {
       ['sqlite:', DATABASE_PROBLEM],
       ['postgres://[', DATABASE_PROBLEM],
       ['postgres://ada:pa%ss@localhost/chat', 'DATABASE_URL: has a % that is not encoded as %25'],
+    ],
+  },
+  USAGE_RETENTION_DAYS: {
+    // test/contract/usage/record-retention.test.ts shows the effect, with a clock of its own.
+    set: (mode) =>
+      serving(mode, { env: { USAGE_RETENTION_DAYS: '30' } }, ({ service: { app } }) => {
+        expect(app.get<Config>(CONFIG).usageRetentionDays).toBe(30);
+        return Promise.resolve();
+      }),
+    unset: (mode) =>
+      serving(mode, {}, ({ service: { app } }) => {
+        expect(app.get<Config>(CONFIG).usageRetentionDays).toBeUndefined();
+        return Promise.resolve();
+      }),
+    refused: [
+      ['0', 'USAGE_RETENTION_DAYS: must be between 1 and 36500'],
+      ['a year', 'USAGE_RETENTION_DAYS: must be a whole number'],
     ],
   },
   REDIS_URL: {

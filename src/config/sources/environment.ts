@@ -147,6 +147,11 @@ export const Environment = z
       description: 'The maximum number of concurrent streams in this process. Further requests get 503 `unavailable`.',
       unset: 'calculated from the limits of memory and of open files',
     }),
+    USAGE_RETENTION_DAYS: wholeNumber(1, 36_500).optional().meta({
+      description:
+        'After this number of days, usage records are deleted. Receipts are then gone. Reports stay, because the daily sums are kept.',
+      unset: 'usage records are kept forever',
+    }),
     METRICS_PORT: wholeNumber(0, 65535).optional().meta({
       description: 'A separate port that serves `/metrics` for Prometheus, on `HOST`. 0 selects a free port.',
       unset: 'no metrics',
