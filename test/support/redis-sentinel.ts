@@ -78,7 +78,7 @@ async function answerOf(url: string, command: string[]): Promise<string> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    return String(await client.sendCommand(command));
+    return await client.sendCommand<string>(command);
   } catch {
     return '';
   } finally {
