@@ -11,7 +11,7 @@ import { get, stream } from '../support/sse-client.js';
 import { serving, type Effects } from './effect.js';
 
 const DATABASE_PROBLEM = 'DATABASE_URL: must be sqlite:<path> or postgres://…';
-const REDIS_PROBLEM = 'REDIS_URL: must be redis://… or rediss://…';
+const REDIS_PROBLEM = 'REDIS_URL: must be redis://…, rediss://… or redis+sentinel://host:port,…/<master>';
 
 /** Stores, and the file of upstreams, models and tiers. */
 export const stores: Effects = {
@@ -86,6 +86,8 @@ export const stores: Effects = {
     refused: [
       ['127.0.0.1:6379', REDIS_PROBLEM],
       ['http://127.0.0.1', REDIS_PROBLEM],
+      ['redis+sentinel://127.0.0.1:26379', REDIS_PROBLEM],
+      ['redis+sentinel://127.0.0.1:26379/a b', REDIS_PROBLEM],
       ['redis://127.0.0.1', 'REDIS_URL: needs DATABASE_URL to be postgres://…, because replicas share both'],
     ],
   },

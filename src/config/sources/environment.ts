@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
 import { LOG_LEVELS, type DatabaseConfig } from '../config.js';
 import type { Variables } from './interpolation.js';
+import { isSentinelUrl, readSentinelUrl } from './sentinel-url.js';
 import { readResourceAttributes } from './resource-attributes.js';
 import { problemsOf } from './problems.js';
 
@@ -38,8 +39,11 @@ function isDecodable(url: string): boolean {
 
 const redisUrl = z
   .string()
-  .refine((url) => /^rediss?:\/\//.test(url) && URL.canParse(url), 'must be redis://… or rediss://…')
-  .meta({ accepts: '`redis://…` or `rediss://…`' });
+  .refine(
+    (url) => (isSentinelUrl(url) ? readSentinelUrl(url) !== undefined : /^rediss?:\/\//.test(url) && URL.canParse(url)),
+    'must be redis://…, rediss://… or redis+sentinel://host:port,…/<master>',
+  )
+  .meta({ accepts: '`redis://…`, `rediss://…` or `redis+sentinel://host:port,…/<master>`' });
 
 const collector = z
   .string()
