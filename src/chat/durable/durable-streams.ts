@@ -65,7 +65,7 @@ export class DurableStreams {
         durable.isTaken = true;
         const lease = caller.lease?.outlive();
         const generation = new Generation(stream, this.config.streamDetachedMs, caller.requestId);
-        await generation.begin((signal) => this.chat.open(body, { ...caller, lease, signal }));
+        await generation.begin((signal) => this.chat.open(body, { ...caller, lease, signal, detached: true }));
         response.setHeader(STREAM_ID_HEADER, stream.id);
         return this.events(stream, 0, caller.principal, response, gaps);
       }
