@@ -1,4 +1,12 @@
 export { ChatClient, type ChatClientOptions } from './client/chat-client.js';
 export { ChatError, type ChatFailure, type ErrorCode, type ErrorDetail } from './client/chat-error.js';
 export type { ChatStream, StreamOptions, StreamState } from './client/chat-stream.js';
-export type { ChatMessage, ChatRequest, CompleteAnswer, Model, RateLimit, RateLimits } from './client/chat-types.js';
+export type {
+  ChatMessage,
+  ChatRequest,
+  CompleteAnswer,
+  Model,
+  RateLimit,
+  RateLimits,
+  Receipt,
+} from './client/chat-types.js';

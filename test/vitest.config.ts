@@ -6,16 +6,19 @@ const REPLACE_MODULES = ['contract/accounts/accounts.test.ts', 'e2e/sign-in-work
 
 const SRC = join(import.meta.dirname, '..', 'src');
 
-/** The scripts of the pages import the client from the path at which the service serves it. */
-const clientOfPages: Plugin = {
-  name: 'client-of-pages',
+/** The scripts of the pages import the client and the Markdown parser from the paths at which the service serves them. */
+const importsOfPages: Plugin = {
+  name: 'imports-of-pages',
   enforce: 'pre',
-  resolveId: (path, importer) =>
-    path.endsWith('../client.js') && importer?.includes('/dashboard/static/') ? join(SRC, 'client.ts') : undefined,
+  resolveId(path, importer) {
+    if (importer?.includes('/dashboard/static/') !== true) return undefined;
+    if (path.endsWith('../client.js')) return join(SRC, 'client.ts');
+    return path.endsWith('../marked.js') ? this.resolve('marked', importer) : undefined;
+  },
 };
 
 export default defineConfig({
-  plugins: [clientOfPages],
+  plugins: [importsOfPages],
   oxc: {
     jsx: { runtime: 'automatic', importSource: 'preact', development: false },
     decorator: { legacy: true, emitDecoratorMetadata: true },

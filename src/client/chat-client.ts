@@ -1,6 +1,6 @@
 import { ChatError } from './chat-error.js';
 import { ChatStream, type Position, type StreamOptions } from './chat-stream.js';
-import type { ChatRequest, CompleteAnswer, Model } from './chat-types.js';
+import type { ChatRequest, CompleteAnswer, Model, Receipt } from './chat-types.js';
 import { refusalOf } from './response-facts.js';
 
 export interface ChatClientOptions {
@@ -63,6 +63,19 @@ export class ChatClient {
   async models(options: { readonly signal?: AbortSignal } = {}): Promise<Model[]> {
     const response = await this.#send('/chat/models', options);
     return ((await response.json()) as { models: Model[] }).models;
+  }
+
+  /** Fetches the receipt of a stream. Waits for it for up to 3 seconds, as it is written within a second of the end. */
+  async receipt(requestId: string, options: { readonly signal?: AbortSignal } = {}): Promise<Receipt> {
+    for (let waits = 0; ; waits++) {
+      try {
+        const response = await this.#send(`/usage/streams/${encodeURIComponent(requestId)}`, options);
+        return (await response.json()) as Receipt;
+      } catch (error) {
+        if (waits === 10 || !(error instanceof ChatError) || error.status !== 404) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      }
+    }
   }
 
   #open(options: StreamOptions, start: Position, init: RequestInit = {}): ChatStream {

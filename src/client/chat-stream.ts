@@ -45,6 +45,8 @@ export class ChatStream implements AsyncIterable<string> {
   lastEventId: string | undefined;
   #text = '';
   #failures = 0;
+  /** Whether a response has arrived. */
+  #hasBegun = false;
   readonly #connect: Connect;
   readonly #options: StreamOptions;
 
@@ -118,6 +120,7 @@ export class ChatStream implements AsyncIterable<string> {
   #bodyOf(response: Response): ReadableStream<Uint8Array> {
     const { requestId, rateLimits } = responseFacts(response);
     const { headers, body } = response;
+    this.#hasBegun = true;
     this.requestId ??= requestId;
     this.rateLimits = rateLimits;
     this.streamId ??= headers.get('x-stream-id') ?? undefined;
@@ -132,8 +135,7 @@ export class ChatStream implements AsyncIterable<string> {
     const mayContinue =
       kind === 'refused'
         ? BUSY.includes(status) && this.streamId
-        : (kind === 'cut' || kind === 'unreachable') &&
-          (this.streamId ?? (this.requestId === undefined && idempotencyKey));
+        : (kind === 'cut' || kind === 'unreachable') && (this.streamId ?? (!this.#hasBegun && idempotencyKey));
     if (!mayContinue || this.#failures++ >= maxReconnects) throw error;
     await new Promise((resolve) => {
       setTimeout(resolve, Math.min(10, retryAfterSeconds) * 1000);

@@ -44,3 +44,33 @@ export interface RateLimits {
   /** Tokens per day. `undefined` if the tier has no such limit. */
   readonly tokens: RateLimit | undefined;
 }
+
+/** What a stream has used and cost, from `GET /usage/streams/{request_id}`. A value that is not known is `null`. */
+export interface Receipt {
+  readonly request_id: string;
+  readonly model: string;
+  /** How the stream ended, such as `completed` or `client_gone`. */
+  readonly outcome: string;
+  /** Why the model stopped, such as `stop`, or `length` for an answer that was cut off at the token limit. */
+  readonly finish_reason: string | null;
+  /** Times in ISO 8601. */
+  readonly started_at: string;
+  readonly first_text_at: string | null;
+  readonly ended_at: string | null;
+  readonly tokens: {
+    readonly input: number | null;
+    readonly cached_input: number | null;
+    readonly cache_write_input: number | null;
+    readonly output: number | null;
+    readonly reasoning_output: number | null;
+    readonly source: 'reported' | 'estimated' | 'unknown';
+  };
+  /** In units of `currency`. */
+  readonly cost: number | null;
+  readonly currency: string | null;
+  readonly attempts: readonly {
+    readonly upstream: string;
+    readonly code?: string | undefined;
+    readonly duration_ms: number | null;
+  }[];
+}

@@ -7,13 +7,18 @@ import { readAsset, type Asset } from './asset.js';
 const OWN_FILES = new URL('../static/', import.meta.url);
 const { resolve } = createRequire(import.meta.url);
 const PICO = resolve('@picocss/pico');
+const MARKED = resolve('marked');
 /** The built typed client, which the package also exports. The scripts of the pages import it as `client.js`. */
 const CLIENT = resolve('chat-streaming-service/client');
 const CLIENT_PARTS = join(dirname(CLIENT), 'client');
 
-/** All files that pages use, by path: the files in the folder `static`, the Pico stylesheet that they extend, and the client. */
+/**
+ * All files that pages use, by path: the files in the folder `static`, the Pico stylesheet that they extend, the Markdown parser
+ * and the client.
+ */
 export const ASSETS: ReadonlyMap<string, Asset> = new Map([
   ['pico.css', readAsset(PICO)],
+  ['marked.js', readAsset(MARKED)],
   ['client.js', readAsset(CLIENT)],
   ...readdirSync(CLIENT_PARTS)
     .filter((name) => extname(name) === '.js')

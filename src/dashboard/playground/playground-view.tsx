@@ -1,4 +1,5 @@
-import { CurlPanel } from './curl-panel.js';
+import { CodeDialog } from './code-dialog.js';
+import { FirstRequest } from './first-request.js';
 import { ModelChoice, type ModelChoiceProps } from './model-choice.js';
 import { SettingsFields } from './settings-fields.js';
 
@@ -14,56 +15,85 @@ export function PlaygroundView({ models, tier, accountId, origin }: PlaygroundVi
   return (
     <>
       <h1>Playground</h1>
-      <p id="without-script" class="notice">
-        The playground needs JavaScript. To use a terminal instead, run the command below with a key from{' '}
-        <a href="/settings/api-keys">API keys</a>.
-      </p>
       {first === undefined ? (
         <p class="notice">No model is configured. Ask the operator of this service to configure one.</p>
       ) : null}
+      <FirstRequest origin={origin} modelId={first?.id ?? 'vendor/model'} />
       <form id="ask" class="playground" autocomplete="off" data-account={accountId}>
         <div class="chat">
-          <label class="model-choice">
-            <span>Model</span>
+          <div class="model-choice">
+            <label for="model">Model</label>
             <ModelChoice models={models} tier={tier} />
-          </label>
-          <div id="conversation" role="log" aria-live="off" aria-label="Conversation" tabIndex={0}>
-            <div class="empty-state">
-              <p>
-                <strong>Ask a question.</strong>
-              </p>
-              <p>
-                The answer appears here as it is generated. This page uses the same API as your code,{' '}
-                <code>POST /api/v1/chat/stream</code>, and counts towards your limits.
-              </p>
-              <p>The conversation is stored only in this tab, until you reload the page.</p>
-            </div>
+            <small id="model-facts" />
           </div>
-          <div class="composer">
-            <label for="message">Message</label>
-            <textarea id="message" rows={3} aria-describedby="message-hint" />
-            <div class="composer-foot">
-              <div class="actions">
-                <button id="send" disabled>
-                  Send
-                </button>
-                <button id="stop" type="button" class="secondary" disabled>
-                  Stop
-                </button>
-                <button id="clear" type="button" class="secondary outline" disabled>
-                  Clear
-                </button>
-              </div>
-              <small id="message-hint">
-                <kbd>Enter</kbd> sends, <kbd>Shift</kbd> + <kbd>Enter</kbd> starts a new line.
-              </small>
+          <div class="conversation-frame">
+            <div id="conversation" role="log" aria-live="off" aria-label="Conversation" tabIndex={0}>
+              <EmptyState />
             </div>
+            <button id="latest" type="button" class="quiet" hidden>
+              Jump to latest
+            </button>
           </div>
+          <div id="undo" role="status" />
+          <Composer />
         </div>
         <SettingsFields first={first} tier={tier} />
       </form>
       <p id="announcer" class="visually-hidden" role="status" />
-      <CurlPanel origin={origin} modelId={first?.id ?? 'vendor/model'} />
+      <CodeDialog origin={origin} />
     </>
+  );
+}
+
+function EmptyState() {
+  return (
+    <div class="empty-state">
+      <p>
+        <strong>Ask a question.</strong>
+      </p>
+      <p>
+        The answer appears here as it is generated. This page uses the same API as your code,{' '}
+        <code>POST /api/v1/chat/stream</code>, and counts towards your limits.
+      </p>
+      <p>The conversation is stored only in this tab, until you sign out or close the tab.</p>
+    </div>
+  );
+}
+
+function Composer() {
+  return (
+    <div class="composer">
+      <label for="message">Message</label>
+      <textarea id="message" rows={2} aria-describedby="message-hint" />
+      <div class="composer-foot">
+        <div class="actions">
+          <button id="send" disabled>
+            Send
+          </button>
+          <button id="clear" type="button" class="quiet" disabled>
+            Clear
+          </button>
+          <button id="show-code" type="button" class="quiet needs-script">
+            Request as code
+          </button>
+          <details class="menu" id="export">
+            <summary class="quiet" role="button">
+              Export
+            </summary>
+            <div>
+              <button id="export-markdown" type="button" class="quiet" disabled>
+                Export Markdown
+              </button>
+              <button id="export-json" type="button" class="quiet" disabled>
+                Export JSON
+              </button>
+            </div>
+          </details>
+        </div>
+        <small id="message-hint">
+          <kbd>Enter</kbd> sends, <kbd>Shift</kbd> + <kbd>Enter</kbd> starts a new line, <kbd>Esc</kbd> stops.
+        </small>
+      </div>
+    </div>
   );
 }

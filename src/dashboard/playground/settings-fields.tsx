@@ -8,12 +8,12 @@ interface SettingsFieldsProps {
   readonly tier: TierConfig;
 }
 
-/** The fields for the system prompt, the temperature and the maximum number of tokens. */
+/** The fields for the system prompt, the temperature, the maximum number of tokens, and how answers are shown. */
 export function SettingsFields({ first, tier }: SettingsFieldsProps) {
   const most = first && mostTokens(first, tier);
   return (
-    <fieldset class="settings">
-      <legend>Settings</legend>
+    <details class="settings" id="settings" open>
+      <summary>Settings</summary>
       <label for="system">System prompt</label>
       <textarea id="system" rows={4} aria-describedby="system-hint" />
       <small id="system-hint">Optional. Sent before every conversation.</small>
@@ -47,6 +47,10 @@ export function SettingsFields({ first, tier }: SettingsFieldsProps) {
           <small id="max-tokens-hint">{most === undefined ? 'For each answer' : `Up to ${count(most)}`}</small>
         </div>
       </div>
-    </fieldset>
+      <label class="checkbox">
+        <input id="markdown" type="checkbox" role="switch" checked />
+        Show Markdown
+      </label>
+    </details>
   );
 }

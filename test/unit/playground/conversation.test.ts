@@ -32,15 +32,24 @@ describe('a conversation', () => {
   it('asks a failed question again without it being there twice', () => {
     const conversation = withTurn('Ye', 'failed');
     const turn = conversation.last;
-    turn?.restart();
-    expect(turn).toMatchObject({ state: 'answering', answer: '' });
-    expect(conversation.messages('', 'First?')).toEqual([{ role: 'user', content: 'First?' }]);
+    const request = { model: 'acme/fast', messages: [] };
+    turn?.begin(request, 'Fast');
+    expect(turn).toMatchObject({ state: 'answering', answer: '', request, modelName: 'Fast' });
+    expect(conversation.messages('', 'First?', turn)).toEqual([{ role: 'user', content: 'First?' }]);
+  });
+
+  it('leaves out what follows a question that is asked again', () => {
+    const conversation = withTurn('Yes.', 'complete');
+    const second = conversation.ask('Second?');
+    second.add('No.');
+    second.end('complete');
+    expect(conversation.messages('', 'First?', conversation.turns[0])).toEqual([{ role: 'user', content: 'First?' }]);
   });
 
   it('forgets a turn that is removed, and all when it is cleared', () => {
     const conversation = withTurn('Yes.', 'complete');
     const turn = conversation.ask('Second?');
-    conversation.remove(turn);
+    conversation.cutBefore(turn);
     expect(conversation.messages('', 'Next?')).toEqual(BOTH);
     conversation.clear();
     expect(conversation.isEmpty).toBe(true);

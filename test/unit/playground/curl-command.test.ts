@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { curlCommand } from '../../../src/dashboard/static/playground/curl/curl-command.js';
+import { curlCommand } from '../../../src/dashboard/static/playground/code/curl-command.js';
 
 const ORIGIN = 'http://localhost:3000';
 /** In place of curl: says what it was called with. */

@@ -13,9 +13,9 @@ describe('the advice on a failure', () => {
     expect(advice.title).not.toBe('');
     expect(advice.text).not.toBe('');
     // What is wrong with a request stays wrong.
-    const isWrong = (
-      ['invalid_request', 'upstream_rejected', 'model_not_found', 'payload_too_large'] as ErrorCode[]
-    ).some((wrong) => wrong === code);
+    const isWrong = (['invalid_request', 'upstream_rejected', 'payload_too_large'] as ErrorCode[]).some(
+      (wrong) => wrong === code,
+    );
     if (isWrong) expect(advice.canRetry).toBe(false);
     if (status === 401 || status >= 429) expect(advice.canRetry).toBe(true);
   });

@@ -1,4 +1,5 @@
 import { ChatError } from '../client.js';
+import { Turn } from './conversation.js';
 import { adviceOn } from './answer/failure-advice.js';
 import { TurnView } from './turn/turn-view.js';
 
@@ -10,7 +11,9 @@ import { TurnView } from './turn/turn-view.js';
  * @property {import('./message-box.js').MessageBox} message
  * @property {HTMLElement} log
  * @property {import('./turn/end-follower.js').EndFollower} follower
- * @property {HTMLElement} announcer speaks to screen readers. Announces the start and the end of an answer, not each word.
+ * @property {import('./code/code-dialog.js').CodeDialog} code
+ * @property {(text: string) => void} announce speaks to screen readers. Announces the start and the end of an answer only.
+ * @property {(removed: readonly Turn[], what: string) => void} whenRemoved the user can take the removal back
  * @property {() => void} whenChanged
  */
 
@@ -18,7 +21,9 @@ import { TurnView } from './turn/turn-view.js';
 export class Chat {
   /** @type {AbortController | undefined} */
   #answering;
-  /** @type {Map<import('./conversation.js').Turn, TurnView>} */
+  /** Whether the browser shows another page now, so that the kept state must not change. */
+  #hasLeft = false;
+  /** @type {Map<Turn, TurnView>} */
   #views = new Map();
 
   /** @param {ChatParts} parts */
@@ -30,79 +35,163 @@ export class Chat {
     return this.#answering !== undefined;
   }
 
-  get lastQuestion() {
-    return this.parts.conversation.last?.question;
-  }
-
   /** @param {string} question */
   send(question) {
-    const { conversation, log, follower } = this.parts;
+    if (this.isAnswering) return;
+    const { conversation, follower } = this.parts;
     for (const view of this.#views.values()) view.settle();
     const turn = conversation.ask(question);
-    this.#views.set(turn, new TurnView(log, question, () => follower.follow()));
+    this.#view(turn);
     follower.goToEnd();
-    void this.#answer(turn);
+    void this.#answer(turn, this.#request(turn));
   }
 
+  /** Stops the answer, also in the service. */
   stop() {
+    this.#answering?.abort();
+    const { client, conversation } = this.parts;
+    const streamId = conversation.last?.streamId;
+    if (streamId !== undefined) client.cancel(streamId).catch(() => undefined);
+  }
+
+  /** Stops to read the answer. A durable stream goes on in the service, and can be read again after a reload. */
+  leave() {
+    this.#hasLeft = true;
     this.#answering?.abort();
   }
 
   clear() {
-    const { conversation, message } = this.parts;
-    this.stop();
-    conversation.clear();
-    for (const view of this.#views.values()) view.remove();
-    this.#views.clear();
-    this.#changed('Conversation cleared.');
+    const { conversation, message, whenRemoved } = this.parts;
+    const removed = conversation.turns;
+    this.restore([]);
+    whenRemoved(removed, 'Conversation cleared.');
     message.focus();
   }
 
-  /** @param {import('./conversation.js').Turn} turn */
-  async #answer(turn) {
-    const { client, conversation, settings } = this.parts;
+  /**
+   * Replaces the turns on the page. Continues the last answer if the service still has it.
+   *
+   * @param {readonly Turn[]} turns
+   */
+  restore(turns) {
+    const { conversation, settings, follower, whenChanged } = this.parts;
+    this.#hasLeft = false;
+    if (this.isAnswering) this.stop();
+    for (const view of this.#views.values()) view.remove();
+    this.#views.clear();
+    conversation.restore(turns);
+    for (const turn of turns) {
+      const view = this.#view(turn);
+      view.beginAnswer(settings.showsMarkdown);
+      if (turn.state === 'answering' && turn.streamId !== undefined) void this.#answer(turn);
+      else this.#showEnd(turn, turn.state === 'answering' ? 'stopped' : turn.state);
+    }
+    follower.goToEnd();
+    whenChanged();
+  }
+
+  /** @param {boolean} showsMarkdown */
+  showAs(showsMarkdown) {
+    for (const view of this.#views.values()) view.showAs(showsMarkdown);
+  }
+
+  /** @param {Turn} turn */
+  #view(turn) {
+    const { code, log, follower } = this.parts;
+    const actions = {
+      edit: () => this.#edit(turn),
+      regenerate: () => this.#askAgain(turn),
+      continue: () => this.send('Continue exactly where you stopped.'),
+      showCode: () => turn.request && code.open(turn.request, true),
+    };
+    const view = new TurnView(log, turn, actions, () => follower.follow());
+    this.#views.set(turn, view);
+    return view;
+  }
+
+  /** @param {Turn} turn */
+  #request(turn) {
+    const { conversation, settings } = this.parts;
+    return settings.request(conversation.messages(settings.system, turn.question, turn));
+  }
+
+  /**
+   * @param {Turn} turn
+   * @param {import('../client.js').ChatRequest} [request] if it is missing, the stream of the turn is continued
+   */
+  async #answer(turn, request) {
+    const { client, settings, announce, whenChanged } = this.parts;
     const view = this.#views.get(turn);
-    const controller = (this.#answering = new AbortController());
-    const request = settings.request(conversation.messages(settings.system, turn.question));
-    settings.markInvalid([]);
-    view?.beginAnswer(settings.modelName);
-    this.#changed('Waiting for response.');
+    const { signal } = (this.#answering = new AbortController());
+    const controller = this.#answering;
+    if (request !== undefined) {
+      turn.begin(request, settings.modelName);
+      view?.beginAnswer(settings.showsMarkdown);
+      settings.markInvalid([]);
+      announce('Waiting for response.');
+    }
+    whenChanged();
+    const { streamId = '', lastEventId } = turn;
+    const stream =
+      request === undefined
+        ? client.resume({ streamId, lastEventId }, { signal })
+        : client.stream(request, { signal, idempotencyKey: crypto.randomUUID() });
     try {
-      for await (const text of client.stream(request, { signal: controller.signal })) {
-        if (turn.answer === '') this.#announce('The answer is starting.');
+      for await (const text of stream) {
+        if (turn.answer === '') announce('The answer is starting.');
         turn.add(text);
+        turn.requestId ??= stream.requestId;
+        turn.streamId = stream.streamId;
+        turn.lastEventId = stream.lastEventId;
         view?.add(text);
       }
+      turn.requestId ??= stream.requestId;
       this.#end(turn, 'complete');
     } catch (error) {
-      if (controller.signal.aborted) this.#end(turn, 'stopped');
+      turn.requestId ??= stream.requestId;
+      if (this.#hasLeft) return;
+      if (signal.aborted) this.#end(turn, 'stopped');
       else this.#fail(turn, error);
     } finally {
       if (this.#answering === controller) this.#answering = undefined;
-      this.#changed();
+      if (!this.#hasLeft) {
+        whenChanged();
+        void this.#fetchReceipt(turn);
+      }
     }
   }
 
   /**
-   * @param {import('./conversation.js').Turn} turn
+   * @param {Turn} turn
    * @param {'complete' | 'stopped'} state
    */
   #end(turn, state) {
-    turn.end(state);
-    const view = this.#views.get(turn);
+    this.#showEnd(turn, state);
     // The user may have cleared the conversation in the meantime.
-    if (view === undefined) return;
-    if (turn.isSentAlong) {
-      view.endAnswer(state === 'complete' ? '' : 'Stopped. This partial answer is included as context.');
-    } else {
-      const what = state === 'complete' ? 'The answer is empty.' : 'Stopped before the first text.';
-      view.endAnswer(`${what} This exchange is not included as context.`);
-    }
-    this.#announce(state === 'complete' ? `The answer is complete: ${words(turn.answer)}.` : 'The answer was stopped.');
+    if (!this.#views.has(turn)) return;
+    const isComplete = state === 'complete';
+    this.parts.announce(isComplete ? `The answer is complete: ${words(turn.answer)}.` : 'The answer was stopped.');
   }
 
   /**
-   * @param {import('./conversation.js').Turn} turn
+   * @param {Turn} turn
+   * @param {'complete' | 'stopped' | 'failed'} state
+   */
+  #showEnd(turn, state) {
+    turn.end(state);
+    const view = this.#views.get(turn);
+    if (state === 'failed') {
+      view?.endAnswer('Incomplete. This exchange is not included as context.');
+    } else if (turn.isSentAlong) {
+      view?.endAnswer(state === 'complete' ? '' : 'Stopped. This partial answer is included as context.');
+    } else {
+      const what = state === 'complete' ? 'The answer is empty.' : 'Stopped before the first text.';
+      view?.endAnswer(`${what} This exchange is not included as context.`);
+    }
+  }
+
+  /**
+   * @param {Turn} turn
    * @param {unknown} error
    */
   #fail(turn, error) {
@@ -111,45 +200,76 @@ export class Chat {
     const advice = adviceOn(failure);
     turn.end('failed');
     this.parts.settings.markInvalid((failure.details ?? []).map(({ field }) => field));
+    if (failure.code === 'model_not_found') void this.#refreshModels();
     const note = turn.answer === '' ? '' : 'Incomplete. This exchange is not included as context.';
     this.#views.get(turn)?.failAnswer(advice, note, {
-      retry: () => this.#retry(turn),
+      retry: () => this.#askAgain(turn),
       edit: () => this.#edit(turn),
-      canRetryNow: () => this.#announce('You can try again now.'),
+      canRetryNow: () => this.parts.announce('You can try again now.'),
     });
-    this.#announce(`${advice.title}. ${advice.text}`);
+    this.parts.announce(`${advice.title}. ${advice.text}`);
   }
 
-  /** @param {import('./conversation.js').Turn} turn */
-  #retry(turn) {
+  /** Shows the models that there are now. */
+  async #refreshModels() {
+    const { client, settings, whenChanged } = this.parts;
+    const models = await client.models().catch(() => []);
+    if (models.length > 0) settings.replaceModels(models);
+    whenChanged();
+  }
+
+  /** @param {Turn} turn */
+  async #fetchReceipt(turn) {
+    if (turn.requestId === undefined || (turn.state === 'failed' && turn.answer === '')) return;
+    // Without a receipt, the answer is as good as before.
+    turn.receipt = await this.parts.client.receipt(turn.requestId).catch(() => undefined);
+    this.#views.get(turn)?.refresh();
+    this.parts.follower.follow();
+    this.parts.whenChanged();
+  }
+
+  /** Asks the question of the turn again, with the settings of now. @param {Turn} turn */
+  #askAgain(turn) {
     if (this.isAnswering) return;
-    const { message, follower } = this.parts;
-    this.#views.get(turn)?.dropEmptyAnswer();
-    turn.restart();
+    const { conversation, message, follower, whenRemoved } = this.parts;
+    const before = conversation.turns.map((one) => (one === turn ? Turn.from({ ...one }) : one));
+    const hasLater = this.#removeAfter(turn, before);
+    if (!hasLater && turn.isSentAlong) whenRemoved(before, 'The answer was replaced.');
     message.focus();
     follower.goToEnd();
-    void this.#answer(turn);
+    void this.#answer(turn, this.#request(turn));
   }
 
-  /** @param {import('./conversation.js').Turn} turn */
+  /** Puts the question back into the message box. @param {Turn} turn */
   #edit(turn) {
-    const { conversation, message } = this.parts;
-    conversation.remove(turn);
+    const { conversation, message, whenChanged } = this.parts;
+    if (this.isAnswering) this.stop();
+    this.#removeAfter(turn, conversation.turns);
+    conversation.cutBefore(turn);
     this.#views.get(turn)?.remove();
     this.#views.delete(turn);
     message.giveBack(turn.question);
-    this.#changed();
+    whenChanged();
   }
 
-  /** @param {string} [announcement] */
-  #changed(announcement) {
-    this.parts.whenChanged();
-    if (announcement !== undefined) this.#announce(announcement);
-  }
-
-  /** @param {string} text */
-  #announce(text) {
-    this.parts.announcer.textContent = text;
+  /**
+   * @param {Turn} turn
+   * @param {readonly Turn[]} before the turns that Undo brings back
+   * @returns {boolean} whether there were later turns
+   */
+  #removeAfter(turn, before) {
+    const { conversation, whenRemoved } = this.parts;
+    const all = conversation.turns;
+    const later = all.slice(all.indexOf(turn) + 1);
+    const [next] = later;
+    if (next === undefined) return false;
+    conversation.cutBefore(next);
+    for (const one of later) {
+      this.#views.get(one)?.remove();
+      this.#views.delete(one);
+    }
+    whenRemoved(before, later.length === 1 ? 'A later exchange was removed.' : 'Later exchanges were removed.');
+    return true;
   }
 }
 

@@ -1,4 +1,8 @@
-/** @typedef {import('../client.js').ChatMessage} ChatMessage */
+/**
+ * @typedef {import('../client.js').ChatMessage} ChatMessage
+ * @typedef {import('../client.js').ChatRequest} ChatRequest
+ * @typedef {import('../client.js').Receipt} Receipt
+ */
 
 /**
  * The state of an answer. `stopped`: the user stopped the answer. `failed`: the answer could not begin, or broke off.
@@ -6,15 +10,57 @@
  * @typedef {'answering' | 'complete' | 'stopped' | 'failed'} TurnState
  */
 
+/**
+ * A turn as session storage keeps it, and as the JSON export contains it.
+ *
+ * @typedef {object} KeptTurn
+ * @property {string} question
+ * @property {string} answer
+ * @property {TurnState} state
+ * @property {string} modelName
+ * @property {ChatRequest | undefined} request
+ * @property {string | undefined} requestId
+ * @property {string | undefined} streamId
+ * @property {string | undefined} lastEventId
+ * @property {Receipt | undefined} receipt
+ */
+
 /** A question and its answer. */
 export class Turn {
   /** @type {TurnState} */
   state = 'answering';
   answer = '';
+  modelName = '';
+  /** The request exactly as it was sent. @type {ChatRequest | undefined} */
+  request;
+  /** @type {string | undefined} */
+  requestId;
+  /** The position of a durable stream. @type {string | undefined} */
+  streamId;
+  /** @type {string | undefined} */
+  lastEventId;
+  /** @type {Receipt | undefined} */
+  receipt;
 
   /** @param {string} question */
   constructor(question) {
     this.question = question;
+  }
+
+  /** @param {KeptTurn} kept */
+  static from(kept) {
+    return Object.assign(new Turn(kept.question), kept);
+  }
+
+  /**
+   * Begins an answer. A question can be asked again: the new answer replaces the old one.
+   *
+   * @param {ChatRequest} request
+   * @param {string} modelName
+   */
+  begin(request, modelName) {
+    const nothing = { requestId: undefined, streamId: undefined, lastEventId: undefined, receipt: undefined };
+    Object.assign(this, { ...nothing, request, modelName, answer: '', state: 'answering' });
   }
 
   /** @param {string} text */
@@ -27,12 +73,6 @@ export class Turn {
     this.state = state;
   }
 
-  /** Resets the answer, so that the same question can be asked again. */
-  restart() {
-    this.state = 'answering';
-    this.answer = '';
-  }
-
   /**
    * Whether later requests include this turn. They include a stopped answer, because the user has seen its text and continues
    * from there. They leave out a failed answer, because its missing part is unknown. They leave out an empty answer, because
@@ -41,12 +81,22 @@ export class Turn {
   get isSentAlong() {
     return this.answer !== '' && (this.state === 'complete' || this.state === 'stopped');
   }
+
+  /** Whether the answer ended before the model had said everything, so that the user may want more of it. */
+  get isCutOff() {
+    return this.isSentAlong && (this.state === 'stopped' || this.receipt?.finish_reason === 'length');
+  }
 }
 
-/** The turns of a conversation, in memory only. */
+/** The turns of a conversation. */
 export class Conversation {
   /** @type {Turn[]} */
   #turns = [];
+
+  /** @returns {readonly Turn[]} */
+  get turns() {
+    return this.#turns;
+  }
 
   get isEmpty() {
     return this.#turns.length === 0;
@@ -63,9 +113,18 @@ export class Conversation {
     return turn;
   }
 
-  /** @param {Turn} turn */
-  remove(turn) {
-    this.#turns = this.#turns.filter((other) => other !== turn);
+  /** Replaces all turns. @param {readonly Turn[]} turns */
+  restore(turns) {
+    this.#turns = [...turns];
+  }
+
+  /**
+   * Removes the turns from this one on.
+   *
+   * @param {Turn} turn
+   */
+  cutBefore(turn) {
+    this.#turns = this.#turns.slice(0, this.#turns.indexOf(turn));
   }
 
   clear() {
@@ -77,13 +136,15 @@ export class Conversation {
    *
    * @param {string} system the system prompt. A prompt of only white space is left out.
    * @param {string} question
+   * @param {Turn} [turn] the turn of the question, if it has one. Later turns are left out.
    * @returns {ChatMessage[]}
    */
-  messages(system, question) {
+  messages(system, question, turn) {
     /** @type {ChatMessage[]} */
     const messages = system.trim() === '' ? [] : [{ role: 'system', content: system }];
-    for (const turn of this.#turns.filter(({ isSentAlong }) => isSentAlong)) {
-      messages.push({ role: 'user', content: turn.question }, { role: 'assistant', content: turn.answer });
+    const earlier = turn === undefined ? this.#turns : this.#turns.slice(0, this.#turns.indexOf(turn));
+    for (const { question: asked, answer } of earlier.filter(({ isSentAlong }) => isSentAlong)) {
+      messages.push({ role: 'user', content: asked }, { role: 'assistant', content: answer });
     }
     return [...messages, { role: 'user', content: question }];
   }

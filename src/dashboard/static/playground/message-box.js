@@ -1,3 +1,6 @@
+/** On a touch screen, Enter starts a new line, because its keyboard has no Shift + Enter. */
+const TOUCH = matchMedia('(hover: none) and (pointer: coarse)');
+
 /** The text field for the message. Enter sends the message, Shift + Enter begins a new line. */
 export class MessageBox {
   /**
@@ -7,22 +10,28 @@ export class MessageBox {
   constructor(field, form) {
     this.field = field;
     field.addEventListener('keydown', (event) => {
-      if (!isSend(event)) return;
+      if (TOUCH.matches || !isSend(event)) return;
       event.preventDefault();
       form.requestSubmit();
     });
+    field.addEventListener('input', () => this.#fit());
   }
 
   get text() {
     return this.field.value;
   }
 
+  set text(text) {
+    this.field.value = text;
+    this.#fit();
+  }
+
   /** Returns the text and empties the box. */
   take() {
-    const { value } = this.field;
-    this.field.value = '';
+    const { text } = this;
+    this.text = '';
     this.focus();
-    return value;
+    return text;
   }
 
   /**
@@ -31,13 +40,19 @@ export class MessageBox {
    * @param {string} text
    */
   giveBack(text) {
-    const { value } = this.field;
-    this.field.value = value.trim() === '' ? text : `${text}\n\n${value}`;
+    this.text = this.text.trim() === '' ? text : `${text}\n\n${this.text}`;
     this.focus();
   }
 
   focus() {
-    this.field.focus();
+    // On a touch screen, the focus would open the keyboard over the answer.
+    if (!TOUCH.matches) this.field.focus();
+  }
+
+  /** Makes the field as high as its text, within the limits of the stylesheet. */
+  #fit() {
+    this.field.style.height = 'auto';
+    this.field.style.height = `${this.field.scrollHeight + this.field.offsetHeight - this.field.clientHeight}px`;
   }
 }
 

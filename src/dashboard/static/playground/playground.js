@@ -1,24 +1,16 @@
 import { ChatClient } from '../client.js';
 import { offerCopying } from '../copy.js';
 import { Chat } from './chat.js';
+import { CodeDialog } from './code/code-dialog.js';
 import { Conversation } from './conversation.js';
-import { CurlPanel } from './curl/curl-panel.js';
-import { EndFollower } from './turn/end-follower.js';
+import { element } from './elements.js';
+import { asJson, asMarkdown, download } from './export.js';
+import { PageStore } from './kept-page.js';
 import { MessageBox } from './message-box.js';
-import { showModelLimits } from './model-limits.js';
+import { showModelFacts } from './model-facts.js';
 import { Settings } from './settings.js';
-
-/**
- * @template {HTMLElement} T
- * @param {string} id
- * @param {new () => T} type
- * @returns {T}
- */
-function element(id, type) {
-  const found = document.getElementById(id);
-  if (!(found instanceof type)) throw new Error(`The page has no ${type.name} "${id}".`);
-  return found;
-}
+import { EndFollower } from './turn/end-follower.js';
+import { UndoNotice } from './undo-notice.js';
 
 const form = element('ask', HTMLFormElement);
 const fields = {
@@ -26,22 +18,33 @@ const fields = {
   system: element('system', HTMLTextAreaElement),
   temperature: element('temperature', HTMLInputElement),
   maxTokens: element('max-tokens', HTMLInputElement),
+  markdown: element('markdown', HTMLInputElement),
 };
 const hints = {
+  model: element('model-facts', HTMLElement),
   maxTokens: element('max-tokens-hint', HTMLElement),
   temperature: element('temperature-hint', HTMLElement),
 };
 const buttons = {
   send: element('send', HTMLButtonElement),
-  stop: element('stop', HTMLButtonElement),
   clear: element('clear', HTMLButtonElement),
+  code: element('show-code', HTMLButtonElement),
+  latest: element('latest', HTMLButtonElement),
+  markdown: element('export-markdown', HTMLButtonElement),
+  json: element('export-json', HTMLButtonElement),
 };
 const log = element('conversation', HTMLElement);
-
+const announcer = element('announcer', HTMLElement);
 const accountId = form.dataset['account'] ?? '';
-const settings = new Settings(fields, accountId, sessionStorage);
+
+const store = new PageStore(sessionStorage, accountId);
+const settings = new Settings(fields);
 const message = new MessageBox(element('message', HTMLTextAreaElement), form);
 const conversation = new Conversation();
+const follower = new EndFollower(log, (isAtEnd) => (buttons.latest.hidden = isAtEnd));
+const code = new CodeDialog();
+/** @type {UndoNotice} */
+const undo = new UndoNotice(element('undo', HTMLElement), (turns) => chat.restore(turns));
 const chat = new Chat({
   // Another tab may have signed in to another account: the service then refuses the requests of this page.
   client: new ChatClient({ baseUrl: '/api/v1', headers: { 'x-account-id': accountId } }),
@@ -49,46 +52,101 @@ const chat = new Chat({
   settings,
   message,
   log,
-  follower: new EndFollower(log),
-  announcer: element('announcer', HTMLElement),
+  follower,
+  code,
+  announce: (text) => (announcer.textContent = text),
+  whenRemoved: (turns, what) => undo.offer(turns, what),
   whenChanged: refresh,
 });
-const curl = new CurlPanel(
-  element('curl', HTMLDetailsElement),
-  element('curl-command', HTMLElement),
-  // The request that Send would send. While the box is empty, the request with the last question.
-  () => settings.request(conversation.messages(settings.system, message.text || chat.lastQuestion || 'Hello!')),
-);
 
 function refresh() {
   const { isAnswering } = chat;
   const hadFocus = document.activeElement;
-  buttons.send.disabled = isAnswering;
-  buttons.stop.disabled = !isAnswering;
-  buttons.clear.disabled = conversation.isEmpty;
+  buttons.send.disabled = false;
+  buttons.send.textContent = isAnswering ? 'Stop' : 'Send';
+  buttons.send.classList.toggle('secondary', isAnswering);
+  for (const name of /** @type {const} */ (['clear', 'markdown', 'json']))
+    buttons[name].disabled = conversation.isEmpty;
   // A disabled button loses the keyboard focus, and the browser would focus no other element.
   if (hadFocus instanceof HTMLButtonElement && hadFocus.disabled) message.focus();
-  curl.refresh();
+  showModelFacts(fields, hints);
+  keep();
 }
+
+function keep() {
+  store.keep({ turns: [...conversation.turns], draft: message.text, settings: settings.values });
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let keeping;
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  if (!chat.isAnswering && message.text.trim() !== '') chat.send(message.take());
-  else message.focus();
+  if (chat.isAnswering) return;
+  if (message.text.trim() === '') return message.focus();
+  undo.withdraw();
+  chat.send(message.take());
 });
-form.addEventListener('input', () => {
-  settings.keep();
-  showModelLimits(fields, hints);
-  curl.refresh();
+buttons.send.addEventListener('click', (event) => {
+  if (!chat.isAnswering) return;
+  event.preventDefault();
+  // The second click of a double click on Send.
+  if (event.detail > 1) return;
+  chat.stop();
+  message.focus();
 });
-buttons.stop.addEventListener('click', () => chat.stop());
+document.addEventListener('keydown', ({ key, isComposing }) => {
+  if (key === 'Escape' && !isComposing && chat.isAnswering && document.querySelector('dialog[open]') === null)
+    chat.stop();
+});
+form.addEventListener('input', ({ target }) => {
+  if (target === fields.markdown) chat.showAs(settings.showsMarkdown);
+  showModelFacts(fields, hints);
+  // To write a long conversation at each keystroke is expensive.
+  clearTimeout(keeping);
+  keeping = setTimeout(keep, 300);
+});
 buttons.clear.addEventListener('click', () => chat.clear());
-// The user has left the page. The browser may keep the page and restore it later, and it must then show its true state.
-window.addEventListener('pagehide', () => chat.stop());
+buttons.latest.addEventListener('click', () => follower.goToEnd());
+buttons.code.addEventListener('click', () => {
+  const sent = message.text.trim() === '' ? conversation.last?.request : undefined;
+  code.open(
+    sent ?? settings.request(conversation.messages(settings.system, message.text || 'Hello!')),
+    sent !== undefined,
+  );
+});
+buttons.markdown.addEventListener('click', () => save(asMarkdown(conversation.turns), 'text/markdown', 'md'));
+buttons.json.addEventListener('click', () => save(asJson(conversation.turns), 'application/json', 'json'));
+document.querySelector('form[action="/sign-out"]')?.addEventListener('submit', () => store.forget());
+window.addEventListener('pagehide', () => {
+  keep();
+  chat.leave();
+});
+// The browser has kept the page and shows it again. Its answer has stopped; the kept state says whether it goes on.
+window.addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) chat.restore(store.restore().turns);
+});
 
 // Browsers that do not support the media query in the stylesheet show this notice although scripts run.
 document.getElementById('without-script')?.remove();
 offerCopying();
-settings.restore();
-showModelLimits(fields, hints);
-refresh();
+const kept = store.restore();
+const goneModel = settings.restore(kept.settings);
+const panel = document.getElementById('settings');
+if (panel instanceof HTMLDetailsElement && matchMedia('(max-width: 59.9rem)').matches) panel.open = false;
+message.text = kept.draft;
+chat.restore(kept.turns);
+if (goneModel !== undefined) announceGone(goneModel);
+
+/** @param {Parameters<typeof download>} file */
+function save(...file) {
+  element('export', HTMLDetailsElement).open = false;
+  download(...file);
+}
+
+/** @param {string} id */
+function announceGone(id) {
+  const text = `${id} is no longer available. ${settings.modelName} is selected instead.`;
+  hints.model.textContent = text;
+  announcer.textContent = text;
+}

@@ -4,19 +4,14 @@
  * @property {HTMLTextAreaElement} system
  * @property {HTMLInputElement} temperature
  * @property {HTMLInputElement} maxTokens
+ * @property {HTMLInputElement} markdown
  */
 
-/** The settings of a request, in addition to the messages. Session storage keeps them, so a reload does not lose them. */
+/** The settings of a request, in addition to the messages, and how answers are shown. */
 export class Settings {
-  /**
-   * @param {SettingsFields} fields
-   * @param {string} accountId the account that owns the settings. Another account in the same tab does not get them.
-   * @param {Storage} storage
-   */
-  constructor(fields, accountId, storage) {
+  /** @param {SettingsFields} fields */
+  constructor(fields) {
     this.fields = fields;
-    this.accountId = accountId;
-    this.storage = storage;
   }
 
   get model() {
@@ -24,11 +19,15 @@ export class Settings {
   }
 
   get modelName() {
-    return this.fields.model.selectedOptions[0]?.text ?? this.model;
+    return this.fields.model.selectedOptions[0]?.dataset['name'] ?? this.model;
   }
 
   get system() {
     return this.fields.system.value;
+  }
+
+  get showsMarkdown() {
+    return this.fields.markdown.checked;
   }
 
   /**
@@ -62,34 +61,58 @@ export class Settings {
     }
   }
 
-  keep() {
-    const values = Object.entries(this.fields).map(([name, field]) => [name, field.value]);
-    try {
-      this.storage.setItem('playground', JSON.stringify({ accountId: this.accountId, ...Object.fromEntries(values) }));
-    } catch {
-      // The browser may forbid storage, or the storage may be full. A reload then loses the settings.
-    }
+  /**
+   * Replaces the list of models, after a model has disappeared. The chosen model stays if it is still there.
+   *
+   * @param {readonly import('../client.js').Model[]} models
+   */
+  replaceModels(models) {
+    const { model } = this.fields;
+    const chosen = model.value;
+    const known = new Map([...model.options].map((option) => [option.value, option]));
+    model.replaceChildren(...models.map((one) => known.get(one.id) ?? newOption(one)));
+    model.value = models.some(({ id }) => id === chosen) ? chosen : (models[0]?.id ?? '');
   }
 
-  restore() {
-    const kept = this.#read();
-    if (kept?.accountId !== this.accountId) return;
-    const { model, system, temperature, maxTokens } = this.fields;
-    for (const [field, value] of [
-      [system, kept.system],
-      [temperature, kept.temperature],
-      [maxTokens, kept.maxTokens],
-    ]) {
+  /** The values of all fields, to be kept. */
+  get values() {
+    const { model, system, temperature, maxTokens, markdown } = this.fields;
+    return {
+      model: model.value,
+      system: system.value,
+      temperature: temperature.value,
+      maxTokens: maxTokens.value,
+      markdown: markdown.checked,
+    };
+  }
+
+  /**
+   * Restores kept values. A model that is gone is replaced by the first model.
+   *
+   * @param {Readonly<Record<string, unknown>>} kept
+   * @returns {string | undefined} the id of the model that is gone
+   */
+  restore(kept) {
+    const { model, system, temperature, maxTokens, markdown } = this.fields;
+    for (const [field, value] of /** @type {const} */ ([
+      [system, kept['system']],
+      [temperature, kept['temperature']],
+      [maxTokens, kept['maxTokens']],
+    ])) {
       if (typeof value === 'string') field.value = value;
     }
-    if ([...model.options].some(({ value }) => value === kept.model)) model.value = kept.model;
+    if (typeof kept['markdown'] === 'boolean') markdown.checked = kept['markdown'];
+    const id = kept['model'];
+    if (typeof id !== 'string') return undefined;
+    if (![...model.options].some(({ value }) => value === id)) return id;
+    model.value = id;
+    return undefined;
   }
+}
 
-  #read() {
-    try {
-      return JSON.parse(this.storage.getItem('playground') ?? 'null');
-    } catch {
-      return undefined;
-    }
-  }
+/** @param {import('../client.js').Model} model */
+function newOption({ id, name, context_length: contextLength }) {
+  const option = new Option(`${name} (${id})`, id);
+  Object.assign(option.dataset, { name, context: String(contextLength), mostTokens: String(contextLength) });
+  return option;
 }

@@ -61,7 +61,7 @@ function adviceOnRefusal(code, status, message) {
     case 'upstream_rejected':
       return { title: 'The model rejected this request', text: `${message} Change the request.`, canRetry: false };
     case 'model_not_found':
-      return { title: 'Model no longer available', text: 'Reload the page and choose another.', canRetry: false };
+      return { title: 'Model no longer available', text: 'Choose another model above, then try again.' };
     default:
       return adviceOnStatus(status, message);
   }

@@ -6,13 +6,16 @@ export class EndFollower {
   #isAtEnd = true;
   #size = '';
 
-  /** @param {HTMLElement} element */
-  constructor(element) {
+  /**
+   * @param {HTMLElement} element
+   * @param {(isAtEnd: boolean) => void} whenMoved
+   */
+  constructor(element, whenMoved) {
     this.element = element;
+    this.whenMoved = whenMoved;
     element.addEventListener('scroll', () => {
       // The browser also scrolls when the element changes its size. The ResizeObserver below handles that case.
-      if (sizeOf(element) !== this.#size) return;
-      this.#isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= NEAR;
+      if (sizeOf(element) === this.#size) this.#look();
     });
     // The element shrinks when the user turns a phone, or when the keyboard of the phone opens.
     new ResizeObserver(() => {
@@ -27,8 +30,14 @@ export class EndFollower {
   }
 
   goToEnd() {
-    this.#isAtEnd = true;
     this.element.scrollTop = this.element.scrollHeight;
+    this.#look();
+  }
+
+  #look() {
+    const { scrollHeight, scrollTop, clientHeight } = this.element;
+    this.#isAtEnd = scrollHeight - scrollTop - clientHeight <= NEAR;
+    this.whenMoved(this.#isAtEnd);
   }
 }
 

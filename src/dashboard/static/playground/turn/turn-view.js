@@ -1,47 +1,114 @@
-import { RetryControls } from './retry-controls.js';
+import { button, create } from '../elements.js';
+import { GrowingMarkdown } from '../markdown/growing-markdown.js';
 import { GrowingText } from './growing-text.js';
+import { receiptFacts } from './receipt-line.js';
+import { RetryControls } from './retry-controls.js';
+
+/**
+ * What the user can do with a turn.
+ *
+ * @typedef {object} TurnActions
+ * @property {() => void} edit
+ * @property {() => void} regenerate
+ * @property {() => void} continue
+ * @property {() => void} showCode
+ */
 
 /** The elements on the page that show a turn. */
 export class TurnView {
   /** @type {RetryControls | undefined} */
   #controls;
+  /** @type {ReturnType<typeof part> | undefined} */
+  #answer;
+  /** Answers that broke off before the question was asked again. @type {HTMLElement[]} */
+  #broken = [];
+  /** @type {GrowingMarkdown | GrowingText | undefined} */
+  #growing;
 
   /**
    * @param {HTMLElement} log
-   * @param {string} question
+   * @param {import('../conversation.js').Turn} turn
+   * @param {TurnActions} actions
    * @param {() => void} whenGrown
    */
-  constructor(log, question, whenGrown) {
+  constructor(log, turn, actions, whenGrown) {
     this.log = log;
+    this.turn = turn;
+    this.actions = actions;
     this.whenGrown = whenGrown;
-    /** @type {HTMLElement[]} */
-    this.parts = [];
-    const { text } = this.#part('question', 'You');
-    text.textContent = question;
+    this.question = part(log, 'question', 'You');
+    this.question.text.append(create('div', 'plain', turn.question));
+    this.question.actions.append(
+      copyButton('Copy question', () => turn.question),
+      button('Edit', actions.edit),
+    );
   }
 
-  /** @param {string} modelName */
-  beginAnswer(modelName) {
+  /** @param {boolean} showsMarkdown */
+  beginAnswer(showsMarkdown) {
     this.#controls?.remove();
-    this.answer = this.#part('answer', modelName);
-    this.answer.article.classList.add('waiting');
-    this.answer.note.textContent = 'Waiting for response…';
-    this.text = new GrowingText(this.answer.text, this.whenGrown);
+    this.#putAside();
+    const answer = (this.#answer = part(this.log, 'answer', this.turn.modelName));
+    (this.#broken.at(-1) ?? this.question.article).after(answer.article);
+    answer.article.classList.add('waiting');
+    answer.note.textContent = 'Waiting for response…';
+    this.showAs(showsMarkdown);
     this.whenGrown();
+  }
+
+  /** Removes the earlier answer. An answer that broke off after some text stays, because a new one may not come further. */
+  #putAside() {
+    const { article, text, actions } = this.#answer ?? {};
+    if (article?.classList.contains('failed') && text?.textContent !== '') {
+      this.#broken.push(article);
+      actions?.remove();
+    } else article?.remove();
+  }
+
+  /** Shows the answer as Markdown or as plain text. @param {boolean} showsMarkdown */
+  showAs(showsMarkdown) {
+    const answer = this.#answer;
+    if (answer === undefined) return;
+    answer.text.replaceChildren();
+    answer.text.classList.toggle('plain', !showsMarkdown);
+    const kind = showsMarkdown ? GrowingMarkdown : GrowingText;
+    this.#growing = new kind(answer.text, this.whenGrown);
+    if (this.turn.answer === '') return;
+    this.#growing.add(this.turn.answer);
+    this.#growing.flush();
   }
 
   /** @param {string} text */
   add(text) {
-    if (this.answer?.article.classList.replace('waiting', 'growing')) this.answer.note.textContent = '';
-    this.text?.add(text);
+    if (this.#answer?.article.classList.replace('waiting', 'growing')) this.#answer.note.textContent = '';
+    this.#growing?.add(text);
   }
 
   /** @param {string} note the text below the answer. */
   endAnswer(note) {
-    this.text?.flush();
-    this.answer?.article.classList.remove('waiting', 'growing');
-    if (this.answer !== undefined) this.answer.note.textContent = note;
+    const answer = this.#answer;
+    if (answer === undefined) return;
+    this.#growing?.flush();
+    answer.article.classList.remove('waiting', 'growing');
+    answer.note.textContent = note;
+    this.refresh();
     this.whenGrown();
+  }
+
+  /** Shows the receipt, and the actions that are possible now. */
+  refresh() {
+    const { turn, actions } = this;
+    const answer = this.#answer;
+    if (answer === undefined) return;
+    answer.actions.replaceChildren();
+    if (turn.state === 'answering') return;
+    const facts = turn.receipt === undefined ? [] : receiptFacts(turn.receipt);
+    answer.receipt.textContent = facts.join(' · ');
+    if (turn.receipt?.finish_reason === 'length') answer.note.textContent = 'Cut off at the token limit.';
+    if (turn.isCutOff) answer.actions.append(button('Continue', actions.continue));
+    if (turn.answer !== '') answer.actions.append(copyButton('Copy answer', () => turn.answer));
+    if (turn.state !== 'failed') answer.actions.append(button('Regenerate', actions.regenerate));
+    if (turn.request !== undefined) answer.actions.append(button('Code', actions.showCode));
   }
 
   /**
@@ -51,15 +118,10 @@ export class TurnView {
    */
   failAnswer(advice, note, actions) {
     this.endAnswer(note);
-    if (this.answer === undefined) return;
-    this.answer.article.classList.add('failed');
-    this.#controls = new RetryControls(this.answer.article, advice, actions);
+    if (this.#answer === undefined) return;
+    this.#answer.article.classList.add('failed');
+    this.#controls = new RetryControls(this.#answer.article, advice, actions);
     this.whenGrown();
-  }
-
-  /** Removes the answer if it has no text. Called before the same question is asked again. */
-  dropEmptyAnswer() {
-    if (this.answer?.text.textContent === '') this.answer.article.remove();
   }
 
   /** Removes the retry buttons. Called when another turn follows. */
@@ -69,26 +131,40 @@ export class TurnView {
 
   remove() {
     this.#controls?.remove();
-    for (const part of this.parts) part.remove();
+    for (const article of this.#broken) article.remove();
+    this.#answer?.article.remove();
+    this.question.article.remove();
   }
+}
 
-  /**
-   * @param {'question' | 'answer'} kind
-   * @param {string} who
-   */
-  #part(kind, who) {
-    const article = document.createElement('article');
-    article.className = `turn ${kind}`;
-    const heading = document.createElement('h3');
-    heading.textContent = who;
-    const text = document.createElement('div');
-    text.className = 'turn-text';
-    text.dir = 'auto';
-    const note = document.createElement('p');
-    note.className = 'turn-note';
-    article.append(heading, text, note);
-    this.parts.push(article);
-    this.log.append(article);
-    return { article, text, note };
-  }
+/**
+ * @param {HTMLElement} log
+ * @param {'question' | 'answer'} kind
+ * @param {string} who
+ */
+function part(log, kind, who) {
+  const article = create('article', `turn ${kind}`);
+  const text = create('div', 'turn-text');
+  text.dir = 'auto';
+  const note = create('p', 'turn-note');
+  const receipt = create('p', 'receipt');
+  const actions = create('div', 'turn-actions');
+  article.append(create('h3', '', who), text, note, receipt, actions);
+  log.append(article);
+  return { article, text, note, receipt, actions };
+}
+
+/**
+ * @param {string} label
+ * @param {() => string} text
+ */
+function copyButton(label, text) {
+  const made = button('Copy', () => {
+    navigator.clipboard.writeText(text()).then(
+      () => (made.textContent = 'Copied'),
+      () => (made.textContent = 'Copying is not allowed'),
+    );
+  });
+  made.setAttribute('aria-label', label);
+  return made;
 }

@@ -1,0 +1,36 @@
+import { element } from '../elements.js';
+import { codeOf } from './request-code.js';
+
+/** The dialog with a request as curl, JavaScript and Python. */
+export class CodeDialog {
+  /** @type {import('../../client.js').ChatRequest | undefined} */
+  #request;
+  #dialog = element('code-dialog', HTMLDialogElement);
+  #code = element('request-code', HTMLElement);
+  #note = element('code-note', HTMLElement);
+
+  constructor() {
+    element('code-close', HTMLButtonElement).addEventListener('click', () => this.#dialog.close());
+    for (const choice of this.#choices) choice.addEventListener('change', () => this.#show());
+  }
+
+  get #choices() {
+    return [...this.#dialog.querySelectorAll('input')];
+  }
+
+  /**
+   * @param {import('../../client.js').ChatRequest} request
+   * @param {boolean} wasSent
+   */
+  open(request, wasSent) {
+    this.#request = request;
+    this.#note.textContent = wasSent ? 'The request exactly as it was sent.' : 'The request that Send would send now.';
+    this.#show();
+    this.#dialog.showModal();
+  }
+
+  #show() {
+    const language = this.#choices.find(({ checked }) => checked)?.value ?? 'curl';
+    if (this.#request !== undefined) this.#code.textContent = codeOf(language, this.#request);
+  }
+}

@@ -1,0 +1,59 @@
+import { Turn } from './conversation.js';
+
+/**
+ * What the page keeps in the session storage of the tab: reload and Back bring it back. Signing out clears the storage.
+ *
+ * @typedef {object} KeptPage
+ * @property {import('./conversation.js').KeptTurn[]} turns
+ * @property {string} draft
+ * @property {Readonly<Record<string, string | boolean>>} settings
+ */
+
+/** The conversation, the draft and the settings of one account in the session storage. */
+export class PageStore {
+  #isForgotten = false;
+
+  /**
+   * @param {Storage} storage
+   * @param {string} accountId another account in the same tab does not get what this account has written.
+   */
+  constructor(storage, accountId) {
+    this.storage = storage;
+    this.name = `playground ${accountId}`;
+  }
+
+  /** @param {KeptPage} page */
+  keep(page) {
+    if (this.#isForgotten) return;
+    try {
+      this.storage.setItem(this.name, JSON.stringify(page));
+    } catch {
+      // The browser may forbid storage, or the storage may be full. A reload then loses what was not kept.
+    }
+  }
+
+  /** Removes everything, and keeps nothing from now on. */
+  forget() {
+    this.#isForgotten = true;
+    this.storage.removeItem(this.name);
+  }
+
+  /** @returns {{ turns: Turn[], draft: string, settings: Readonly<Record<string, unknown>> }} */
+  restore() {
+    const { turns, draft, settings } = this.#read();
+    return {
+      turns: Array.isArray(turns) ? turns.map((turn) => Turn.from(turn)) : [],
+      draft: typeof draft === 'string' ? draft : '',
+      settings: { ...settings },
+    };
+  }
+
+  /** @returns {Partial<KeptPage>} */
+  #read() {
+    try {
+      return JSON.parse(this.storage.getItem(this.name) ?? 'null') ?? {};
+    } catch {
+      return {};
+    }
+  }
+}

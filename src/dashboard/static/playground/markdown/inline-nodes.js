@@ -1,0 +1,91 @@
+import { create } from '../elements.js';
+
+/** @typedef {import('../../marked.js').Token} Token */
+
+const ENTITIES = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['nbsp', '\u00a0'],
+]);
+
+/**
+ * The nodes for the text inside a block. Nodes are made only by `createElement` and `textContent`, so HTML in an answer is
+ * shown as text.
+ *
+ * @param {readonly Token[] | undefined} tokens
+ * @returns {Node[]}
+ */
+export function inlineNodes(tokens = []) {
+  return tokens.map(nodeOf);
+}
+
+/**
+ * @param {Token} token
+ * @returns {Node}
+ */
+function nodeOf(token) {
+  switch (token.type) {
+    case 'strong':
+    case 'em':
+    case 'del':
+      return filled(create(token.type), token.tokens);
+    case 'codespan':
+      return create('code', '', token.text);
+    case 'br':
+      return document.createElement('br');
+    case 'link':
+      return filled(linkTo(token.href), token.tokens);
+    case 'image': {
+      // The page loads nothing from other hosts.
+      const link = linkTo(token.href);
+      link.append(token.text === '' ? token.href : token.text);
+      return link;
+    }
+    case 'checkbox':
+      return document.createTextNode(token.checked ? '☑ ' : '☐ ');
+    case 'text':
+      if (token.tokens !== undefined) return filled(document.createDocumentFragment(), token.tokens);
+      return document.createTextNode(decoded(token.text));
+    case 'escape':
+      return document.createTextNode(token.text);
+    default:
+      return document.createTextNode(token.raw);
+  }
+}
+
+/**
+ * @template {Node & ParentNode} T
+ * @param {T} parent
+ * @param {readonly Token[] | undefined} tokens
+ */
+function filled(parent, tokens) {
+  parent.append(...inlineNodes(tokens));
+  return parent;
+}
+
+/**
+ * A link, if the address is one of the web. All other addresses stay text.
+ *
+ * @param {string} href
+ */
+function linkTo(href) {
+  const url = URL.canParse(href) ? new URL(href) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) return create('span');
+  const link = create('a');
+  link.href = url.href;
+  link.target = '_blank';
+  link.rel = 'noopener noreferrer';
+  return link;
+}
+
+/** Replaces the usual character references of HTML. @param {string} text */
+function decoded(text) {
+  return text.replaceAll(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi, (all, decimal, hex, name) => {
+    if (name !== undefined) return ENTITIES.get(name) ?? all;
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : all;
+  });
+}

@@ -1,0 +1,29 @@
+import { button, create } from './elements.js';
+
+/** Offers to take back the removal of turns. */
+export class UndoNotice {
+  /**
+   * @param {HTMLElement} place
+   * @param {(turns: readonly import('./conversation.js').Turn[]) => void} restore
+   */
+  constructor(place, restore) {
+    this.place = place;
+    this.restore = restore;
+  }
+
+  /**
+   * @param {readonly import('./conversation.js').Turn[]} turns the turns before the removal
+   * @param {string} what
+   */
+  offer(turns, what) {
+    const undo = button('Undo', () => {
+      this.withdraw();
+      this.restore(turns);
+    });
+    this.place.replaceChildren(create('span', '', what), undo);
+  }
+
+  withdraw() {
+    this.place.replaceChildren();
+  }
+}
