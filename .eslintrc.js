@@ -40,7 +40,7 @@ const MAY_IMPORT = {
     'dashboard',
     'observability',
   ],
-  bootstrap: ['config', 'http', 'database', 'accounts', 'auth', 'chat', 'observability'],
+  bootstrap: ['config', 'http', 'database', 'accounts', 'auth', 'models', 'chat', 'observability'],
   'admin-commands': ['config', 'accounts', 'usage', 'plugins'],
   'terminal-chat': ['client'],
 };
@@ -133,7 +133,7 @@ const linearPatterns = {
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', 'data/**', 'test/browser/output/**', 'test/mutation/output/**'] },
   {
-    files: ['src/**/*.{ts,tsx}', 'test/**/*.{ts,tsx}'],
+    files: ['src/**/*.{ts,tsx}', 'test/**/*.{ts,tsx}', 'examples/src/**/*.ts'],
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -144,6 +144,11 @@ export default tseslint.config(
       // DTO classes are shapes for the schema and the validator; what we send is made as plain objects of that shape.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
     },
+  },
+  {
+    // Examples are short. Their objects are plain data.
+    files: ['examples/src/**/*.ts'],
+    rules: { '@typescript-eslint/no-confusing-void-expression': 'off', '@typescript-eslint/no-misused-spread': 'off' },
   },
   layering,
   environment,

@@ -41,7 +41,7 @@ export { ConfigError } from './config/config-error.js';
 export { loadConfig } from './config/load-config.js';
 export { ModelCatalog } from './models/model-catalog.js';
 export type { ModelSource } from './models/model-source.js';
-export type { ModelDefinition } from './config/sources/config-file.js';
+export type { ModelDefinition } from './config/model-of.js';
 export { LimitedByTier, type TokenUse } from './throttling/limited-by-tier.decorator.js';
 export { AdmissionLease } from './throttling/admission-lease.decorator.js';
 export type { RequestLease } from './throttling/request-lease.js';
@@ -50,6 +50,7 @@ export {
   type Admission,
   type AdmissionRequest,
   type Lease,
+  type LimitName,
   type LimitState,
   type Refusal,
   type TierLimits,
@@ -104,6 +105,9 @@ export type {
 } from './observability/metrics/plugin-metrics.js';
 export type { NavigationEntry } from './dashboard/layout/navigation.js';
 export type { Page } from './dashboard/page.js';
+export { h } from 'preact';
+export { Strategy } from 'passport';
+export type { Request, Response } from 'express';
 export { PageController } from './dashboard/page-controller.decorator.js';
 export { Pages } from './dashboard/pages.js';
 export { Checkbox } from './dashboard/forms/checkbox.js';

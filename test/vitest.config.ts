@@ -23,6 +23,13 @@ export default defineConfig({
     jsx: { runtime: 'automatic', importSource: 'preact', development: false },
     decorator: { legacy: true, emitDecoratorMetadata: true },
   },
+  // The examples, and the tests of a team, import the package by its name.
+  resolve: {
+    alias: [
+      { find: /^chat-streaming-service$/, replacement: join(SRC, 'index.ts') },
+      { find: /^chat-streaming-service\/testing$/, replacement: join(SRC, 'testing.ts') },
+    ],
+  },
   test: {
     root: import.meta.dirname,
     globalSetup: ['support/global-setup.ts'],

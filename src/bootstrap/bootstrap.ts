@@ -5,6 +5,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import { listenProblem } from '../config/listen-problem.js';
 import { DatabaseError } from '../database/database-error.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 import { ServiceLogger } from '../observability/logs/service-logger.js';
 import { welcome } from './first-start-welcome.js';
 import { isLoopback, listeningAddress } from './listening-address.js';
@@ -29,7 +30,7 @@ export async function bootstrap(module: () => Type | DynamicModule): Promise<voi
     logger.setLevel(config.logLevel);
     await listen(app, config);
     stopOnSignals(app, config, logger);
-    tellLeftOut(config, logger);
+    tellLeftOut(config, app.get(ModelCatalog, { strict: false }), logger);
     const url = listeningAddress(app);
     logger.log(`Listening on ${url}`, 'Service');
     if (!isLoopback(url)) logger.log(HOW_TO_SIGN_IN, 'Service');
@@ -41,10 +42,10 @@ export async function bootstrap(module: () => Type | DynamicModule): Promise<voi
 }
 
 /** Tells the operator which variables are unset, and that no model is available. */
-function tellLeftOut({ catalogName, leftOut, models }: Config, logger: ServiceLogger): void {
+function tellLeftOut({ catalogName, leftOut }: Config, catalog: ModelCatalog, logger: ServiceLogger): void {
   const { variables, models: missingModels } = leftOut;
   const names = variables.join(', ');
-  if (models.length === 0) {
+  if (catalog.all().length === 0) {
     logger.warn(`No model is available. ${catalogName} needs at least one of these variables: ${names}`, 'Service');
   } else if (variables.length > 0) {
     logger.log(

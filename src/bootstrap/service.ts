@@ -1,5 +1,5 @@
 import type { DynamicModule, LoggerService, NestApplicationOptions, Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { ApplicationConfig, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
@@ -9,6 +9,7 @@ import { PLUGIN_STRATEGIES } from '../auth/strategies/all-strategies.js';
 import { describeStrategies } from '../auth/strategies/security-schemes.js';
 import { SessionMiddleware } from '../auth/session/session.middleware.js';
 import { CONFIG, type Config } from '../config/config.js';
+import { HeldHead } from '../chat/stream/held-head.js';
 import { isProbe } from '../http/connections/client-connection.js';
 import { ClientConnections } from '../http/connections/client-connections.js';
 import { serveConnections } from '../http/connections/serve-connections.js';
@@ -82,6 +83,10 @@ export async function createServiceBy(
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   const connections = app.get(ClientConnections, { strict: false });
   serveConnections(server, connections, app.getHttpAdapter().getInstance());
+  // Providers of APP_INTERCEPTOR are known by now, and the routes are created next.
+  const interceptors = app.get(ApplicationConfig).getGlobalInterceptors();
+  const ofRequests = app.get(ApplicationConfig).getGlobalRequestInterceptors();
+  if (interceptors.length + ofRequests.length > 0) interceptors.unshift(new HeldHead());
   await app.init();
   // These routes come after the routes of the API, so that requests to the API do not have to check them.
   if (config.apiDocs === 'open') {

@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '../http/open-api/api-decorators.js';
 import type { Response } from 'express';
-import type { Observable } from 'rxjs';
+import { concat, of, type Observable } from 'rxjs';
 import { CurrentPrincipal } from '../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../auth/principal/principal.js';
 import { CONFIG, type Config } from '../config/config.js';
@@ -29,6 +29,7 @@ import { tokenDemand } from './request/token-demand.js';
 import { ApiChatStream } from './stream/api-chat-stream.decorator.js';
 import { chunkEvents } from './stream/chunk-events.js';
 import { ChunkGaps } from './stream/chunk-gaps.js';
+import { isHeadHeld } from './stream/held-head.js';
 import { StreamSink } from './stream/stream-sink.js';
 
 /**
@@ -71,6 +72,8 @@ export class ChatController {
     }
     const texts = await this.chat.open(body, { principal, signal, requestId, lease, context });
     const sink = new StreamSink(response, this.config.stalledReaderMs);
-    return chunkEvents(texts, sink, requestId, this.gaps.clock(body.model));
+    const events = chunkEvents(texts, sink, requestId, this.gaps.clock(body.model));
+    // An event without text, of which nothing is sent, lets the head go now: the first text may be far away.
+    return isHeadHeld(response) ? concat(of({ comment: '' }), events) : events;
   }
 }

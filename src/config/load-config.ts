@@ -1,7 +1,7 @@
-import type { Config, ModelConfig, RouteConfig, TierConfig, UpstreamConfig } from './config.js';
+import type { Config, ModelConfig, TierConfig, UpstreamConfig } from './config.js';
 import { ConfigError } from './config-error.js';
 import { defaultMaxStreams, maxConnectionsFor } from './limits/capacity.js';
-import { priceOf } from './price-of.js';
+import { modelOf } from './model-of.js';
 import { readConfigFile, type ConfigFile, type UpstreamEntry } from './sources/config-file.js';
 import { DEFAULT_SERVICE_NAME, readEnvironment, type Environment } from './sources/environment.js';
 import { interpolate, interpolateAll, type Variables } from './sources/interpolation.js';
@@ -87,38 +87,13 @@ function fromFile(
   variables: Variables,
   unset: Set<string>,
 ) {
-  const models = file.models.flatMap((model): ModelConfig[] => {
-    const [first, ...others] = model.routes.flatMap((route, index): RouteConfig[] => {
-      const upstream = upstreams.get(route.upstream);
-      const providerModel = interpolate(route.model, variables);
-      for (const variable of providerModel.missing) unset.add(variable);
-      return upstream === undefined || providerModel.missing.length > 0
-        ? []
-        : [
-            {
-              upstream,
-              model: providerModel.text,
-              temperature: route.temperature,
-              priority: route.priority ?? index + 1,
-              weight: route.weight,
-              price: priceOf(route.price, file.currency),
-            },
-          ];
+  const models = file.models.flatMap((entry): ModelConfig[] => {
+    const model = modelOf(entry, upstreams, file.currency, (template) => {
+      const { text, missing } = interpolate(template, variables);
+      for (const variable of missing) unset.add(variable);
+      return missing.length > 0 ? undefined : text;
     });
-    return first === undefined
-      ? []
-      : [
-          {
-            id: model.id,
-            name: model.name,
-            provider: model.provider,
-            contextLength: model.context_length,
-            maxOutputTokens: model.max_output_tokens,
-            price: priceOf(model.price, file.currency),
-            sticky: model.sticky,
-            routes: [first, ...others],
-          },
-        ];
+    return model === undefined ? [] : [model];
   });
   const tiers = new Map(
     Object.entries(file.tiers).map(([name, tier]): [string, TierConfig] => [

@@ -4,20 +4,37 @@ import { ServiceError } from '../common/service-error.js';
 import { VERSION } from '../common/version.js';
 import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
 
-/** The available models: the models of the configuration that have at least one configured upstream. */
+/**
+ * The available models: the models of the configuration that have at least one configured upstream, and then the models of
+ * plugins.
+ */
 @Injectable()
 export class ModelCatalog {
+  private readonly configured: readonly ModelConfig[];
+  private byId: ReadonlyMap<string, ModelConfig> = new Map();
+  private fingerprinted = '';
+
+  constructor(@Inject(CONFIG) config: Config) {
+    this.configured = config.models;
+    this.add([]);
+  }
+
   /**
    * Identifies the catalog. Different catalogs have different fingerprints, so that replicas of two releases can share a
    * cache.
    */
-  readonly fingerprint: string;
-  private readonly byId: ReadonlyMap<string, ModelConfig>;
+  get fingerprint(): string {
+    return this.fingerprinted;
+  }
 
-  constructor(@Inject(CONFIG) config: Config) {
-    this.byId = new Map(config.models.map((model) => [model.id, model]));
-    const listed = config.models.map(({ id, name, provider, contextLength }) => [id, name, provider, contextLength]);
-    this.fingerprint = createHash('sha256')
+  /** Replaces the models of plugins. A model of the configuration with the same id stays. */
+  add(models: readonly ModelConfig[]): void {
+    const byId = new Map(this.configured.map((model) => [model.id, model]));
+    for (const model of models) if (!byId.has(model.id)) byId.set(model.id, model);
+    this.byId = byId;
+    const ordered = this.all();
+    const listed = ordered.map(({ id, name, provider, contextLength }) => [id, name, provider, contextLength]);
+    this.fingerprinted = createHash('sha256')
       .update(JSON.stringify([VERSION, listed]))
       .digest('base64url');
   }

@@ -1,5 +1,5 @@
 import { ExtensionPoint } from '../common/extensions/extension-point.js';
-import type { ModelDefinition } from '../config/sources/config-file.js';
+import type { ModelDefinition } from '../config/model-of.js';
 
 /**
  * Provides models in addition to those of CONFIG_FILE, from a place that can change while the service runs. The service asks

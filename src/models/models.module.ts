@@ -6,6 +6,7 @@ import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelsController } from './models.controller.js';
+import { SourcedModels } from './sourced-models.js';
 
 /** How long a replica may serve a list that it has read from Redis. The replica stores only the list of its own catalog. */
 const KEPT_HERE_MS = 5000;
@@ -32,7 +33,7 @@ const AS_IT_IS = { serialize: undefined, deserialize: undefined } as unknown as 
     }),
   ],
   controllers: [ModelsController],
-  providers: [ModelCatalog],
+  providers: [ModelCatalog, SourcedModels],
   exports: [ModelCatalog],
 })
 export class ModelsModule {}

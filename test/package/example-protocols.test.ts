@@ -1,8 +1,8 @@
 import { Response } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { describeProtocol, TEST_CALL, TEST_CONTEXT, TEST_UPSTREAM } from 'chat-streaming-service/testing';
-import { AcmeProtocol } from './example-app/acme-protocol.js';
-import { GatewayProtocol } from './example-app/gateway-protocol.js';
+import { AcmeProtocol } from '../../examples/src/acme-protocol.plugin.js';
+import { GatewayProtocol } from '../../examples/src/gateway-protocol.plugin.js';
 
 const ACME_ANSWER = [
   'event: token\ndata: {"t":"Hel"}\n\n',

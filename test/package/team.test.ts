@@ -10,7 +10,7 @@ import {
   type TestService,
 } from 'chat-streaming-service/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AcmeProtocol } from './example-app/acme-protocol.js';
+import { AcmeProtocol } from '../../examples/src/acme-protocol.plugin.js';
 
 const HOUR_MS = 3_600_000;
 

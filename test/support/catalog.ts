@@ -5,6 +5,8 @@ export interface Catalog {
   readonly upstreams: Readonly<Record<string, object>>;
   readonly models: readonly object[];
   readonly currency?: string | undefined;
+  /** The member `plugins`. */
+  readonly pluginConfigs?: Readonly<Record<string, object>> | undefined;
 }
 
 export const MODEL = 'acme/fast';
@@ -47,8 +49,15 @@ export function routesTo(
 
 /** The content of CONFIG_FILE for a catalog. The content is JSON, because every JSON document is also YAML. */
 export function configFile(
-  { upstreams, models, currency }: Catalog,
+  { upstreams, models, currency, pluginConfigs }: Catalog,
   tiers: Readonly<Record<string, object>> = { free: {} },
 ): string {
-  return JSON.stringify({ upstreams, models, currency, tiers, default_tier: Object.keys(tiers)[0] });
+  return JSON.stringify({
+    upstreams,
+    models,
+    currency,
+    plugins: pluginConfigs,
+    tiers,
+    default_tier: Object.keys(tiers)[0],
+  });
 }

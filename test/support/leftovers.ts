@@ -33,6 +33,8 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   // Drops durable streams some time after their end.
   ['src/chat/durable/store/memory-stream-store.ts', 1],
   ['src/http/connections/unread-answers.ts', 1],
+  // Runs only with a model source.
+  ['src/models/sourced-models.ts', 1],
   // One for API keys and one for sessions.
   ['src/accounts/credentials/use-recorder.ts', 2],
   // These run only with REDIS_URL.

@@ -26,6 +26,7 @@ export async function startService({
   upstreams,
   models,
   currency,
+  pluginConfigs,
   tiers,
   env = {},
   modules = [],
@@ -33,7 +34,7 @@ export async function startService({
   ...extensions
 }: ServiceOptions = {}): Promise<RunningService> {
   const none = routesTo(['http://127.0.0.1:9']);
-  const catalog = { upstreams: upstreams ?? none.upstreams, models: models ?? none.models, currency };
+  const catalog = { upstreams: upstreams ?? none.upstreams, models: models ?? none.models, currency, pluginConfigs };
   const afterwards = new LeftoversOfService();
   const service = await createTestService({
     config: configFile(catalog, tiers),

@@ -3,7 +3,7 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timer
 /** The file in `src` that started a timer, such as `src/common/timers/within.ts`. */
 type Place = string;
 
-const PLACE = /[/\\](src[/\\][\w./\\-]+\.tsx?)/;
+const PLACE = /(?<!examples)[/\\](src[/\\][\w./\\-]+\.tsx?)/;
 const running = new Map<NodeJS.Timeout, Place>();
 
 /**

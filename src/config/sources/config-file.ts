@@ -114,7 +114,7 @@ const Route = z.strictObject({
   }),
 });
 
-const Model = z.strictObject({
+export const Model = z.strictObject({
   id: z
     .string()
     .regex(/^[^/\s]{1,100}\/\S{1,400}$/, 'must have the form <vendor>/<model_name>')
@@ -205,9 +205,6 @@ export const ConfigFile = z
       });
     });
   });
-
-/** A model as CONFIG_FILE describes it. */
-export type ModelDefinition = z.input<typeof Model>;
 
 export type ConfigFile = z.infer<typeof ConfigFile>;
 export type UpstreamEntry = ConfigFile['upstreams'][string];

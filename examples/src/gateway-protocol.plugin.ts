@@ -1,4 +1,5 @@
 import {
+  ChatPlugin,
   isText,
   OpenAiProtocol,
   parseJsonObject,
@@ -68,3 +69,6 @@ export class GatewayProtocol implements HttpProtocol<GatewayOptions> {
     return body.token;
   }
 }
+
+@ChatPlugin({ name: 'gateway', compatibility: '^1', protocols: [GatewayProtocol] })
+export class GatewayPlugin {}

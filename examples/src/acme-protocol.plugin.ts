@@ -1,4 +1,5 @@
 import {
+  ChatPlugin,
   endpoint,
   errorEventParts,
   isText,
@@ -57,3 +58,6 @@ function endParts({ why, in: input, out: output }: JsonObject): readonly StreamP
     { type: 'complete', last: true },
   ];
 }
+
+@ChatPlugin({ name: 'acme', compatibility: '^1', protocols: [AcmeProtocol] })
+export class AcmePlugin {}

@@ -1,0 +1,35 @@
+import type { Plugin } from 'chat-streaming-service';
+import { AcmePlugin } from './acme-protocol.plugin.js';
+import { AnswerLengthsPlugin } from './answer-lengths.plugin.js';
+import { EchoPlugin } from './echo-protocol.plugin.js';
+import { FileUsagePlugin } from './file-usage-store.plugin.js';
+import { GatewayPlugin } from './gateway-protocol.plugin.js';
+import { GuardrailPlugin } from './guardrail.plugin.js';
+import { JwtPlugin } from './jwt-strategy.plugin.js';
+import { LinesPlugin } from './lines-protocol.plugin.js';
+import { MemoryLimitsPlugin } from './memory-limit-store.plugin.js';
+import { PromptsPagePlugin } from './prompts-page.plugin.js';
+import { PromptsPlugin } from './prompts.plugin.js';
+import { QueuePlugin } from './queue-sink.plugin.js';
+import { RedactorPlugin } from './redactor.plugin.js';
+import { RegistryPlugin } from './registry-models.plugin.js';
+import { SummariesPlugin } from './summaries.plugin.js';
+
+/** All examples together. The redactor comes before the guardrail, so it sees a request first and the text last. */
+export const PLUGINS: readonly Plugin[] = [
+  AcmePlugin,
+  LinesPlugin,
+  EchoPlugin,
+  GatewayPlugin,
+  JwtPlugin,
+  MemoryLimitsPlugin,
+  QueuePlugin,
+  FileUsagePlugin,
+  RegistryPlugin,
+  SummariesPlugin,
+  RedactorPlugin,
+  GuardrailPlugin,
+  PromptsPlugin,
+  PromptsPagePlugin,
+  AnswerLengthsPlugin,
+];

@@ -1,0 +1,54 @@
+import type { Config, ModelConfig, RouteConfig, UpstreamConfig } from './config.js';
+import { priceOf } from './price-of.js';
+import { Model } from './sources/config-file.js';
+import { problemsOf } from './sources/problems.js';
+
+/** A model as CONFIG_FILE describes it. */
+export type ModelDefinition = (typeof Model)['_input'];
+type ModelEntry = (typeof Model)['_output'];
+
+/**
+ * Converts the entry of a model. Leaves out routes whose upstream is not configured.
+ *
+ * @param fill returns the name of a model at an upstream, with its variables. `undefined`: a variable is unset.
+ * @returns `undefined` when no route is left.
+ */
+export function modelOf(
+  entry: ModelEntry,
+  upstreams: ReadonlyMap<string, UpstreamConfig>,
+  currency: string,
+  fill: (template: string) => string | undefined,
+): ModelConfig | undefined {
+  const [first, ...others] = entry.routes.flatMap((route, index): RouteConfig[] => {
+    const upstream = upstreams.get(route.upstream);
+    const model = fill(route.model);
+    if (upstream === undefined || model === undefined) return [];
+    const { temperature, priority = index + 1, weight } = route;
+    return [{ upstream, model, temperature, priority, weight, price: priceOf(route.price, currency) }];
+  });
+  if (first === undefined) return undefined;
+  return {
+    id: entry.id,
+    name: entry.name,
+    provider: entry.provider,
+    contextLength: entry.context_length,
+    maxOutputTokens: entry.max_output_tokens,
+    price: priceOf(entry.price, currency),
+    sticky: entry.sticky,
+    routes: [first, ...others],
+  };
+}
+
+/**
+ * Checks and converts a model that comes from another place than CONFIG_FILE.
+ *
+ * @returns the model, or why there is none.
+ */
+export function modelFrom(
+  definition: unknown,
+  { upstreams, currency }: Pick<Config, 'upstreams' | 'currency'>,
+): ModelConfig | string {
+  const { success, data, error } = Model.safeParse(definition);
+  if (!success) return problemsOf(error, []).join('; ');
+  return modelOf(data, upstreams, currency, (name) => name) ?? 'none of its upstreams is configured';
+}

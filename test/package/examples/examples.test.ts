@@ -1,0 +1,279 @@
+import { createHmac } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Gate } from '../../support/gate.js';
+import { scrape, valueOf } from '../../support/metrics.js';
+import { get, openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
+import { waitFor } from '../../support/wait-for.js';
+import { WebClient } from '../../support/web-client.js';
+import { readWire, wireOf } from '../../support/wire.js';
+import { EMAIL, ExamplesStage, JWT_SECRET } from './stage.js';
+
+const CARD = '4111 1111 1111 1111';
+
+const base64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+function token(claims: object, secret = JWT_SECRET): string {
+  const signed = `${base64({ alg: 'HS256', typ: 'JWT' })}.${base64(claims)}`;
+  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`;
+}
+
+const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
+
+describe('the examples, all in one service', () => {
+  let stage: ExamplesStage;
+
+  beforeAll(async () => {
+    stage = await ExamplesStage.set({ env: { METRICS_PORT: '0' } });
+  });
+  afterAll(() => stage.clear());
+
+  const ask = (model: string, content: string, key = stage.key): Promise<ReceivedStream> =>
+    stream(stage.origin, { key, body: { model, messages: [{ role: 'user', content }] } });
+  const post = (path: string, body: object, key = stage.key) =>
+    stream(stage.origin, { path, body: JSON.stringify(body), key });
+  const answering = (...texts: string[]): void => {
+    stage.provider.next((call) => {
+      call.head();
+      for (const text of texts) call.text(text);
+      call.finish().end();
+    });
+  };
+
+  it('speak a protocol of their own over server-sent events', async () => {
+    stage.provider.next((call) => {
+      call.head().write('event: token\ndata: {"t":"Hel"}\n\nevent: token\ndata: {"t":"lo"}\n\n');
+      call.write('event: end\ndata: {"why":"done","in":3,"out":2}\n\n').end();
+    });
+    expect(readWire((await ask('acme/one', 'Hi')).raw)).toMatchObject({ text: 'Hello', terminal: 'done' });
+    expect(stage.provider.calls.at(-1)).toMatchObject({ path: '/v2/generate', headers: { 'x-acme-key': 'secret' } });
+  });
+
+  it('speak a protocol of their own with one object a line', async () => {
+    stage.provider.next((call) => {
+      call.head(200, { 'content-type': 'application/x-ndjson' });
+      call.write('{"out":"Hel"}\n{"out":"lo"}\n{"end":true,"used":[3,2]}\n').end();
+    });
+    expect(readWire((await ask('lines/one', 'Hi')).raw)).toMatchObject({ text: 'Hello', terminal: 'done' });
+    expect(stage.provider.calls.at(-1)?.path).toBe('/v2/run');
+  });
+
+  it('bridge to a library in this process', async () => {
+    expect(readWire((await ask('echo/one', 'one two three')).raw)).toMatchObject({
+      text: 'one two three',
+      terminal: 'done',
+    });
+  });
+
+  describe('authenticate by a JWT', () => {
+    it('streams to the account of the token', async () => {
+      const answer = await ask('echo/one', 'Hi', token({ email: EMAIL, exp: inSeconds(60) }));
+      expect(readWire(answer.raw)).toMatchObject({ text: 'Hi', terminal: 'done' });
+    });
+
+    it.each([
+      ['The token has expired.', () => token({ email: EMAIL, exp: inSeconds(-1) })],
+      ['The signature of the token is invalid.', () => token({ email: EMAIL, exp: inSeconds(60) }, 'another secret')],
+      ['The token is for an unknown account.', () => token({ email: 'eve@example.com', exp: inSeconds(60) })],
+    ])('refuses in its own words: %s', async (message, make) => {
+      const refused = await ask('echo/one', 'Hi', make());
+      expect(refused.status).toBe(401);
+      expect(await refused.error()).toMatchObject({ code: 'unauthenticated', message });
+      expect(refused.headers['www-authenticate']).toMatch(/^Bearer /);
+    });
+
+    it('is named in the answer to a request without a credential, and in the OpenAPI document', async () => {
+      expect((await (await stream(stage.origin)).error()).message).toContain('Bearer <JWT>');
+      const document = JSON.parse((await get(stage.origin, '/api/openapi.json')).raw) as {
+        components: { securitySchemes: Record<string, object> };
+        paths: Record<string, { post: { security: object[] } }>;
+      };
+      expect(document.components.securitySchemes['jwt']).toMatchObject({ bearerFormat: 'JWT' });
+      expect(document.paths['/api/v1/chat/stream']?.post.security).toContainEqual({ jwt: [] });
+    });
+
+    it('ends the streams of a token that expires', async () => {
+      stage.provider.next((call) => {
+        call.head().text('Hello');
+      });
+      const key = token({ email: EMAIL, exp: inSeconds(2) });
+      const answer = await openStream(stage.origin, { key, body: { model: 'openai/one' } });
+      expect(await wireOf(answer)).toMatchObject({ text: 'Hello', terminal: 'key_revoked' });
+    });
+  });
+
+  it('count the limits in a store of their own', async () => {
+    const { headers } = await ask('echo/one', 'Hi');
+    expect(headers['x-ratelimit-limit']).toBe('1000');
+  });
+
+  it('ship every record to a queue, and store it in files', async () => {
+    const { headers } = await ask('echo/one', 'Hi');
+    const requestId = headers['x-request-id'];
+    await waitFor(() => stage.company.records.find((record) => record.requestId === requestId), 'the shipped record');
+    await waitFor(async () => {
+      const folder = join(stage.usageFolder, 'records');
+      const files = await readdir(folder).catch(() => []);
+      const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+      return texts.some((text) => text.includes(requestId as string)) || undefined;
+    }, 'the stored record');
+  });
+
+  it('list models of another source, which change while the service runs', async () => {
+    const route = { upstream: 'echo', model: 'one' };
+    const model = { id: 'registry/new', name: 'New', provider: 'Acme', context_length: 100, routes: [route] };
+    stage.company.models = [
+      model,
+      { id: 'broken' },
+      { ...model, id: 'registry/off', routes: [{ ...route, upstream: 'none' }] },
+    ];
+    const list = async () => (await get(stage.origin, '/api/v1/chat/models')).raw;
+    await waitFor(async () => (await list()).includes('registry/new') || undefined, 'the new model');
+    expect(await list()).not.toMatch(/broken|registry\/off/);
+    expect(readWire((await ask('registry/new', 'Hi')).raw)).toMatchObject({ text: 'Hi', terminal: 'done' });
+
+    stage.company.models = [];
+    await waitFor(async () => !(await list()).includes('registry/new') || undefined, 'the end of the model');
+    expect((await ask('registry/new', 'Hi')).status).toBe(404);
+  });
+
+  describe('have a metered endpoint that calls a model', () => {
+    it('answers JSON, with the headers of the limits', async () => {
+      answering('In', ' short.');
+      const answer = await post('/api/v1/summaries', { text: 'A long story.' });
+      expect(answer.status).toBe(200);
+      expect(JSON.parse(answer.raw)).toEqual({ summary: 'In short.', is_cut: false });
+      expect(answer.headers['x-ratelimit-limit']).toBe('1000');
+    });
+
+    it('tells the failures of the model with their status', async () => {
+      stage.provider.next((call) => {
+        call.refuse(500);
+      });
+      const failed = await post('/api/v1/summaries', { text: 'A long story.' });
+      expect(failed.status).toBe(502);
+      expect(await failed.error()).toMatchObject({ code: 'upstream_error' });
+    });
+
+    it('never answers with a part of an answer', async () => {
+      stage.provider.next((call) => {
+        call.head().text('In').end();
+      });
+      expect((await post('/api/v1/summaries', { text: 'A long story.' })).status).toBe(502);
+    });
+
+    it('passes the hooks, as every completion does', async () => {
+      expect((await post('/api/v1/summaries', { text: 'Something forbidden.' })).status).toBe(422);
+    });
+
+    it('refuses invalid bodies by name', async () => {
+      expect(await (await post('/api/v1/summaries', { text: 7 })).error()).toMatchObject({
+        details: [{ field: 'text', message: 'must be a string' }],
+      });
+    });
+  });
+
+  describe('redact', () => {
+    it('what the model gets', async () => {
+      answering('Thanks.');
+      await ask('openai/one', `My card is ${CARD}.`);
+      expect(stage.provider.calls.at(-1)?.body).toContain('My card is [card number].');
+    });
+
+    it('what the reader gets, however the text is split', async () => {
+      for (let at = 0; at <= CARD.length; at++) {
+        answering('It is ', CARD.slice(0, at), CARD.slice(at), ', as 1 of 2.');
+        const { text, terminal } = readWire((await ask('openai/one', 'Which card?')).raw);
+        expect([text, terminal]).toEqual(['It is [card number], as 1 of 2.', 'done']);
+      }
+    });
+
+    it('a number at the very end', async () => {
+      answering('It is ', ...CARD.split(/(?<=.)/));
+      expect(readWire((await ask('openai/one', 'Which card?')).raw).text).toBe('It is [card number]');
+    });
+  });
+
+  describe('refuse by an error of their own', () => {
+    it('a request, before any provider is asked', async () => {
+      const calls = stage.provider.calls.length;
+      const refused = await ask('openai/one', 'This is FORBIDDEN.');
+      expect(refused.status).toBe(422);
+      expect(await refused.error()).toMatchObject({
+        code: 'acme_guardrail',
+        details: [{ field: 'messages.0.content' }],
+      });
+      expect(stage.provider.calls).toHaveLength(calls);
+    });
+
+    it('an answer, and stop the provider', async () => {
+      const gate = new Gate();
+      stage.provider.next(async (call) => {
+        call.head().text('Well, ');
+        await gate.opened;
+        call.text('it is forb').text('idden to ');
+      });
+      const answer = await openStream(stage.origin, { key: stage.key, body: { model: 'openai/one' } });
+      gate.open();
+      expect(await wireOf(answer)).toMatchObject({ text: 'Well, ', terminal: 'acme_guardrail' });
+      await stage.provider.calls.at(-1)?.over;
+      expect(stage.provider.calls.at(-1)?.abortedAt).toBeDefined();
+    });
+
+    it('an answer that begins with it, as an ordinary HTTP error', async () => {
+      answering('forbidden');
+      const refused = await ask('openai/one', 'Hi');
+      expect(refused.status).toBe(422);
+    });
+
+    it('that the OpenAPI document has', async () => {
+      const { raw } = await get(stage.origin, '/api/openapi.json');
+      expect(raw).toContain('`acme_guardrail`: The guardrail refuses the text.');
+      const { components } = JSON.parse(raw) as {
+        components: { schemas: { ErrorReport: { properties: { code: { enum: string[] } } } } };
+      };
+      expect(components.schemas.ErrorReport.properties.code.enum).toContain('acme_guardrail');
+    });
+  });
+
+  describe('keep a table of their own', () => {
+    it('with an endpoint and an error', async () => {
+      const prompt = { name: 'Short', text: 'Answer in one word.' };
+      expect((await post('/api/v1/prompts', prompt)).status).toBe(201);
+      const taken = await post('/api/v1/prompts', prompt);
+      expect(taken.status).toBe(409);
+      expect(await taken.error()).toMatchObject({ code: 'acme_prompt_taken', details: [{ field: 'name' }] });
+      const own = await get(stage.origin, '/api/v1/prompts', { authorization: `Bearer ${stage.key}` });
+      expect(JSON.parse(own.raw)).toEqual({ prompts: [prompt] });
+    });
+
+    it('with a page in the layout of the service, with all security headers', async () => {
+      const browser = new WebClient(stage.origin, { accept: 'text/html' });
+      expect((await browser.get('/prompts')).headers.location).toBe('/sign-in?next=%2Fprompts');
+      await browser.signIn(EMAIL);
+
+      const page = await browser.get('/prompts');
+      expect(page.raw).toContain('<a href="/prompts" aria-current="page">Prompts</a>');
+      expect(page.headers).toMatchObject({
+        'cache-control': 'no-store',
+        'content-security-policy': expect.stringContaining("default-src 'none'") as unknown,
+        'x-frame-options': 'DENY',
+      });
+      const [, style = ''] = /href="(\/assets\/[^"]*prompts\.css)"/.exec(page.raw) ?? [];
+      const served = await get(stage.origin, style);
+      expect([served.status, served.headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
+
+      expect((await browser.post('/prompts', { name: 'Long', text: 'Write a page.' })).status).toBe(303);
+      const again = await browser.post('/prompts', { name: 'Long', text: 'Again.' });
+      expect(again.status).toBe(409);
+      expect(again.raw).toContain('is taken');
+      expect((await browser.get('/usage')).raw).toContain('<a href="/prompts">Prompts</a>');
+    });
+  });
+
+  it('show a metric of their own', async () => {
+    await ask('echo/one', 'one two three');
+    expect(valueOf(await scrape(stage.service), 'acme_answer_tokens_count', { model: 'echo/one' })).toBeGreaterThan(0);
+  });
+});

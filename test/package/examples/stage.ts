@@ -1,0 +1,106 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { PLUGINS } from '../../../examples/src/plugins.js';
+import { ScriptedProvider } from '../../support/scripted-provider.js';
+import { startService, type RunningService, type ServiceOptions } from '../../support/service.js';
+
+export const EMAIL = 'ada@example.com';
+export const JWT_SECRET = 'the secret of the company';
+
+/** A server of the company: its registry of models, and its queue of usage records. */
+export class CompanyServer {
+  readonly records: { readonly requestId: string }[] = [];
+  models: readonly object[] = [];
+  /** The status of the next answers of the queue. */
+  queueStatus = 200;
+
+  private constructor(private readonly server: Server) {
+    server.on('request', (request: IncomingMessage, response) => {
+      void text(request).then((body) => {
+        if (request.url === '/models') {
+          response.end(JSON.stringify({ models: this.models }));
+          return;
+        }
+        if (this.queueStatus === 200) {
+          this.records.push(...(JSON.parse(body) as { records: { requestId: string }[] }).records);
+        }
+        response.writeHead(this.queueStatus).end();
+      });
+    });
+  }
+
+  static async start(): Promise<CompanyServer> {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return new CompanyServer(server);
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  stop(): void {
+    this.server.closeAllConnections();
+    this.server.close();
+  }
+}
+
+/** The service with all examples, and everything that they talk to. */
+export class ExamplesStage {
+  private constructor(
+    readonly service: RunningService,
+    readonly provider: ScriptedProvider,
+    readonly company: CompanyServer,
+    readonly key: string,
+    readonly usageFolder: string,
+  ) {}
+
+  static async set(options: ServiceOptions = {}): Promise<ExamplesStage> {
+    const provider = await ScriptedProvider.start();
+    const company = await CompanyServer.start();
+    const usageFolder = await mkdtemp(join(tmpdir(), 'chat-usage-'));
+    const at = { base_url: `${provider.origin}/v2`, api_key: 'secret' };
+    const model = { name: 'A model', provider: 'Acme', context_length: 8192 };
+    const names = ['openai', 'acme', 'lines'];
+    const service = await startService({
+      upstreams: {
+        ...Object.fromEntries(names.map((name) => [name, { protocol: name, ...at }])),
+        echo: { protocol: 'echo' },
+      },
+      models: [...names, 'echo'].map((name) => ({
+        ...model,
+        id: `${name}/one`,
+        routes: [{ upstream: name, model: 'one' }],
+      })),
+      tiers: { free: { requests_per_minute: 1_000, concurrent_streams: 10, tokens_per_day: 1_000_000 } },
+      pluginConfigs: {
+        jwt: { secret: JWT_SECRET },
+        guardrail: { words: ['forbidden'] },
+        summaries: { model: 'openai/one' },
+        queue: { url: `${company.origin}/queue` },
+        registry: { url: `${company.origin}/models`, refresh_seconds: 1 },
+        'file-usage': { folder: usageFolder },
+      },
+      plugins: PLUGINS,
+      ...options,
+    });
+    const { key } = await service.createKey({ email: EMAIL });
+    return new ExamplesStage(service, provider, company, key, usageFolder);
+  }
+
+  get origin(): string {
+    return this.service.origin;
+  }
+
+  async clear(): Promise<void> {
+    await this.service.stop();
+    await this.provider.stop();
+    this.company.stop();
+    await rm(this.usageFolder, { recursive: true });
+  }
+}
