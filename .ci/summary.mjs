@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Suites that leave themselves out where what they need is missing, by a word of their names. */
-const REQUIRED = ['PostgreSQL', 'Redis', 'in Chromium', 'replicas', 'promtool'];
+const REQUIRED = ['PostgreSQL', 'Redis', 'in Chromium', 'replicas', 'promtool', 'nginx', 'HAProxy', 'Caddy', 'PgBouncer'];
 
 const [reportPath, ...failedSteps] = process.argv.slice(2);
 const failures = failedSteps.filter((step) => step !== 'tests').map((step) => `step: ${step}`);

@@ -12,6 +12,8 @@ import { isLoopback, listeningAddress } from './listening-address.js';
 import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 
+/** A longer list of models is only counted. */
+const MOST_NAMED = 20;
 const HOW_TO_SIGN_IN =
   'This address is open to other machines. Their browsers can sign in only over HTTPS: put a proxy with TLS in front.';
 
@@ -48,10 +50,9 @@ function tellLeftOut({ catalogName, leftOut }: Config, catalog: ModelCatalog, lo
   if (catalog.all().length === 0) {
     logger.warn(`No model is available. ${catalogName} needs at least one of these variables: ${names}`, 'Service');
   } else if (variables.length > 0) {
-    logger.log(
-      `Models of ${catalogName} that are not listed: ${missingModels.length}. Unset variables: ${names}`,
-      'Service',
-    );
+    const missing =
+      missingModels.length > MOST_NAMED ? String(missingModels.length) : missingModels.join(', ') || 'none';
+    logger.log(`Models of ${catalogName} that are not listed: ${missing}. Unset variables: ${names}`, 'Service');
   }
 }
 

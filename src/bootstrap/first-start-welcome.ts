@@ -23,13 +23,6 @@ export async function welcome(development: DevelopmentAccounts, config: Config, 
   }
   const account = await development.ensureDevelopmentAccount();
   if (account === undefined) return;
-  const model = config.models[0]?.id ?? 'builtin/eliza';
-  const curl = curlLine({
-    origin: isLoopback(url) ? url : onThisMachine(url),
-    key: account.key,
-    model,
-    message: 'Hello! Who are you?',
-  });
   process.stdout.write(
     [
       '',
@@ -40,11 +33,22 @@ export async function welcome(development: DevelopmentAccounts, config: Config, 
       `  Password  ${account.password}`,
       `  API key   ${account.key}`,
       '',
-      'Sign in to chat in the playground and to create more keys, or try this command:',
-      '',
-      curl.replace(/^/gm, '  '),
+      ...firstRequest(config, url, account.key),
       '',
       '',
     ].join('\n'),
   );
+}
+
+/** Returns a command with the first model of the list. Without a model, there is nothing to try yet. */
+function firstRequest({ models, catalogName }: Config, url: string, key: string): string[] {
+  const [model] = models;
+  if (model === undefined)
+    return [`No model is available yet: add the API key of a provider, as ${catalogName} names it.`];
+  const origin = isLoopback(url) ? url : onThisMachine(url);
+  return [
+    'Sign in to chat in the playground and to create more keys, or try this command:',
+    '',
+    curlLine({ origin, key, model: model.id, message: 'Hello! Who are you?' }).replace(/^/gm, '  '),
+  ];
 }

@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     );
 
     const chunks = inPage.map((data) => JSON.parse(data) as { content: string; done: boolean });
-    expect(type).toBe('text/event-stream');
+    expect(type).toBe('text/event-stream; charset=utf-8');
     expect(chunks.map(({ content }) => content).join('')).toBe(`First, ${TEXTS.join('')}`);
     expect(chunks.filter(({ done }) => done)).toEqual([{ content: '', done: true }]);
     expect(chunks.at(-1)?.done).toBe(true);

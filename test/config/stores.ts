@@ -41,6 +41,7 @@ export const stores: Effects = {
       ['mysql://localhost', DATABASE_PROBLEM],
       ['sqlite:', DATABASE_PROBLEM],
       ['postgres://[', DATABASE_PROBLEM],
+      ['postgres://ada:pa%ss@localhost/chat', 'DATABASE_URL: has a % that is not encoded as %25'],
     ],
   },
   REDIS_URL: {

@@ -35,3 +35,41 @@ describe('a first start in development', () => {
     expect(JSON.parse(shown(/-d '(.*)'/))).toMatchObject({ model: MODEL });
   });
 });
+
+describe('a first start without any model', () => {
+  it('warns with the variables to set, and shows no command that cannot work', async () => {
+    const { upstreams, models } = routesTo(['http://127.0.0.1:9']);
+    const acme = { ...upstreams['acme'], api_key: '${ACME_KEY}' };
+    const installation = await Installation.create(configFile({ upstreams: { acme }, models }));
+    try {
+      const service = installation.start({ NODE_ENV: 'development' });
+      await service.origin();
+      await waitFor(() => service.stdout.includes('No model is available yet'), 'the message of the first start');
+      expect(service.stdout).toContain('CONFIG_FILE needs at least one of these variables: ACME_KEY');
+      expect(service.stdout).not.toContain('curl');
+    } finally {
+      await installation.remove();
+    }
+  });
+});
+
+describe('a start with an unset variable', () => {
+  it('names the variable, and the models that are not listed', async () => {
+    const { upstreams, models } = routesTo(['http://127.0.0.1:9', 'http://127.0.0.1:9']);
+    const other = { ...models[0], id: 'acme/other', routes: [{ upstream: 'backup', model: 'm' }] };
+    const backup = { ...upstreams['backup'], api_key: '${BACKUP_KEY}' };
+    const installation = await Installation.create(
+      configFile({ upstreams: { ...upstreams, backup }, models: [...models, other] }),
+    );
+    try {
+      const service = installation.start();
+      await service.origin();
+      await waitFor(
+        () => service.stdout.includes('CONFIG_FILE that are not listed: acme/other. Unset variables: BACKUP_KEY'),
+        'the models that are not listed',
+      );
+    } finally {
+      await installation.remove();
+    }
+  });
+});

@@ -135,12 +135,14 @@ describe('a start that cannot work', () => {
     );
   });
 
-  it('says that the port is taken', async () => {
+  it('says in one line that the port is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
 
-    expect(await failure({ PORT: String(port) })).toMatch(new RegExp(`PORT: ${port} .*already in use`));
+    const { stdout, stderr } = await installation.start({ PORT: String(port) }).exited;
+    expect(stderr).toMatch(new RegExp(`^The configuration has a problem: PORT: ${port} .*already in use.*\n$`));
+    expect(stdout).not.toContain('EADDRINUSE');
 
     server.close();
   });

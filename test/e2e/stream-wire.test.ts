@@ -50,7 +50,7 @@ describe('the wire of a stream', () => {
     const { status, headers } = await stream(service.origin, { key });
 
     expect(status).toBe(200);
-    expect(headers['content-type']).toBe('text/event-stream');
+    expect(headers['content-type']).toBe('text/event-stream; charset=utf-8');
     expect(headers['cache-control']).toContain('no-store');
     expect(headers['cache-control']).toContain('no-transform');
     expect(headers['x-accel-buffering']).toBe('no');

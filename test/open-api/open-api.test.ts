@@ -132,7 +132,7 @@ describe('the OpenAPI document', () => {
 
       const answer = await stream(origin, { key });
 
-      expect(answer.headers['content-type']).toBe('text/event-stream');
+      expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8');
       for (const { text } of answer.blocks) {
         expect(chunk.safeParse(JSON.parse(text.replace('data: ', ''))).error).toBeUndefined();
       }

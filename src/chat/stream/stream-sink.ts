@@ -25,7 +25,7 @@ export class StreamSink {
     private readonly stallMs: number,
     keepsIds = false,
   ) {
-    closeWhereAsked(response);
+    setHeaders(response);
     limitsItsReader(response);
     const write = response.write.bind(response) as (chunk: string) => boolean;
     const flushHeaders = response.flushHeaders.bind(response);
@@ -127,15 +127,18 @@ export class StreamSink {
 }
 
 /**
- * Sends `Connection: close` if the client asked for it. Nest always announces that it keeps the connection of an event
- * stream, so such a client would wait in vain for the end of the connection.
+ * Changes two headers of Nest. The media type names the encoding, because some HTTP clients, such as `requests` for Python,
+ * otherwise read a text as Latin-1. `Connection: close` is sent if the client asked for it: Nest always announces that it
+ * keeps the connection of an event stream, so such a client would wait in vain for the end of the connection.
  */
-function closeWhereAsked(response: Response): void {
-  if (response.shouldKeepAlive) return;
+function setHeaders(response: Response): void {
   const writeHead = response.writeHead.bind(response) as (status: number, headers: OutgoingHttpHeaders) => Response;
-  const writeHeadAndClose: typeof writeHead = (status, headers) =>
-    writeHead(status, { ...headers, Connection: 'close' });
-  response.writeHead = writeHeadAndClose as Response['writeHead'];
+  const writeHeadOfStream: typeof writeHead = (status, headers) => {
+    headers['Content-Type'] = 'text/event-stream; charset=utf-8';
+    if (!response.shouldKeepAlive) headers['Connection'] = 'close';
+    return writeHead(status, headers);
+  };
+  response.writeHead = writeHeadOfStream as Response['writeHead'];
 }
 
 /**

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { parseDocument, type YAMLParseError } from 'yaml';
+import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_MAX_EVENT_BYTES } from '../config.js';
 import { problemsOf } from './problems.js';
+import { aliasProblem, syntaxProblems } from './yaml-problems.js';
 
 const count = z.int().min(1);
 const milliseconds = z.int().min(1).max(86_400_000);
@@ -232,26 +233,8 @@ export function readConfigFile(path: string | URL, shownAs: string): { file?: Co
   try {
     content = document.toJS();
   } catch (error) {
-    // Too many aliases, or an alias of an unknown anchor.
-    return { problems: [`${shownAs}: ${(error as Error).message}`] };
+    return { problems: [`${shownAs}: ${aliasProblem(error as Error)}`] };
   }
   const result = ConfigFile.safeParse(content);
   return result.success ? { file: result.data, problems: [] } : { problems: problemsOf(result.error, [shownAs]) };
-}
-
-/** Returns the first problem of each line, because the parser reports several problems for one mistake. */
-function syntaxProblems(errors: readonly YAMLParseError[], source: string): string[] {
-  const lines = source.split('\n');
-  const byLine = new Map<number, string>();
-  for (const { message, linePos } of errors) {
-    const line = linePos?.[0].line ?? 0;
-    if (byLine.has(line)) continue;
-    const placeholder = /\$\{[^}]*\}/.exec(lines[line - 1] ?? '')?.[0];
-    const problem =
-      placeholder === undefined
-        ? (message.split('\n')[0] ?? message)
-        : `line ${line}: ${placeholder} needs quotes inside { } or [ ], such as '${placeholder}'`;
-    byLine.set(line, problem);
-  }
-  return [...byLine.values()];
 }

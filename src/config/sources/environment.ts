@@ -17,10 +17,24 @@ const databaseUrl = z.string().meta({ accepts: '`sqlite:<path>` or `postgres://â
 const database = databaseUrl.transform((url, context): DatabaseConfig => {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   if (path !== undefined) return { type: 'sqlite', path };
-  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return { type: 'postgres', url };
+  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) {
+    if (isDecodable(url)) return { type: 'postgres', url };
+    context.addIssue({ code: 'custom', message: 'has a % that is not encoded as %25' });
+    return z.NEVER;
+  }
   context.addIssue({ code: 'custom', message: 'must be sqlite:<path> or postgres://â€¦' });
   return z.NEVER;
 });
+
+/** The driver decodes each part of the URL, and its error message would not name the variable. */
+function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const redisUrl = z
   .string()

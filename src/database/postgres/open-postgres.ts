@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { codeOf, DatabaseError } from '../database-error.js';
@@ -30,6 +31,8 @@ const CREDENTIAL_QUERY_TIMEOUT_MS = 1500;
 const CONNECTION_LIFETIME_SECONDS = 300;
 /** The key of the advisory lock. Any number works if no other program uses the same number in this database. */
 const MIGRATION_LOCK = 2_094_771_463;
+/** PgBouncer answers with this code when it refuses a startup parameter. */
+const PROTOCOL_VIOLATION = '08P01';
 
 export function postgresOptions(url: string): PostgresDataSourceOptions {
   return {
@@ -63,7 +66,8 @@ export function credentialOptions(
     extra: {
       ...(options.extra as object),
       Client,
-      statement_timeout: CREDENTIAL_STATEMENT_TIMEOUT_MS,
+      // A pooler that refuses the parameter for the main connections refuses it here, too.
+      statement_timeout: hasStatementTimeout(options) ? CREDENTIAL_STATEMENT_TIMEOUT_MS : undefined,
       query_timeout: CREDENTIAL_QUERY_TIMEOUT_MS,
     },
   };
@@ -77,13 +81,41 @@ export function credentialOptions(
 export async function openPostgres(options: PostgresDataSourceOptions): Promise<DataSource> {
   try {
     await migrate(options);
-    return await new DataSource(options).initialize();
+    return await connect(options);
   } catch (error) {
     const { host, pathname } = new URL(options.url ?? '');
     throw new DatabaseError(`The database postgres://${host}${pathname} cannot be used: ${reasonOf(error)}.`, {
       cause: error,
     });
   }
+}
+
+/**
+ * Connects. PgBouncer in transaction mode refuses `statement_timeout` as a startup parameter, because its clients share the
+ * connections to the server. The service then relies on its own time limit, which closes the connection.
+ */
+async function connect(options: PostgresDataSourceOptions): Promise<DataSource> {
+  try {
+    return await new DataSource(options).initialize();
+  } catch (error) {
+    if (!isRefusedParameter(error)) throw error;
+    new Logger('Database').log(
+      'The pooler in front of PostgreSQL refuses statement_timeout. Set it for the role: ' +
+        `ALTER ROLE … SET statement_timeout = '${STATEMENT_TIMEOUT_MS / 1000}s'`,
+    );
+    return new DataSource({
+      ...options,
+      extra: { ...(options.extra as object), statement_timeout: undefined },
+    }).initialize();
+  }
+}
+
+function isRefusedParameter(error: unknown): boolean {
+  return codeOf(error) === PROTOCOL_VIOLATION && String(error).includes('statement_timeout');
+}
+
+function hasStatementTimeout({ extra }: PostgresDataSourceOptions): boolean {
+  return (extra as { readonly statement_timeout?: number }).statement_timeout !== undefined;
 }
 
 /**

@@ -12,8 +12,8 @@ const FRAMEWORK_CONTEXTS = new Set([
   'RouterExplorer',
   'NestApplication',
 ]);
-/** The context of a startup failure in Nest. It is skipped, because the starting code logs the same failure in one line. */
-const STARTUP_FAILURES = 'ExceptionHandler';
+/** The contexts of startup failures in Nest. They are skipped, because the starting code tells each failure in one line. */
+const STARTUP_FAILURES = new Set<string | undefined>(['ExceptionHandler', 'NestApplication']);
 
 /** Nest's logger, implemented with pino. Each entry is a line of JSON, or readable text on a terminal. */
 export class ServiceLogger implements LoggerService {
@@ -44,7 +44,7 @@ export class ServiceLogger implements LoggerService {
 
   error(message: unknown, ...context: unknown[]): void {
     const name = contextOf(context);
-    if (name === STARTUP_FAILURES) return;
+    if (STARTUP_FAILURES.has(name)) return;
     const [stack] = context.length > 1 ? context : [];
     this.write('error', message, name, typeof stack === 'string' ? stack : undefined);
   }
