@@ -20,7 +20,7 @@ describe('a durable stream', () => {
   beforeAll(async () => {
     stage = await setStage(1, {
       tiers: TIERS,
-      env: { STREAM_DETACHED_SECONDS: '1', STREAM_RETENTION_SECONDS: '2', METRICS_PORT: '0' },
+      env: { STREAM_DETACHED_SECONDS: '1', STREAM_RETENTION_SECONDS: '6', METRICS_PORT: '0' },
     });
     ({ key } = stage);
   });
@@ -184,8 +184,10 @@ describe('a durable stream', () => {
       expect(answer.status).toBe(400);
       expect(await answer.error()).toMatchObject({ details: [{ field: 'Last-Event-ID' }] });
     }
-    for (const id of ['x', 'A'.repeat(64), `${streamIdOf(first).slice(0, -1)}_`]) {
-      expect((await resume(stage.origin, id, { key })).status).toBe(404);
+    const id = streamIdOf(first);
+    const changed = id.slice(0, -1) + (id.endsWith('A') ? 'B' : 'A');
+    for (const unknown of ['x', 'A'.repeat(64), changed]) {
+      expect((await resume(stage.origin, unknown, { key })).status).toBe(404);
     }
   });
 
@@ -305,6 +307,24 @@ describe('a durable stream', () => {
 
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
     expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(Array(8).fill('3'));
+  });
+
+  it('shows the limits with every answer, also with a refusal that is not counted', async () => {
+    const { key: counted } = await stage.service.createKey({ tier: 'counted' });
+    const first = await ask('shown', { key: counted });
+    await first.over;
+
+    const id = streamIdOf(first);
+    const refused = [
+      await ask('shown', { key: counted, body: { max_tokens: 3 } }),
+      await ask('not valid', { key: counted }),
+      await resume(stage.origin, id, { key: counted, lastEventId: 'x' }),
+      await resume(stage.origin, 'x', { key: counted }),
+      await cancel(stage.origin, id, { key: counted }),
+    ];
+
+    expect(refused.map(({ status }) => status)).toEqual([409, 400, 400, 404, 204]);
+    for (const { headers } of refused) expect(headers['x-ratelimit-remaining']).toBe('3');
   });
 
   it('holds its place of the concurrent streams while it is generated, not while it is read', async () => {
