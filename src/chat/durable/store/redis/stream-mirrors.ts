@@ -9,7 +9,7 @@ import { FENCE } from './stream-scripts.js';
 
 const LOOK_EVERY_MS = 500;
 /** A replica is dead when its key is missing for this long: it may be about to show itself again after an outage of Redis. */
-const DEAD_AFTER_MS = 1_500;
+const DEAD_AFTER_MS = 900;
 /** A stream that Redis does not know for this long is lost: its owner would have restored it. */
 const LOST_AFTER_MS = 4_000;
 
@@ -39,6 +39,7 @@ export class StreamMirrors {
   private readonly absentSince = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
   private isLooking = false;
+  private lookedAt = -Infinity;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -114,6 +115,9 @@ export class StreamMirrors {
 
   private async deadOf(owners: readonly string[]): Promise<ReadonlySet<string>> {
     const now = performance.now();
+    // What was seen before a pause says nothing about the time of the pause.
+    if (now - this.lookedAt > 2 * LOOK_EVERY_MS) this.absentSince.clear();
+    this.lookedAt = now;
     const found = await this.redis.run((client) =>
       Promise.all(owners.map((owner) => client.exists(presenceKey(owner)))),
     );
