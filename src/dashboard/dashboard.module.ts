@@ -5,6 +5,7 @@ import { UsageReportsModule } from '../usage/reports/usage-reports.module.js';
 import { AccountController } from './account/account.controller.js';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { KeyList } from './api-keys/key-list.js';
+import { KeySpends } from './api-keys/key-spend.js';
 import { KeyRevocationController } from './api-keys/key-revocation.controller.js';
 import { KeyRotationController } from './api-keys/key-rotation.controller.js';
 import { PluginAssets } from './assets/plugin-assets.js';
@@ -16,6 +17,7 @@ import { SecureTransport } from './sign-in/secure-transport.js';
 import { SignInController } from './sign-in/sign-in.controller.js';
 import { SignOutController } from './sign-in/sign-out.controller.js';
 import { SignUpController } from './sign-in/sign-up.controller.js';
+import { RequestsPageController } from './usage/requests-page.controller.js';
 import { UsagePageController } from './usage/usage-page.controller.js';
 
 /** The web application: the pages that this process renders, and the files that the pages use. */
@@ -33,8 +35,9 @@ import { UsagePageController } from './usage/usage-page.controller.js';
     AccountController,
     PlaygroundController,
     UsagePageController,
+    RequestsPageController,
   ],
-  providers: [Pages, PluginAssets, KeyList, SecureTransport],
+  providers: [Pages, PluginAssets, KeyList, KeySpends, SecureTransport],
   exports: [Pages],
 })
 export class DashboardModule {}

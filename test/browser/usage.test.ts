@@ -80,7 +80,7 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
 
   it('needs no JavaScript, and its links can be followed with the keyboard', async () => {
     const { page } = await web.open('/usage', { account: busy, javaScriptEnabled: false });
-    expect(await page.getByRole('table').count()).toBe(4);
+    expect(await page.getByRole('table').count()).toBe(5);
     const link = page.getByRole('link', { name: '7 days' });
     await link.focus();
     await page.keyboard.press('Enter');
@@ -92,8 +92,8 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
   it('says in words what its charts show, and names what its tables hold', async () => {
     const { page } = await web.open('/usage', { account: busy });
     const charts = page.getByRole('img');
-    expect(await charts.count()).toBe(2);
-    expect(await charts.first().getAttribute('aria-label')).toMatch(
+    expect(await charts.count()).toBe(3);
+    expect(await page.getByRole('img', { name: /^Requests per day/ }).getAttribute('aria-label')).toMatch(
       /^Requests per day, [\d-]+ to [\d-]+: at most \d+, on [\d-]+\./,
     );
     const table = page.getByRole('table', { name: 'By model' });
@@ -108,4 +108,38 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     expect(await table.getByRole('rowheader').count()).toBe(MODELS.length + 1);
     await page.context().close();
   });
+
+  it('tells the values of a day by keyboard, pointer and touch', async () => {
+    const { page, complaints } = await web.open('/usage?days=7', { account: busy, hasTouch: true });
+    const chart = page.locator('.chart').filter({ hasText: 'Requests per day' });
+    const drawing = chart.getByRole('img');
+    const readout = chart.getByRole('status');
+    await drawing.focus();
+    await page.keyboard.press('Home');
+    const first = await readout.innerText();
+    expect(first).toMatch(/^\d+ \w+: (nothing|Complete \d+)/);
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => readout.innerText()).not.toBe(first);
+    const box = await drawing.boundingBox();
+    await page.touchscreen.tap((box?.x ?? 0) + 3, (box?.y ?? 0) + 20);
+    await expect.poll(() => readout.innerText()).toBe(first);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows one model or one key, lists requests, and leads to receipts', async () => {
+    const { page, complaints } = await web.open('/usage', { account: busy });
+    await page.getByLabel('Model', { exact: true }).selectOption('acme/fast');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.waitForURL('**/usage?days=30&model=acme%2Ffast&key=');
+    expect(await page.getByRole('table', { name: 'By model' }).getByRole('rowheader').count()).toBe(2);
+    await page.getByRole('link', { name: 'All requests' }).click();
+    await page.getByRole('heading', { name: 'Requests', level: 1 }).waitFor();
+    await expectAccessible(page, 'requests');
+    await page.getByRole('table').getByRole('link').first().click();
+    await page.getByRole('heading', { name: 'Receipt' }).waitFor();
+    await expectAccessible(page, 'receipt');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 120_000);
 });

@@ -4,6 +4,7 @@ import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js'
 import { browserClient, fieldIn } from '../support/browser-client.js';
 import { stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
+import { waitFor } from '../support/wait-for.js';
 import { EMAIL, PASSWORD, type WebClient } from '../support/web-client.js';
 
 const PATH = '/settings/api-keys';
@@ -202,6 +203,30 @@ describe('Settings > API keys', () => {
     expect((await stranger.post(PATH, { name: 'x' })).status).toBe(303);
   });
 
+  it('finds keys by name, beginning and state, active keys first, with what they have spent', async () => {
+    const eve = browserClient(stage.origin);
+    await eve.signUp('finder@example.com', PASSWORD);
+    const account = await idOf('finder@example.com');
+    const revoked = await keys.create(account, { name: 'Old laptop' });
+    await keys.revoke(revoked.id);
+    const laptop = await keys.create(account, { name: 'Laptop' });
+    await keys.create(account, { name: 'server' });
+    const names = async (query: string) =>
+      [...(await (await eve.get(PATH + query)).body()).matchAll(/<th scope="row"[^>]*>([^<]+)<\/th>/g)].map(
+        ([, name]) => name,
+      );
+    expect((await names('')).at(-1)).toBe('Old laptop');
+    expect(await names('?search=LAPTOP')).toEqual(['Laptop', 'Old laptop']);
+    expect(await names(`?search=${laptop.key}`)).toEqual(['Laptop']);
+    expect(await names('?state=revoked')).toEqual(['Old laptop']);
+    expect(await names('?state=active&search=laptop')).toEqual(['Laptop']);
+    expect(await names('?search=nothing')).toEqual([]);
+    expect(await (await eve.get(`${PATH}?search=%3Cb%3E&state=x`)).body()).toContain('value="&lt;b');
+
+    await stream(stage.origin, { key: laptop.key });
+    await waitFor(async () => (await (await eve.get(PATH)).body()).includes('>1 request</a>'), 'the spend of the key');
+  });
+
   it('shows many keys in pages', async () => {
     const bob = browserClient(stage.origin);
     await bob.signUp('bob@example.com', PASSWORD);
@@ -215,7 +240,7 @@ describe('Settings > API keys', () => {
       (await (await bob.get(PATH + query)).body())
         .match(/key number \d+<\/th>/g)
         ?.map((row) => parseInt(row.slice(11)));
-    const all = await Promise.all(['', '?page=2', '?page=3'].map(rows));
+    const all = [await rows(''), await rows('?page=2'), await rows('?page=3')];
     expect(all.map((shown) => shown?.length)).toEqual([50, 50, 1]);
     expect(new Set(all.flat()).size).toBe(101);
     expect(await rows('?page=99')).toEqual(all[2]);

@@ -21,6 +21,7 @@ export const DOCUMENTS: readonly Document[] = [
   ...readdirSync(join(ROOT, 'docs'))
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
+  ...readdirSync(join(ROOT, 'docs', 'extending')).map((file) => `docs/extending/${file}`),
   'deploy/README.md',
 ].map(documentAt);
 

@@ -1,6 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runCommand } from '../../src/admin-commands/run-command.js';
+import type { Plugin } from '../../src/plugins/plugin-set.js';
 
 export interface Outcome {
   readonly exitCode: number;
@@ -17,11 +18,13 @@ export async function adminCommand(
   env: Readonly<Record<string, string>>,
   words: readonly string[],
   input?: string | Buffer,
+  plugins: readonly Plugin[] = [],
 ): Promise<Outcome> {
   const stdin = input === undefined ? new PassThrough() : Readable.from([Buffer.from(input)]);
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([text(stdout), text(stderr)]);
-  const exitCode = await runCommand(words, { env: { NODE_ENV: 'production', ...env }, stdin, stdout, stderr });
+  const context = { env: { NODE_ENV: 'production', ...env }, stdin, stdout, stderr };
+  const exitCode = await runCommand(words, context, plugins);
   stdout.end();
   stderr.end();
   const [out, err] = await printed;

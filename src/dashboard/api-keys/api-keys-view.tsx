@@ -5,6 +5,9 @@ import { Field } from '../forms/field.js';
 import type { FormProblems } from '../forms/field-problems.js';
 import { Done, FormFailure } from '../forms/notice.js';
 import { Pagination, type PageOfMany } from '../layout/pagination.js';
+import { keyQuery, type KeyFilter } from './key-filter.js';
+import { KeyFilterForm } from './key-filter-form.js';
+import type { KeySpend } from './key-spend.js';
 import { KeyTable } from './key-table.js';
 import { LIFETIMES } from './lifetimes.js';
 import { NewKeyView, type NewKey } from './new-key-view.js';
@@ -12,6 +15,11 @@ import { NewKeyView, type NewKey } from './new-key-view.js';
 export interface ApiKeysViewProps {
   readonly accountId: string;
   readonly keys: readonly ListedApiKey[];
+  /** Whether the account has any key, also if the filter shows none. */
+  readonly hasKeys: boolean;
+  readonly filter: KeyFilter;
+  /** `undefined` when the sums cannot be read. */
+  readonly spend: KeySpend | undefined;
   readonly shown: PageOfMany;
   readonly now: number;
   /** The id of the key that the form creates. If a browser sends the form twice, the service still creates one key. */
@@ -24,7 +32,7 @@ export interface ApiKeysViewProps {
 }
 
 export function ApiKeysView(props: ApiKeysViewProps) {
-  const { keys, shown, now, newKey, done } = props;
+  const { keys, hasKeys, filter, spend, shown, now, newKey, done } = props;
   return (
     <>
       <h1>API keys</h1>
@@ -37,15 +45,16 @@ export function ApiKeysView(props: ApiKeysViewProps) {
       <CreateForm {...props} />
       <section>
         <h2>Your keys</h2>
+        {hasKeys ? <KeyFilterForm filter={filter} /> : null}
         {keys.length === 0 ? (
-          <p class="empty">No keys yet.</p>
+          <p class="empty">{hasKeys ? 'No key matches.' : 'No keys yet.'}</p>
         ) : (
           <>
-            <KeyTable keys={keys} now={now} />
+            <KeyTable keys={keys} now={now} spend={spend} />
             <p class="fine">All times are in UTC. “Last used” can be up to a minute late.</p>
           </>
         )}
-        <Pagination path="/settings/api-keys" shown={shown} />
+        <Pagination pathOf={(page) => `/settings/api-keys?${keyQuery(filter, page)}`} shown={shown} />
       </section>
     </>
   );

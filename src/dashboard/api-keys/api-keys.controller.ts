@@ -14,6 +14,7 @@ import { problemsOf } from '../forms/field-problems.js';
 import { expectMadeFor, type MadeForField } from '../forms/made-for.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
+import { keyFilterOf } from './key-filter.js';
 import { KeyList } from './key-list.js';
 import { expiryOf } from './lifetimes.js';
 
@@ -43,7 +44,10 @@ export class ApiKeysController {
   ): Promise<void> {
     const done = query['done'] === 'revoked' ? 'The key was revoked.' : undefined;
     const wanted = pageNumber(query['page']);
-    this.pages.send(response, await this.gate.run(accountId, () => this.list.page(accountId, { done }, wanted)));
+    this.pages.send(
+      response,
+      await this.gate.run(accountId, () => this.list.page(accountId, { done }, keyFilterOf(query), wanted)),
+    );
   }
 
   /** Creates a key, and answers with a page that shows it. No later request can read the full key again. */

@@ -7,6 +7,8 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import type { Page } from '../page.js';
 import { ApiKeysView, type ApiKeysViewProps } from './api-keys-view.js';
+import { ALL_KEYS, chosenKeys } from './key-filter.js';
+import { KeySpends } from './key-spend.js';
 import type { NewKey, ReplacedKey } from './new-key-view.js';
 
 const KEYS_PER_PAGE = 50;
@@ -19,6 +21,7 @@ export class KeyList {
   constructor(
     private readonly keys: ApiKeysService,
     private readonly models: ModelCatalog,
+    private readonly spends: KeySpends,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -27,12 +30,25 @@ export class KeyList {
    *
    * @param wanted the page number, starting at 1. A number above the last page gives the last page.
    */
-  async page(accountId: string, additions: Additions, wanted = 1): Promise<Page> {
-    const of = Math.max(1, Math.ceil((await this.keys.count(accountId)) / KEYS_PER_PAGE));
+  async page(accountId: string, additions: Additions, filter = ALL_KEYS, wanted = 1): Promise<Page> {
+    const [all, spend] = await Promise.all([this.keys.list(accountId), this.spends.of(accountId)]);
+    const chosen = chosenKeys(all, filter, this.now());
+    const of = Math.max(1, Math.ceil(chosen.length / KEYS_PER_PAGE));
     const number = Math.min(wanted, of);
-    const keys = await this.keys.page(accountId, (number - 1) * KEYS_PER_PAGE, KEYS_PER_PAGE);
+    const keys = chosen.slice((number - 1) * KEYS_PER_PAGE, number * KEYS_PER_PAGE);
+    const hasKeys = all.length > 0;
     const shown = { number, of };
-    const content = ApiKeysView({ accountId, keys, shown, now: this.now(), nextId: randomUUID(), ...additions });
+    const content = ApiKeysView({
+      accountId,
+      keys,
+      hasKeys,
+      filter,
+      spend,
+      shown,
+      now: this.now(),
+      nextId: randomUUID(),
+      ...additions,
+    });
     const title = additions.problems === undefined ? 'API keys' : 'Error: API keys';
     return { title, place: 'api-keys', script: 'api-keys.js', content };
   }

@@ -1,6 +1,6 @@
-import type { ComponentChildren } from 'preact';
 import type { CreatedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { curlLine } from '../../common/text/curl-line.js';
+import { javascriptCode, pythonCode } from '../../common/text/request-code.js';
 import { Copyable } from '../layout/copyable.js';
 import { Moment } from '../layout/moment.js';
 
@@ -34,19 +34,26 @@ export function NewKeyView({ created, origin, model, replaced }: NewKey) {
         </p>
       )}
       {model === undefined ? null : (
-        <TryIt>
+        <>
+          <p>Try it in a terminal:</p>
           <Copyable what="command" text={curlLine({ origin, key, model, message: 'Hello!' })} id="try-it" />
-        </TryIt>
+          <details>
+            <summary>JavaScript (Node)</summary>
+            <Copyable
+              what="JavaScript"
+              text={javascriptCode({ origin, key, request: firstRequest(model) })}
+              id="try-javascript"
+            />
+          </details>
+          <details>
+            <summary>Python</summary>
+            <Copyable what="Python" text={pythonCode({ origin, key, request: firstRequest(model) })} id="try-python" />
+          </details>
+        </>
       )}
     </section>
   );
 }
 
-function TryIt({ children }: { readonly children: ComponentChildren }) {
-  return (
-    <>
-      <p>Try it in a terminal:</p>
-      {children}
-    </>
-  );
-}
+const firstRequest = (model: string): string =>
+  JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] }, null, 2);

@@ -5,13 +5,13 @@ export interface PageOfMany {
 }
 
 /** Links to the previous and the next page of a list. Shows nothing if the list has one page only. */
-export function Pagination({ path, shown }: { readonly path: string; readonly shown: PageOfMany }) {
+export function Pagination({ pathOf, shown }: { pathOf(page: number): string; readonly shown: PageOfMany }) {
   const { number, of } = shown;
   if (of <= 1) return null;
   return (
     <nav class="pagination" aria-label="Pages">
       {number > 1 ? (
-        <a rel="prev" href={`${path}?page=${number - 1}`}>
+        <a rel="prev" href={pathOf(number - 1)}>
           ← Newer
         </a>
       ) : null}
@@ -19,7 +19,7 @@ export function Pagination({ path, shown }: { readonly path: string; readonly sh
         Page {number} of {of}
       </span>
       {number < of ? (
-        <a rel="next" href={`${path}?page=${number + 1}`}>
+        <a rel="next" href={pathOf(number + 1)}>
           Older →
         </a>
       ) : null}

@@ -1,4 +1,5 @@
-import { count, shortDay } from './number-text.js';
+import { shortDay } from './number-text.js';
+import { dayTicks, valueTicks } from './ticks.js';
 
 /** One kind of counted value. The first series is at the bottom of each bar. */
 export interface Series {
@@ -14,6 +15,9 @@ export interface BarChartProps {
   /** `YYYY-MM-DD`, oldest first. */
   readonly days: readonly string[];
   readonly series: readonly Series[];
+  /** Whether all values are whole numbers. */
+  readonly isWhole: boolean;
+  textOf(value: number): string;
 }
 
 /** In units of the drawing. The browser stretches the drawing to the available width. */
@@ -21,11 +25,16 @@ const HEIGHT = 100;
 const STEP = 10;
 const BAR = 8;
 
-/** A bar for each day. A table on the same page shows the same numbers, for users who cannot see the chart. */
-export function BarChart({ title, days, series }: BarChartProps) {
+/**
+ * A bar for each day. A table on the same page shows the same numbers, for users who cannot see the chart. With JavaScript, a
+ * pointer, a finger or the arrow keys choose a day, and the line below the chart shows its values.
+ */
+export function BarChart({ title, days, series, isWhole, textOf }: BarChartProps) {
   const totals = days.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
-  const top = roundTop(Math.max(...totals));
+  const ticks = valueTicks(Math.max(...totals), isWhole);
+  const top = ticks.at(-1) ?? 1;
   const width = days.length * STEP;
+  const description = `${title}, ${describe(days, totals, textOf)}`;
   return (
     <figure class="chart">
       <figcaption>
@@ -42,47 +51,55 @@ export function BarChart({ title, days, series }: BarChartProps) {
         </span>
       </figcaption>
       <div class="chart-frame">
-        <span class="chart-top" aria-hidden="true">
-          {count(top)}
-        </span>
-        <svg
-          viewBox={`0 0 ${width} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={`${title}, ${description(days, totals)}`}
-        >
-          <line class="grid" x1="0" x2={width} y1="0" y2="0" />
-          <line class="grid" x1="0" x2={width} y1={HEIGHT / 2} y2={HEIGHT / 2} />
-          {days.map((day, index) => (
-            <Bar key={day} day={day} left={index * STEP} index={index} series={series} scale={HEIGHT / top} />
+        <div class="chart-values" aria-hidden="true">
+          {[...ticks].reverse().map((tick) => (
+            <span key={tick}>{textOf(tick)}</span>
           ))}
-          <line class="axis" x1="0" x2={width} y1={HEIGHT} y2={HEIGHT} />
+        </div>
+        <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={description}>
+          {ticks.map((tick) => (
+            <line
+              key={tick}
+              class={tick === 0 ? 'axis' : 'grid'}
+              x1="0"
+              x2={width}
+              y1={HEIGHT - (tick / top) * HEIGHT}
+              y2={HEIGHT - (tick / top) * HEIGHT}
+            />
+          ))}
+          {days.map((day, index) => (
+            <Bar key={day} left={index * STEP} index={index} series={series} scale={HEIGHT / top}>
+              {readout(day, index, series, textOf)}
+            </Bar>
+          ))}
         </svg>
+        <div class="chart-days" aria-hidden="true">
+          {dayTicks(days.length).map((index) => (
+            <span key={index}>{shortDay(days[index] ?? '')}</span>
+          ))}
+        </div>
       </div>
-      <div class="chart-days" aria-hidden="true">
-        {[days[0], days[Math.floor(days.length / 2)], days.at(-1)].map((day) => (
-          <span key={day}>{shortDay(day ?? '')}</span>
-        ))}
-      </div>
+      <p class="chart-readout needs-script" role="status">
+        Choose a day to see its values.
+      </p>
     </figure>
   );
 }
 
 interface BarProps {
-  readonly day: string;
   readonly left: number;
   readonly index: number;
   readonly series: readonly Series[];
   readonly scale: number;
+  /** The values of the day in words. */
+  readonly children: string;
 }
 
-function Bar({ day, left, index, series, scale }: BarProps) {
+function Bar({ left, index, series, scale, children }: BarProps) {
   const values = series.map(({ values }) => values[index] ?? 0);
-  if (values.every((value) => value === 0)) return null;
-  const words = series.map(({ label }, number) => `${label.toLowerCase()} ${count(values[number] ?? 0)}`);
   return (
-    <g>
-      <title>{`${shortDay(day)}: ${words.join(', ')}`}</title>
+    <g class="day">
+      <title>{children}</title>
       <rect class="column" x={left} y="0" width={STEP} height={HEIGHT} />
       {series.map(({ label, class: color }, number) => {
         const below = values.slice(0, number).reduce((sum, value) => sum + value, 0);
@@ -103,16 +120,18 @@ function Bar({ day, left, index, series, scale }: BarProps) {
   );
 }
 
-function description(days: readonly string[], totals: readonly number[]): string {
-  const most = Math.max(...totals);
-  const busiest = days[totals.indexOf(most)] ?? '';
-  return `${days[0] ?? ''} to ${days.at(-1) ?? ''}: at most ${count(most)}, on ${busiest}. The table by day has all values.`;
+function readout(day: string, index: number, series: readonly Series[], textOf: (value: number) => string): string {
+  const parts = series
+    .map(({ label, values }) => [label, values[index] ?? 0] as const)
+    .filter(([, value]) => value > 0)
+    .map(([label, value]) => `${label} ${textOf(value)}`);
+  return `${shortDay(day)}: ${parts.length === 0 ? 'nothing' : parts.join(', ')}`;
 }
 
-/** The smallest round number that is not below the value, so that bars fill most of the height. */
-function roundTop(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, value)));
-  return ([1, 2, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value) ?? 10) * power;
+function describe(days: readonly string[], totals: readonly number[], textOf: (value: number) => string): string {
+  const most = Math.max(...totals);
+  const busiest = days[totals.indexOf(most)] ?? '';
+  return `${days[0] ?? ''} to ${days.at(-1) ?? ''}: at most ${textOf(most)}, on ${busiest}. The table by day has all values.`;
 }
 
 function rounded(value: number): number {

@@ -38,6 +38,9 @@ export function LimitsSection({ tier, state }: LimitsSectionProps) {
                 Allowed
               </th>
               <th scope="col" class="number">
+                Used
+              </th>
+              <th scope="col" class="number">
                 Remaining
               </th>
               <th scope="col">Resets</th>
@@ -49,8 +52,11 @@ export function LimitsSection({ tier, state }: LimitsSectionProps) {
                 <th scope="row">{name}</th>
                 <td class="number">{limit === undefined ? 'no limit' : count(limit)}</td>
                 <td class="number">
+                  {limit === undefined ? '–' : remaining === undefined ? 'unknown' : count(limit - remaining)}
+                  {limit === undefined || remaining === undefined ? null : <Gauge used={1 - remaining / limit} />}
+                </td>
+                <td class="number">
                   {limit === undefined ? '–' : remaining === undefined ? 'unknown' : count(remaining)}
-                  {limit === undefined || remaining === undefined ? null : <Gauge part={remaining / limit} />}
                 </td>
                 <td>{limit === undefined ? '–' : renewal}</td>
               </tr>
@@ -96,11 +102,14 @@ function linesOf(tier: TierConfig, state: LimitState | undefined): readonly Limi
   ];
 }
 
-function Gauge({ part }: { readonly part: number }) {
+/** A bar for the used part of a limit: amber from 80 % on, red at 100 %. */
+function Gauge({ used }: { readonly used: number }) {
+  const tone = used >= 1 ? 'gauge-full' : used >= 0.8 ? 'gauge-high' : 'gauge-low';
+  const percent = Math.min(100, Math.round(used * 1000) / 10);
   return (
     <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
       <rect class="share-all" width="100" height="4" />
-      <rect class={part > 0.1 ? 'series-complete' : 'series-errors'} width={Math.round(part * 1000) / 10} height="4" />
+      <rect class={tone} width={percent} height="4" />
     </svg>
   );
 }

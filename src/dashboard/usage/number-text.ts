@@ -1,8 +1,8 @@
+import { decimalsFor, money } from './money.js';
 import type { UsageSum } from './usage-sum.js';
 
 const COUNTS = new Intl.NumberFormat('en-US');
 const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const MOST_DECIMALS = 6;
 
 /** The sign for a figure that is partly an estimate. */
 export const ESTIMATED = '≈';
@@ -20,20 +20,28 @@ export function tokens(number: number, { requests, tokensUnknown, tokensEstimate
   return tokensEstimated > 0 ? `${ESTIMATED} ${count(number)}` : count(number);
 }
 
-export function cost({ costs, withoutCost, tokensEstimated }: UsageSum): string {
+/**
+ * The costs of a sum as text, by currency.
+ *
+ * @param decimals the number of decimals by currency, for a column of costs. By default, what this sum needs.
+ */
+export function cost({ costs, withoutCost, tokensEstimated }: UsageSum, decimals?: CostDecimals): string {
   if (costs.size === 0) return '–';
   const sign = withoutCost > 0 ? `${AT_LEAST} ` : tokensEstimated > 0 ? `${ESTIMATED} ` : '';
-  return sign + [...costs].map(([currency, amount]) => money(amount, currency)).join(' + ');
+  return sign + [...costs].map(([currency, amount]) => money(amount, currency, decimals?.get(currency))).join(' + ');
+}
+
+/** The number of decimals of a column of costs, by currency. */
+export type CostDecimals = ReadonlyMap<string, number>;
+
+export function decimalsOfColumn(sums: readonly UsageSum[]): CostDecimals {
+  const currencies = new Set(sums.flatMap(({ costs }) => [...costs.keys()]));
+  return new Map(
+    [...currencies].map((currency) => [currency, decimalsFor(sums.map(({ costs }) => costs.get(currency) ?? 0))]),
+  );
 }
 
 /** The short form of a day `YYYY-MM-DD`: "5 Nov". */
 export function shortDay(day: string): string {
   return DAYS.format(new Date(day));
-}
-
-/** An amount of money as text: 2 decimals from 1 on, at most 4 from 0.01 on, at most 6 below 0.01. */
-function money(amount: number, currency: string): string {
-  const maximumFractionDigits = amount >= 1 ? 2 : amount >= 0.01 ? 4 : MOST_DECIMALS;
-  const format = { style: 'currency', currency, minimumFractionDigits: 2, maximumFractionDigits } as const;
-  return new Intl.NumberFormat('en-US', format).format(amount);
 }

@@ -1,5 +1,7 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { BarChart } from './bar-chart.js';
+import { CostChart } from './cost-chart.js';
+import { SpendFigures } from './spend-figures.js';
 import { AT_LEAST, count, ESTIMATED } from './number-text.js';
 import { KeyName } from './key-names.js';
 import { busiestFirst, UsageSum } from './usage-sum.js';
@@ -25,10 +27,14 @@ export function UsageSummary({ totals, days, keys, hasPrices }: UsageSummaryProp
   const perDay = (figure: (sum: UsageSum) => number) => days.map((day) => figure(byDay.get(day) ?? NOTHING));
   return (
     <>
+      <SpendFigures days={days} byDay={byDay} total={total} withCost={withCost} />
       <div class="charts">
+        {withCost ? <CostChart totals={totals} days={days} /> : null}
         <BarChart
           title="Requests per day"
           days={days}
+          isWhole
+          textOf={count}
           series={[
             { label: 'Complete', class: 'series-complete', values: perDay(({ completed }) => completed) },
             {
@@ -42,6 +48,8 @@ export function UsageSummary({ totals, days, keys, hasPrices }: UsageSummaryProp
         <BarChart
           title="Tokens per day"
           days={days}
+          isWhole
+          textOf={count}
           series={[
             { label: 'Input', class: 'series-input', values: perDay(({ inputTokens }) => inputTokens) },
             { label: 'Output', class: 'series-output', values: perDay(({ outputTokens }) => outputTokens) },

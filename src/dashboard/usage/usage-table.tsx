@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { cost, count, tokens } from './number-text.js';
+import { cost, count, decimalsOfColumn, tokens, type CostDecimals } from './number-text.js';
 import type { UsageSum } from './usage-sum.js';
 
 export interface UsageLine {
@@ -19,6 +19,7 @@ export interface UsageTableProps {
 }
 
 export function UsageTable({ caption, heading, lines, total, withCost, withShares = false }: UsageTableProps) {
+  const decimals = withCost ? decimalsOfColumn([total, ...lines.map(({ sum }) => sum)]) : undefined;
   return (
     <div class="table" role="region" aria-label={caption} tabIndex={0}>
       <table>
@@ -52,14 +53,14 @@ export function UsageTable({ caption, heading, lines, total, withCost, withShare
                 {name}
                 {withShares ? <Share part={sum.requests / Math.max(1, total.requests)} /> : null}
               </th>
-              <Cells sum={sum} withCost={withCost} />
+              <Cells sum={sum} decimals={decimals} />
             </tr>
           ))}
         </tbody>
         <tfoot>
           <tr>
             <th scope="row">Total</th>
-            <Cells sum={total} withCost={withCost} />
+            <Cells sum={total} decimals={decimals} />
           </tr>
         </tfoot>
       </table>
@@ -67,14 +68,15 @@ export function UsageTable({ caption, heading, lines, total, withCost, withShare
   );
 }
 
-function Cells({ sum, withCost }: { readonly sum: UsageSum; readonly withCost: boolean }) {
+/** @param decimals the decimals of the costs. `undefined` for a table without costs. */
+function Cells({ sum, decimals }: { readonly sum: UsageSum; readonly decimals: CostDecimals | undefined }) {
   return (
     <>
       <td class="number">{count(sum.requests)}</td>
       <td class={sum.errors > 0 ? 'number bad' : 'number'}>{count(sum.errors)}</td>
       <td class="number">{tokens(sum.inputTokens, sum)}</td>
       <td class="number">{tokens(sum.outputTokens, sum)}</td>
-      {withCost ? <td class="number">{cost(sum)}</td> : null}
+      {decimals === undefined ? null : <td class="number">{cost(sum, decimals)}</td>}
     </>
   );
 }

@@ -1,11 +1,18 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { LimitsSection, type LimitsSectionProps } from './limits-section.js';
-import { RANGES, type Range } from './usage-days.js';
+import type { ListedStream } from '../../usage/reports/recent-streams.js';
+import { FilterForm } from './filter-form.js';
+import { RequestTable } from './request-table.js';
+import { pathWith, type UsageFilter } from './usage-filter.js';
 import { UsageSummary } from './usage-summary.js';
 import type { UsageTotals } from './usage-totals.js';
 
 export interface UsageViewProps extends LimitsSectionProps {
-  readonly range: Range;
+  readonly filter: UsageFilter;
+  /** The models that the filter offers. */
+  readonly models: readonly string[];
+  /** The latest requests. `undefined` when they cannot be read. */
+  readonly latest: readonly ListedStream[] | undefined;
   /** `YYYY-MM-DD`, oldest first. */
   readonly days: readonly string[];
   /** `undefined` when the totals cannot be read. */
@@ -16,27 +23,34 @@ export interface UsageViewProps extends LimitsSectionProps {
 }
 
 /** The page with the limits and the usage of an account. */
-export function UsageView({ range, days, totals, keys, hasPrices, tier, state }: UsageViewProps) {
+export function UsageView(props: UsageViewProps) {
+  const { filter, models, latest, days, totals, keys, hasPrices, tier, state } = props;
   return (
     <div class="usage">
       <h1>Usage</h1>
-      <LimitsSection tier={tier} state={state} />
       <section aria-labelledby="used">
         <div class="section-head">
           <h2 id="used">Your usage</h2>
-          <nav aria-label="Period" class="ranges">
-            {RANGES.map((other) => (
-              <a key={other} href={`/usage?days=${other}`} aria-current={other === range ? 'true' : undefined}>
-                {other} days
-              </a>
-            ))}
-          </nav>
+          <a href={pathWith('/usage/export.csv', filter)} download>
+            Download CSV
+          </a>
         </div>
+        <FilterForm filter={filter} path="/usage" models={models} keys={keys} />
         <p class="fine">
           {`${days[0] ?? ''} to ${days.at(-1) ?? ''}, today included. Days begin and end at midnight UTC.`}
         </p>
         <Used totals={totals} days={days} keys={keys} hasPrices={hasPrices} />
       </section>
+      {latest === undefined || latest.length === 0 ? null : (
+        <section aria-labelledby="latest">
+          <div class="section-head">
+            <h2 id="latest">Latest requests</h2>
+            <a href={pathWith('/usage/requests', filter)}>All requests</a>
+          </div>
+          <RequestTable streams={latest} keys={keys} />
+        </section>
+      )}
+      <LimitsSection tier={tier} state={state} />
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { ChunkGaps } from '../../chat/stream/chunk-gaps.js';
 import { OpenStreams } from '../../chat/stream/open-streams.js';
 import { DrainState } from '../../common/drain-state.js';
 import { ShedLoad } from '../../common/shed-load.js';
+import { ConfigReloads } from '../../config/config-reloads.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { DatabasePresence } from '../../database/database-presence.js';
 import { ClientConnections } from '../../http/connections/client-connections.js';
@@ -20,6 +21,7 @@ import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
 export class MetricsSources {
   constructor(
     @Inject(CONFIG) readonly config: Config,
+    readonly reloads: ConfigReloads,
     readonly drainState: DrainState,
     readonly shedLoad: ShedLoad,
     readonly connections: ClientConnections,

@@ -2,12 +2,13 @@ import { Module } from '@nestjs/common';
 import { CommonModule } from '../../common/common.module.js';
 import { DatabaseModule } from '../../database/database.module.js';
 import { ReportGate } from './report-gate.js';
+import { RecentStreams } from './recent-streams.js';
 import { UsageReports } from './usage-reports.js';
 
 /** Provides the reports of the ledger to modules that only read the ledger. */
 @Module({
   imports: [CommonModule, DatabaseModule],
-  providers: [UsageReports, ReportGate],
-  exports: [UsageReports, ReportGate],
+  providers: [UsageReports, RecentStreams, ReportGate],
+  exports: [UsageReports, RecentStreams, ReportGate],
 })
 export class UsageReportsModule {}

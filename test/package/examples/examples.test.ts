@@ -1,7 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PLUGINS } from '../../../examples/src/plugins.js';
+import { adminCommand } from '../../support/admin-command.js';
 import { Gate } from '../../support/gate.js';
 import { scrape, valueOf } from '../../support/metrics.js';
 import { get, openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
@@ -270,6 +274,24 @@ describe('the examples, all in one service', () => {
       expect(again.raw).toContain('is taken');
       expect((await browser.get('/usage')).raw).toContain('<a href="/prompts">Prompts</a>');
     });
+  });
+
+  it('have a command of their own, which sees their table', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'chat-examples-'));
+    const config = join(folder, 'config.json');
+    const examples = fileURLToPath(new URL('../../../examples/config.yaml', import.meta.url));
+    await writeFile(config, await readFile(examples, 'utf8'));
+    const env = { CONFIG_FILE: config, DATABASE_URL: `sqlite:${join(folder, 'chat.sqlite')}` };
+    const run = (...words: string[]) => adminCommand(env, words, undefined, PLUGINS);
+
+    expect((await run('account', 'create', '--email', EMAIL, '--password', 'correct horse battery')).stderr).toBe('');
+    expect(await run('prompts', 'list', '--email', EMAIL)).toEqual({ exitCode: 0, stdout: '[]\n', stderr: '' });
+    expect(await run('prompts', 'list', '--email', 'eve@example.com')).toMatchObject({
+      exitCode: 1,
+      stderr: 'There is no account "eve@example.com".\n',
+    });
+    expect((await run('--help')).stdout).toContain('  prompts list --email E\n');
+    await rm(folder, { recursive: true });
   });
 
   it('show a metric of their own', async () => {

@@ -1,0 +1,43 @@
+import { BarChart, type Series } from './bar-chart.js';
+import { decimalsFor, money } from './money.js';
+import { valueTicks } from './ticks.js';
+import type { UsageTotals } from './usage-totals.js';
+
+/** The models with a color of their own. The cost of all others is one series. */
+const MOST_MODELS = 5;
+
+/** The cost per day, by model. Shows nothing if the costs have several currencies, because they cannot be added. */
+export function CostChart({ totals, days }: { readonly totals: UsageTotals; readonly days: readonly string[] }) {
+  const { costByModel, total } = totals;
+  const [currency, another] = total.costs.keys();
+  if (currency === undefined || another !== undefined) return null;
+  const series = seriesOf(costByModel, days);
+  const highest = Math.max(
+    ...days.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0)),
+  );
+  const decimals = decimalsFor(valueTicks(highest, false));
+  return (
+    <BarChart
+      title="Cost per day"
+      days={days}
+      series={series}
+      isWhole={false}
+      textOf={(value) => money(value, currency, decimals)}
+    />
+  );
+}
+
+function seriesOf(costByModel: UsageTotals['costByModel'], days: readonly string[]): readonly Series[] {
+  const sums = [...costByModel]
+    .map(([model, costs]) => ({ model, values: days.map((day) => costs.get(day) ?? 0) }))
+    .map((line) => ({ ...line, sum: line.values.reduce((sum, value) => sum + value, 0) }))
+    .filter(({ sum }) => sum > 0)
+    .sort((one, other) => other.sum - one.sum);
+  const shown = sums
+    .slice(0, MOST_MODELS)
+    .map(({ model, values }, index) => ({ label: model, class: `series-${index + 1}`, values }));
+  const rest = sums.slice(MOST_MODELS);
+  if (rest.length === 0) return shown;
+  const values = days.map((_, index) => rest.reduce((sum, line) => sum + (line.values[index] ?? 0), 0));
+  return [...shown, { label: 'Others', class: 'series-stopped', values }];
+}

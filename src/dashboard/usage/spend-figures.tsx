@@ -1,0 +1,45 @@
+import { cost, count } from './number-text.js';
+import { UsageSum } from './usage-sum.js';
+
+interface SpendFiguresProps {
+  /** `YYYY-MM-DD`, oldest first. The last one is today. */
+  readonly days: readonly string[];
+  readonly byDay: ReadonlyMap<string, UsageSum>;
+  readonly total: UsageSum;
+  readonly withCost: boolean;
+}
+
+/** The most important figures: what was spent today, in the last 7 days, and in the period. */
+export function SpendFigures({ days, byDay, total, withCost }: SpendFiguresProps) {
+  const figures: [label: string, sum: UsageSum][] = [
+    ['Today', sumOf(days.slice(-1), byDay)],
+    ['Last 7 days', sumOf(days.slice(-7), byDay)],
+    ...(days.length > 7 ? [[`Last ${days.length} days`, total] as [string, UsageSum]] : []),
+  ];
+  return (
+    <dl class="figures">
+      {figures.map(([label, sum]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>
+            {withCost ? (
+              <strong>{sum.requests === 0 ? '0' : cost(sum)}</strong>
+            ) : (
+              <strong>{count(sum.requests)}</strong>
+            )}
+            <small>{withCost ? `${count(sum.requests)} requests` : 'requests'}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function sumOf(days: readonly string[], byDay: ReadonlyMap<string, UsageSum>): UsageSum {
+  const sum = new UsageSum();
+  for (const day of days) {
+    const known = byDay.get(day);
+    if (known !== undefined) sum.add(known);
+  }
+  return sum;
+}
