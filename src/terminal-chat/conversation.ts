@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import type { ChatClient } from '../client/chat-client.js';
+import type { ChatStream } from '../client/chat-stream.js';
 import type { ChatMessage } from '../client/chat-types.js';
 import { describeFailure } from './chat-failure.js';
 import type { Options } from './options.js';
@@ -73,20 +75,28 @@ class Conversation {
     const { model, settings } = this;
     const messages: ChatMessage[] = [...this.messages, { role: 'user', content }];
     const { signal } = (this.answering = new AbortController());
+    const request = { model, messages, temperature: settings.temperature, max_tokens: settings.maxTokens };
+    const stream = this.client.stream(request, { signal, idempotencyKey: randomUUID() });
     let answer = '';
     try {
-      const request = { model, messages, temperature: settings.temperature, max_tokens: settings.maxTokens };
-      await printAnswer(this.client.stream(request, { signal }), (piece) => {
+      await printAnswer(stream, (piece) => {
         answer += piece;
       });
     } catch (error) {
       if (!signal.aborted) throw error;
+      await this.cancel(stream);
       say('Stopped: the answer is NOT complete.');
     } finally {
       this.answering = undefined;
       // The conversation drops a question without any answer. It keeps an incomplete answer, because the user has seen it.
       if (answer !== '') this.messages = [...messages, { role: 'assistant', content: answer }];
     }
+  }
+
+  /** Stops the generation. Without this, the service would generate on for a while. */
+  private async cancel({ streamId }: ChatStream): Promise<void> {
+    // If the service cannot be reached, the generation stops by itself.
+    if (streamId !== undefined) await this.client.cancel(streamId).catch(() => undefined);
   }
 
   private async listModels(): Promise<void> {

@@ -1,4 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { DurableStreams } from '../../chat/durable/durable-streams.js';
+import { StreamMemory } from '../../chat/durable/log/stream-memory.js';
 import { ChunkGaps } from '../../chat/stream/chunk-gaps.js';
 import { OpenStreams } from '../../chat/stream/open-streams.js';
 import { DrainState } from '../../common/drain-state.js';
@@ -25,6 +27,8 @@ export class MetricsSources {
     readonly connections: ClientConnections,
     readonly openStreams: OpenStreams,
     readonly gaps: ChunkGaps,
+    readonly durable: DurableStreams,
+    readonly streamMemory: StreamMemory,
     readonly ledger: UsageLedger,
     readonly routes: RouteStates,
     readonly places: StreamPlaces,
