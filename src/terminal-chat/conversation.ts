@@ -3,7 +3,7 @@ import type { ChatClient } from '../client/chat-client.js';
 import type { ChatMessage } from '../client/chat-types.js';
 import { describeFailure } from './chat-failure.js';
 import type { Options } from './options.js';
-import { printAnswer } from './terminal.js';
+import { printAnswer, printReceipt } from './terminal.js';
 
 type Settings = Pick<Options, 'system' | 'temperature' | 'maxTokens'> & { readonly model: string };
 
@@ -74,9 +74,10 @@ class Conversation {
     const messages: ChatMessage[] = [...this.messages, { role: 'user', content }];
     const { signal } = (this.answering = new AbortController());
     let answer = '';
+    const request = { model, messages, temperature: settings.temperature, max_tokens: settings.maxTokens };
+    const stream = this.client.stream(request, { signal });
     try {
-      const request = { model, messages, temperature: settings.temperature, max_tokens: settings.maxTokens };
-      await printAnswer(this.client.stream(request, { signal }), (piece) => {
+      await printAnswer(stream, (piece) => {
         answer += piece;
       });
     } catch (error) {
@@ -85,7 +86,10 @@ class Conversation {
     } finally {
       this.answering = undefined;
       // The conversation drops a question without any answer. It keeps an incomplete answer, because the user has seen it.
-      if (answer !== '') this.messages = [...messages, { role: 'assistant', content: answer }];
+      if (answer !== '') {
+        this.messages = [...messages, { role: 'assistant', content: answer }];
+        await printReceipt(this.client, stream);
+      }
     }
   }
 
