@@ -9,6 +9,7 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { ServiceLogger } from '../observability/logs/service-logger.js';
 import { welcome } from './first-start-welcome.js';
 import { isLoopback, listeningAddress } from './listening-address.js';
+import { watchConfig } from './config-watch.js';
 import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 
@@ -32,7 +33,12 @@ export async function bootstrap(module: () => Type | DynamicModule): Promise<voi
     logger.setLevel(config.logLevel);
     await listen(app, config);
     stopOnSignals(app, config, logger);
-    tellLeftOut(config, app.get(ModelCatalog, { strict: false }), logger);
+    const tellMissing = (): void => {
+      tellLeftOut(config, app.get(ModelCatalog, { strict: false }), logger);
+    };
+    tellMissing();
+    logger.log(`Using ${config.catalogName}: ${config.catalogHash}`, 'Config');
+    watchConfig(app, tellMissing);
     const url = listeningAddress(app);
     logger.log(`Listening on ${url}`, 'Service');
     if (!isLoopback(url)) logger.log(HOW_TO_SIGN_IN, 'Service');

@@ -18,6 +18,8 @@ export interface ChatCaller {
    * over, and releases it unless it belongs to a request, which keeps its place until the response is over.
    */
   readonly lease?: Lease | undefined;
+  /** True when the completion continues although the client of the request has left. For the ledger only. */
+  readonly detached?: boolean;
   /** The request whose log line and metrics show the completion. */
   readonly context?: RequestContext;
 }

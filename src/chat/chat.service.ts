@@ -121,7 +121,7 @@ export class ChatService {
 
   private async begin(
     request: ChatRequest,
-    { principal, signal, requestId, lease, context }: ChatCaller,
+    { principal, signal, requestId, lease, context, detached }: ChatCaller,
     { reasoning = false }: StreamOptions,
     hooked?: HookedCompletion,
   ): Promise<PartReader> {
@@ -140,7 +140,7 @@ export class ChatService {
     const remove = this.openStreams.add(principal, (reason) => {
       parts.stop(reason);
     });
-    const entry = this.ledger.begin(requestId, principal, model);
+    const entry = this.ledger.begin(requestId, principal, model, detached);
     if (context !== undefined) context.ledgerEntry = entry;
     if (lease instanceof RequestLease) lease.takeOver();
     const trace = new CallTrace(requestId);

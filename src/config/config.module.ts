@@ -6,6 +6,7 @@ import {
   type ModuleMetadata,
   type Provider,
 } from '@nestjs/common';
+import { ConfigReloads } from './config-reloads.js';
 import { CONFIG, type Config } from './config.js';
 import { heapLimitBytes, MOST_BODY_BYTES } from './limits/memory-limit.js';
 import { loadConfig } from './load-config.js';
@@ -41,7 +42,11 @@ export class ConfigModule {
 function moduleOf(config: Provider): DynamicModule {
   return {
     module: ConfigModule,
-    providers: [config, { provide: MOST_BODY_BYTES, useFactory: () => heapLimitBytes() * SHARE_OF_BODIES }],
-    exports: [CONFIG, MOST_BODY_BYTES],
+    providers: [
+      config,
+      ConfigReloads,
+      { provide: MOST_BODY_BYTES, useFactory: () => heapLimitBytes() * SHARE_OF_BODIES },
+    ],
+    exports: [CONFIG, ConfigReloads, MOST_BODY_BYTES],
   };
 }

@@ -24,6 +24,8 @@ export interface Config {
   readonly maxStreams: number;
   /** The maximum number of open client connections in this process. */
   readonly maxConnections: number;
+  /** After how many days usage records are deleted. `undefined` means never. */
+  readonly usageRetentionDays?: number | undefined;
   readonly metricsPort: number | undefined;
   /** `undefined` means no traces. */
   readonly tracing?: TracingConfig | undefined;
@@ -32,6 +34,10 @@ export interface Config {
   readonly apiDocs: 'open' | 'closed';
   /** The name of the file with the upstreams, models and tiers, as error messages show it. */
   readonly catalogName: string;
+  /** The path of CONFIG_FILE. `undefined`: the built-in catalog. */
+  readonly catalogPath?: string | undefined;
+  /** The beginning of the SHA-256 of that file. Replicas with the same file have the same hash. */
+  readonly catalogHash: string;
   /** What is left out because variables of the environment are unset. */
   readonly leftOut: LeftOut;
   /** The configured upstreams by name. An upstream with an unset variable is left out. */

@@ -18,7 +18,7 @@ export function loadConfig(variables: Variables = process.env): Config {
   const { environment, problems } = readEnvironment(variables);
   const path = variables['CONFIG_FILE'] || undefined;
   const shownAs = path === undefined ? 'the built-in catalog' : 'CONFIG_FILE';
-  const { file, problems: problemsOfFile } = readConfigFile(path ?? BUILT_IN_CATALOG, shownAs);
+  const { file, hash = '', problems: problemsOfFile } = readConfigFile(path ?? BUILT_IN_CATALOG, shownAs);
   problems.push(...problemsOfFile);
 
   const upstreams = new Map<string, UpstreamConfig>();
@@ -41,6 +41,8 @@ export function loadConfig(variables: Variables = process.env): Config {
   return {
     ...fromEnvironment(environment),
     catalogName: shownAs,
+    catalogPath: path,
+    catalogHash: hash,
     ...fromFile(file, upstreams, variables, unset),
     plugins,
   };
@@ -65,6 +67,7 @@ function fromEnvironment(environment: Environment) {
     unreadAnswerMs: environment.UNREAD_ANSWER_SECONDS * 1000,
     maxStreams,
     maxConnections: maxConnectionsFor(maxStreams),
+    usageRetentionDays: environment.USAGE_RETENTION_DAYS,
     metricsPort: environment.METRICS_PORT,
     tracing: tracingOf(environment),
     signUp: environment.SIGN_UP ?? (production ? 'closed' : 'open'),

@@ -10,7 +10,8 @@ import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
  */
 @Injectable()
 export class ModelCatalog {
-  private readonly configured: readonly ModelConfig[];
+  private configured: readonly ModelConfig[];
+  private added: readonly ModelConfig[] = [];
   private byId: ReadonlyMap<string, ModelConfig> = new Map();
   private fingerprinted = '';
 
@@ -27,8 +28,15 @@ export class ModelCatalog {
     return this.fingerprinted;
   }
 
+  /** Replaces the models of the configuration. */
+  configure(models: readonly ModelConfig[]): void {
+    this.configured = models;
+    this.add(this.added);
+  }
+
   /** Replaces the models of plugins. A model of the configuration with the same id stays. */
   add(models: readonly ModelConfig[]): void {
+    this.added = models;
     const byId = new Map(this.configured.map((model) => [model.id, model]));
     for (const model of models) if (!byId.has(model.id)) byId.set(model.id, model);
     this.byId = byId;

@@ -4,6 +4,7 @@ import { Keyv, type KeyvOptions } from 'keyv';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
+import { ConfigReload } from './config-reload.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelsController } from './models.controller.js';
 import { SourcedModels } from './sourced-models.js';
@@ -33,8 +34,8 @@ const AS_IT_IS = { serialize: undefined, deserialize: undefined } as unknown as 
     }),
   ],
   controllers: [ModelsController],
-  providers: [ModelCatalog, SourcedModels],
-  exports: [ModelCatalog],
+  providers: [ModelCatalog, SourcedModels, ConfigReload],
+  exports: [ModelCatalog, ConfigReload],
 })
 export class ModelsModule {}
 

@@ -1,9 +1,11 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { createClient, ErrorReply } from '@redis/client';
+import { readSentinelUrl, type SentinelAddress } from '../config/sources/sentinel-url.js';
 import { OutageLog } from '../common/outage-log.js';
 import { within } from '../common/timers/within.js';
 import { isOutageReply, isUnknownScript, RedisUnavailable } from './redis-unavailable.js';
 import { RedisSlow } from './redis-slow.js';
+import { sentinelLookup } from './sentinel-lookup.js';
 import { SilenceWatch } from './silence-watch.js';
 
 export type RedisClient = ReturnType<typeof openClient>;
@@ -202,17 +204,23 @@ export class RedisConnection implements OnModuleInit, OnApplicationShutdown {
 }
 
 function openClient(url: string) {
+  const group = readSentinelUrl(url);
   return createClient({
-    url,
+    ...(group === undefined ? { url } : credentialsOf(group)),
     // A command that cannot be sent now fails at once.
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_UNANSWERED,
     socket: {
+      ...(group && { host: group.master, port: group.port, lookup: sentinelLookup(group) }),
       connectTimeout: CONNECT_TIMEOUT_MS,
       socketTimeout: SET_UP_LIMIT_MS,
       reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, RECONNECT_MOST_MS) * (0.5 + Math.random() / 2),
     },
   });
+}
+
+function credentialsOf({ username, password, database }: SentinelAddress) {
+  return { database, ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
 }
 
 function reasonOf(error: unknown): string {

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import type { ChatClient } from '../client/chat-client.js';
+import type { ChatStream } from '../client/chat-stream.js';
 import type { ChatMessage } from '../client/chat-types.js';
 import { describeFailure } from './chat-failure.js';
 import type { Options } from './options.js';
@@ -73,6 +75,8 @@ class Conversation {
     const { model, settings } = this;
     const messages: ChatMessage[] = [...this.messages, { role: 'user', content }];
     const { signal } = (this.answering = new AbortController());
+    const request = { model, messages, temperature: settings.temperature, max_tokens: settings.maxTokens };
+    const stream = this.client.stream(request, { signal, idempotencyKey: randomUUID() });
     let answer = '';
     const request = { model, messages, temperature: settings.temperature, max_tokens: settings.maxTokens };
     const stream = this.client.stream(request, { signal });
@@ -82,6 +86,7 @@ class Conversation {
       });
     } catch (error) {
       if (!signal.aborted) throw error;
+      await this.cancel(stream);
       say('Stopped: the answer is NOT complete.');
     } finally {
       this.answering = undefined;
@@ -91,6 +96,12 @@ class Conversation {
         await printReceipt(this.client, stream);
       }
     }
+  }
+
+  /** Stops the generation. Without this, the service would generate on for a while. */
+  private async cancel({ streamId }: ChatStream): Promise<void> {
+    // If the service cannot be reached, the generation stops by itself.
+    if (streamId !== undefined) await this.client.cancel(streamId).catch(() => undefined);
   }
 
   private async listModels(): Promise<void> {

@@ -23,6 +23,6 @@ import { UpstreamConnections } from './transport/upstream-connections.js';
     RouteStates,
     ModelRouter,
   ],
-  exports: [ModelRouter, RouteStates],
+  exports: [ModelRouter, ProtocolRegistry, RouteStates],
 })
 export class UpstreamsModule {}

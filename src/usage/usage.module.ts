@@ -3,6 +3,7 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import type { ProvidedExtension } from '../common/extensions/extension-point.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { InterruptedStreams } from './ledger/interrupted-streams.js';
+import { RecordRetention } from './ledger/record-retention.js';
 import { RecordWriter } from './ledger/record-writer.js';
 import { UsageLedger } from './ledger/usage-ledger.js';
 import { ReceiptGate } from './receipts/receipt-gate.js';
@@ -36,6 +37,7 @@ export class UsageModule {
         UsageLedger,
         RecordWriter,
         InterruptedStreams,
+        RecordRetention,
         StreamReceipts,
         ReceiptGate,
         usageStore === undefined

@@ -7,6 +7,8 @@
 //
 // Needs a redis-server on the PATH. CPU is the user and system time of the replica's process. A proxy counts the commands,
 // statements and bytes. The microseconds of Redis come from INFO commandstats of Redis.
+import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
 import { parseArgs } from 'node:util';
 import { load } from './client.mjs';
 import { sleep } from './processes.mjs';
@@ -61,6 +63,33 @@ async function spent(action) {
   };
 }
 
+/** Runs durable streams to their end, one after the other on each of several connections. */
+async function durableStreams(count) {
+  const one = () =>
+    new Promise((resolve, reject) => {
+      const headers = {
+        authorization: `Bearer ${server.key}`,
+        'content-type': 'application/json',
+        'idempotency-key': randomUUID(),
+      };
+      const options = { port: server.port, host: '127.0.0.1', path: '/api/v1/chat/stream', method: 'POST', headers };
+      const messages = [{ role: 'user', content: 'Hello' }];
+      request(options, async (response) => {
+        let text = '';
+        for await (const bytes of response.setEncoding('utf8')) text += bytes;
+        if (text.endsWith('data: {"content":"","done":true}\n\n')) resolve(undefined);
+        else reject(new Error(`A durable stream is not complete: ${response.statusCode} ${text.slice(-200)}`));
+      })
+        .on('error', reject)
+        .end(JSON.stringify({ model: 'bench/short-20', messages }));
+    });
+  let left = count;
+  const lane = async () => {
+    while (left-- > 0) await one();
+  };
+  await Promise.all(Array.from({ length: WIDTH }, lane));
+}
+
 const each = (amount, count) => Math.round((amount / count) * 100) / 100;
 const rates = ({ seconds, redis, postgres, cpuMicros, scripts }) => ({
   redisCommandsPerSecond: each(redis.commands, seconds),
@@ -105,6 +134,15 @@ async function measure() {
     await sleep(1_000);
   });
 
+  const durable = await spent(async () => {
+    await durableStreams(size.streams / 10);
+    await sleep(1_000);
+  });
+  const textKeys = await stores.redis.keys('chat:stream:{*}:*');
+  const textKey = textKeys.find((name) => !name.endsWith(':readers')) ?? '';
+  const ofText = await stores.redis.memoryUsage(textKey, { SAMPLES: 0 });
+  const ofMeta = await stores.redis.memoryUsage(textKey.replace(/:[^:]*$/, ''), { SAMPLES: 0 });
+
   // If the machine is too busy, the report contains the error message here, and keeps the other numbers.
   const chunks = await paced
     .warmUp(stand, server, size.paced)
@@ -130,6 +168,13 @@ async function measure() {
       postgresStatements: each(short.postgres.commands, size.streams),
       postgresBytes: each(short.postgres.sent + short.postgres.received, size.streams),
       cpuMicros: each(short.cpuMicros, size.streams),
+    },
+    wholeDurableStream: {
+      redisCommands: each(durable.redis.commands, size.streams / 10),
+      redisBytes: each(durable.redis.sent + durable.redis.received, size.streams / 10),
+      redisScriptMicros: each(durable.scripts.micros, size.streams / 10),
+      cpuMicros: each(durable.cpuMicros, size.streams / 10),
+      redisBytesKept: (ofText ?? 0) + (ofMeta ?? 0),
     },
     redisMemory: {
       bytesOfAnAccountWithOneStream: memoryOfOne,

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { CONFIG, type Config } from '../../src/config/config.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { testEngines } from '../support/database.js';
 import { testRedis } from '../support/redis.js';
@@ -10,7 +11,7 @@ import { get, stream } from '../support/sse-client.js';
 import { serving, type Effects } from './effect.js';
 
 const DATABASE_PROBLEM = 'DATABASE_URL: must be sqlite:<path> or postgres://…';
-const REDIS_PROBLEM = 'REDIS_URL: must be redis://… or rediss://…';
+const REDIS_PROBLEM = 'REDIS_URL: must be redis://…, rediss://… or redis+sentinel://host:port,…/<master>';
 
 /** Stores, and the file of upstreams, models and tiers. */
 export const stores: Effects = {
@@ -44,6 +45,23 @@ export const stores: Effects = {
       ['postgres://ada:pa%ss@localhost/chat', 'DATABASE_URL: has a % that is not encoded as %25'],
     ],
   },
+  USAGE_RETENTION_DAYS: {
+    // test/contract/usage/record-retention.test.ts shows the effect, with a clock of its own.
+    set: (mode) =>
+      serving(mode, { env: { USAGE_RETENTION_DAYS: '30' } }, ({ service: { app } }) => {
+        expect(app.get<Config>(CONFIG).usageRetentionDays).toBe(30);
+        return Promise.resolve();
+      }),
+    unset: (mode) =>
+      serving(mode, {}, ({ service: { app } }) => {
+        expect(app.get<Config>(CONFIG).usageRetentionDays).toBeUndefined();
+        return Promise.resolve();
+      }),
+    refused: [
+      ['0', 'USAGE_RETENTION_DAYS: must be between 1 and 36500'],
+      ['a year', 'USAGE_RETENTION_DAYS: must be a whole number'],
+    ],
+  },
   REDIS_URL: {
     async set(mode) {
       const postgres = (await testEngines()).find(({ name }) => name === 'PostgreSQL');
@@ -68,6 +86,8 @@ export const stores: Effects = {
     refused: [
       ['127.0.0.1:6379', REDIS_PROBLEM],
       ['http://127.0.0.1', REDIS_PROBLEM],
+      ['redis+sentinel://127.0.0.1:26379', REDIS_PROBLEM],
+      ['redis+sentinel://127.0.0.1:26379/a b', REDIS_PROBLEM],
       ['redis://127.0.0.1', 'REDIS_URL: needs DATABASE_URL to be postgres://…, because replicas share both'],
     ],
   },

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { UsageReports } from '../../src/usage/reports/usage-reports.js';
 import { cancel, durableWireOf, readDurable, resume, streamIdOf } from '../support/durable.js';
 import { Gate } from '../support/gate.js';
+import { scrape, valueOf } from '../support/metrics.js';
 import { openStream, startStream, stream, type ReceivedStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';
@@ -17,7 +18,10 @@ describe('a durable stream', () => {
   let key: string;
 
   beforeAll(async () => {
-    stage = await setStage(1, { tiers: TIERS, env: { STREAM_DETACHED_SECONDS: '1', STREAM_RETENTION_SECONDS: '2' } });
+    stage = await setStage(1, {
+      tiers: TIERS,
+      env: { STREAM_DETACHED_SECONDS: '1', STREAM_RETENTION_SECONDS: '6', METRICS_PORT: '0' },
+    });
     ({ key } = stage);
   });
   beforeEach(() => {
@@ -180,8 +184,10 @@ describe('a durable stream', () => {
       expect(answer.status).toBe(400);
       expect(await answer.error()).toMatchObject({ details: [{ field: 'Last-Event-ID' }] });
     }
-    for (const id of ['x', 'A'.repeat(64), `${streamIdOf(first).slice(0, -1)}_`]) {
-      expect((await resume(stage.origin, id, { key })).status).toBe(404);
+    const id = streamIdOf(first);
+    const changed = id.slice(0, -1) + (id.endsWith('A') ? 'B' : 'A');
+    for (const unknown of ['x', 'A'.repeat(64), changed]) {
+      expect((await resume(stage.origin, unknown, { key })).status).toBe(404);
     }
   });
 
@@ -291,7 +297,7 @@ describe('a durable stream', () => {
   });
 
   it('counts once for the limits of the tier and the ledger, and repetitions show the limits', async () => {
-    const { key: counted, id } = await stage.service.createKey({ tier: 'counted', email: 'counted@example.com' });
+    const { key: counted } = await stage.service.createKey({ tier: 'counted' });
     const answers: ReceivedStream[] = [];
     for (let turn = 0; turn < 8; turn++) {
       const answer = await ask('counted', { key: counted });
@@ -301,7 +307,24 @@ describe('a durable stream', () => {
 
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(200));
     expect(answers.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(Array(8).fill('3'));
-    expect(id).not.toBe('');
+  });
+
+  it('shows the limits with every answer, also with a refusal that is not counted', async () => {
+    const { key: counted } = await stage.service.createKey({ tier: 'counted' });
+    const first = await ask('shown', { key: counted });
+    await first.over;
+
+    const id = streamIdOf(first);
+    const refused = [
+      await ask('shown', { key: counted, body: { max_tokens: 3 } }),
+      await ask('not valid', { key: counted }),
+      await resume(stage.origin, id, { key: counted, lastEventId: 'x' }),
+      await resume(stage.origin, 'x', { key: counted }),
+      await cancel(stage.origin, id, { key: counted }),
+    ];
+
+    expect(refused.map(({ status }) => status)).toEqual([409, 400, 400, 404, 204]);
+    for (const { headers } of refused) expect(headers['x-ratelimit-remaining']).toBe('3');
   });
 
   it('holds its place of the concurrent streams while it is generated, not while it is read', async () => {
@@ -333,8 +356,41 @@ describe('a durable stream', () => {
     expect(answers.filter(({ status }) => status !== 200).every(({ status }) => status === 429)).toBe(true);
   });
 
-  it('has the record of one stream in the ledger', () => {
-    expect(stage.service.app.get(UsageReports, { strict: false })).toBeDefined();
+  it('has one record in the ledger, which says that the stream was detached', async () => {
+    const { key: owned, id } = await stage.service.createKey({ email: 'ledger@example.com' });
+    for (let turn = 0; turn < 3; turn++) await (await ask('ledger', { key: owned })).over;
+    await (
+      await stream(stage.origin, { key: owned })
+    ).over;
+
+    const rows = await waitFor(async () => {
+      const found = await stage.service.app
+        .get(DataSource)
+        .query<object[]>('SELECT outcome, detached FROM usage_records WHERE key_id = ? ORDER BY detached', [id]);
+      return found.length === 2 && found;
+    }, 'the records');
+    expect(rows).toEqual([
+      { outcome: 'completed', detached: 0 },
+      { outcome: 'completed', detached: 1 },
+    ]);
+  });
+
+  it('shows in the metrics what runs, what is kept and what is replayed', async () => {
+    const gate = halfAnswer();
+    const before = await scrape(stage.service);
+    const first = await ask('metrics');
+    await first.block(1);
+    const again = await ask('metrics');
+    const running = await scrape(stage.service);
+    expect(valueOf(running, 'chat_durable_streams', { state: 'running' })).toBe(1);
+    expect(valueOf(running, 'chat_durable_stream_bytes')).toBeGreaterThan(0);
+    gate.open();
+    await Promise.all([first.over, again.over]);
+
+    const after = await scrape(stage.service);
+    expect(valueOf(after, 'chat_durable_streams', { state: 'running' })).toBe(0);
+    expect(valueOf(after, 'chat_durable_streams', { state: 'kept' })).toBeGreaterThan(0);
+    expect(valueOf(after, 'chat_durable_replays_total') - valueOf(before, 'chat_durable_replays_total')).toBe(1);
   });
 
   it('does not change streams without the header', async () => {

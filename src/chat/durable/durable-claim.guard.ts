@@ -69,7 +69,7 @@ export class DurableClaimGuard implements CanActivate {
     const { error } = await this.bodies.read(context, ChatRequest);
     if (error !== undefined) return undefined;
     const body = request.body as ChatRequest;
-    const key = requestKey(principal.accountId, idempotencyKey, body);
+    const key = await requestKey(principal.accountId, idempotencyKey, body);
     return this.claim(key, requestBytes(body), request, response);
   }
 

@@ -30,6 +30,7 @@ export class DurableStreamsController {
     const stream = await this.streams.find(id, principal);
     // The answer to HEAD has no body that could last.
     if (response.req.method === 'HEAD') return EMPTY;
+    response.req.context.durable = { kind: 'repeated', stream };
     await this.streams.enter(stream, response, this.places);
     return this.streams.replay(stream, principal, response);
   }

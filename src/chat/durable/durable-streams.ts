@@ -65,7 +65,7 @@ export class DurableStreams {
         durable.isTaken = true;
         const lease = caller.lease?.outlive();
         const generation = new Generation(stream, this.config.streamDetachedMs, caller.requestId);
-        await generation.begin((signal) => this.chat.open(body, { ...caller, lease, signal }));
+        await generation.begin((signal) => this.chat.open(body, { ...caller, lease, signal, detached: true }));
         response.setHeader(STREAM_ID_HEADER, stream.id);
         return this.events(stream, 0, caller.principal, response, gaps);
       }
@@ -140,7 +140,7 @@ export class DurableStreams {
     return new Observable((subscriber) => {
       const sink = new StreamSink(response, this.config.stalledReaderMs, true);
       const reader = new LogReader(log, positionTag(id), offset);
-      const unwatch = this.openStreams.watch(principal, (reason) => {
+      const leave = this.openStreams.addReader(principal, (reason) => {
         reader.fail(reason);
       });
       const stopListening = this.drainState.whenBegun(() => {
@@ -152,7 +152,7 @@ export class DurableStreams {
       const subscription = chunkEvents(reader, sink, requestId, gaps).subscribe(subscriber);
       return () => {
         stopListening();
-        unwatch();
+        leave();
         subscription.unsubscribe();
       };
     });

@@ -14,6 +14,7 @@ export type EndStream = (reason: ServiceError) => void;
 @Injectable()
 export class OpenStreams {
   private readonly running = new Set<EndStream>();
+  private readonly readers = new Set<EndStream>();
   private onIdle: (() => void) | undefined;
 
   constructor(
@@ -46,7 +47,22 @@ export class OpenStreams {
     this.running.add(end);
     return () => {
       unwatch();
-      if (this.running.delete(end) && this.running.size === 0) this.onIdle?.();
+      if (this.running.delete(end)) this.tellIfIdle();
+    };
+  }
+
+  /**
+   * Adds a client that reads a stream which is generated independently. The shutdown waits for the client, too.
+   *
+   * @param end is called at most once, when the credential of the client ends or the grace period is over.
+   * @returns a function to call when the client has left.
+   */
+  addReader(principal: Principal, end: EndStream): () => void {
+    const unwatch = this.watch(principal, end);
+    this.readers.add(end);
+    return () => {
+      unwatch();
+      if (this.readers.delete(end)) this.tellIfIdle();
     };
   }
 
@@ -56,7 +72,7 @@ export class OpenStreams {
    */
   async drain(graceMs: number, farewellMs: number): Promise<void> {
     if (await this.idleWithin(graceMs)) return;
-    for (const end of this.running) end(shuttingDown());
+    for (const end of [...this.running, ...this.readers]) end(shuttingDown());
     await this.idleWithin(farewellMs);
   }
 
@@ -65,7 +81,7 @@ export class OpenStreams {
    *
    * @returns a function that ends the watch.
    */
-  watch({ credential }: Principal, end: EndStream): () => void {
+  private watch({ credential }: Principal, end: EndStream): () => void {
     switch (credential.kind) {
       case 'api_key':
         return this.revocations.watch(credential.keyId, () => {
@@ -84,8 +100,16 @@ export class OpenStreams {
     }
   }
 
+  private get isIdle(): boolean {
+    return this.running.size === 0 && this.readers.size === 0;
+  }
+
+  private tellIfIdle(): void {
+    if (this.isIdle) this.onIdle?.();
+  }
+
   private async idleWithin(limitMs: number): Promise<boolean> {
-    if (this.running.size === 0) return true;
+    if (this.isIdle) return true;
     let timer: NodeJS.Timeout | undefined;
     const idle = new Promise<boolean>((resolve) => {
       this.onIdle = () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
@@ -210,12 +211,25 @@ export const ConfigFile = z
 export type ConfigFile = z.infer<typeof ConfigFile>;
 export type UpstreamEntry = ConfigFile['upstreams'][string];
 
+export interface ReadConfigFile {
+  readonly file?: ConfigFile;
+  /** The beginning of the SHA-256 of the file. */
+  readonly hash?: string;
+  readonly problems: string[];
+}
+
+const HASH_LENGTH = 12;
+
+function hashOf(source: string): string {
+  return createHash('sha256').update(source).digest('hex').slice(0, HASH_LENGTH);
+}
+
 /**
  * Returns the content of the file, with `${…}` not yet replaced, or every problem found in the file.
  *
  * @param shownAs the name of the file in the problems.
  */
-export function readConfigFile(path: string | URL, shownAs: string): { file?: ConfigFile; problems: string[] } {
+export function readConfigFile(path: string | URL, shownAs: string): ReadConfigFile {
   let source: string;
   try {
     source = readFileSync(path, 'utf8');
@@ -236,5 +250,7 @@ export function readConfigFile(path: string | URL, shownAs: string): { file?: Co
     return { problems: [`${shownAs}: ${aliasProblem(error as Error)}`] };
   }
   const result = ConfigFile.safeParse(content);
-  return result.success ? { file: result.data, problems: [] } : { problems: problemsOf(result.error, [shownAs]) };
+  return result.success
+    ? { file: result.data, hash: hashOf(source), problems: [] }
+    : { problems: problemsOf(result.error, [shownAs]) };
 }

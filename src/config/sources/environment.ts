@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
 import { LOG_LEVELS, type DatabaseConfig } from '../config.js';
 import type { Variables } from './interpolation.js';
+import { isSentinelUrl, readSentinelUrl } from './sentinel-url.js';
 import { readResourceAttributes } from './resource-attributes.js';
 import { problemsOf } from './problems.js';
 
@@ -38,8 +39,11 @@ function isDecodable(url: string): boolean {
 
 const redisUrl = z
   .string()
-  .refine((url) => /^rediss?:\/\//.test(url) && URL.canParse(url), 'must be redis://… or rediss://…')
-  .meta({ accepts: '`redis://…` or `rediss://…`' });
+  .refine(
+    (url) => (isSentinelUrl(url) ? readSentinelUrl(url) !== undefined : /^rediss?:\/\//.test(url) && URL.canParse(url)),
+    'must be redis://…, rediss://… or redis+sentinel://host:port,…/<master>',
+  )
+  .meta({ accepts: '`redis://…`, `rediss://…` or `redis+sentinel://host:port,…/<master>`' });
 
 const collector = z
   .string()
@@ -146,6 +150,11 @@ export const Environment = z
     MAX_STREAMS: wholeNumber(1, 1_000_000).optional().meta({
       description: 'The maximum number of concurrent streams in this process. Further requests get 503 `unavailable`.',
       unset: 'calculated from the limits of memory and of open files',
+    }),
+    USAGE_RETENTION_DAYS: wholeNumber(1, 36_500).optional().meta({
+      description:
+        'After this number of days, usage records are deleted. Receipts are then gone. Reports stay, because the daily sums are kept.',
+      unset: 'usage records are kept forever',
     }),
     METRICS_PORT: wholeNumber(0, 65535).optional().meta({
       description: 'A separate port that serves `/metrics` for Prometheus, on `HOST`. 0 selects a free port.',

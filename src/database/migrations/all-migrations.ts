@@ -3,6 +3,7 @@ import type { MigrationInterface } from 'typeorm';
 import { ExtensionPoint } from '../../common/extensions/extension-point.js';
 import { AddAccountState1765300001000 } from './add-account-state.js';
 import { AddTokenKinds1765300000000 } from './add-token-kinds.js';
+import { AddDetachedStreams1765400000000 } from './add-detached-streams.js';
 import { CreateAccountsAndApiKeys1760000000000 } from './create-accounts-and-api-keys.js';
 import { CreateSessions1764000000000 } from './create-sessions.js';
 import { CreateUsage1763700000000 } from './create-usage.js';
@@ -25,6 +26,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   WidenUsageTokens1765200002000,
   AddTokenKinds1765300000000,
   AddAccountState1765300001000,
+  AddDetachedStreams1765400000000,
 ];
 
 /** The migrations of plugins. */

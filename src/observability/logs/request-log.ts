@@ -39,6 +39,7 @@ function entryOf(request: FinishedRequest): object {
     model: record?.model,
     upstream: record?.upstream,
     attempts: record?.attempts.length,
+    durable: request.durable,
     outcome: record?.outcome,
     finishReason: record?.finishReason,
     firstTextMs: firstTextAt === undefined ? undefined : Math.round(firstTextAt - (record?.startedAt ?? firstTextAt)),

@@ -1,8 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { DurableStreams } from '../../chat/durable/durable-streams.js';
+import { StreamMemory } from '../../chat/durable/log/stream-memory.js';
 import { ChunkGaps } from '../../chat/stream/chunk-gaps.js';
 import { OpenStreams } from '../../chat/stream/open-streams.js';
 import { DrainState } from '../../common/drain-state.js';
 import { ShedLoad } from '../../common/shed-load.js';
+import { ConfigReloads } from '../../config/config-reloads.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { DatabasePresence } from '../../database/database-presence.js';
 import { ClientConnections } from '../../http/connections/client-connections.js';
@@ -18,11 +21,14 @@ import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
 export class MetricsSources {
   constructor(
     @Inject(CONFIG) readonly config: Config,
+    readonly reloads: ConfigReloads,
     readonly drainState: DrainState,
     readonly shedLoad: ShedLoad,
     readonly connections: ClientConnections,
     readonly openStreams: OpenStreams,
     readonly gaps: ChunkGaps,
+    readonly durable: DurableStreams,
+    readonly streamMemory: StreamMemory,
     readonly ledger: UsageLedger,
     readonly routes: RouteStates,
     readonly places: StreamPlaces,

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { EventLoopDelay } from './event-loop-delay.js';
+import { registerDurable } from './families/durable-families.js';
 import { registerPlugins } from './families/plugin-families.js';
 import { registerProcess } from './families/process-families.js';
 import { registerRequests } from './families/request-families.js';
@@ -29,6 +30,7 @@ export class Metrics {
     this.streams = new StreamMetrics(config);
     registerRequests(this.registry, this.requests);
     registerStreams(this.registry, this.streams, gaps);
+    registerDurable(this.registry, sources);
     registerUpstreams(this.registry, this.streams, routes);
     registerStores(this.registry, sources);
     registerProcess(this.registry, sources, this.delay);

@@ -61,8 +61,9 @@ export class StreamMetrics implements UsageSink {
   }
 
   private countAttempt({ upstream, code, firstTextMs, durationMs }: AttemptTrace, wasFollowed: boolean): void {
-    const metrics = this.upstreams.get(upstream);
-    if (metrics === undefined) return;
+    // An upstream that a changed configuration has added. The names come from configurations only.
+    let metrics = this.upstreams.get(upstream);
+    if (metrics === undefined) this.upstreams.set(upstream, (metrics = new UpstreamMetrics()));
     metrics.attempts++;
     if (wasFollowed) metrics.failovers++;
     if (code !== undefined) metrics.errors.add(code);

@@ -24,6 +24,8 @@ export interface FinishedRequest {
   readonly errorCode: ErrorCode | undefined;
   /** The limit of the tier that has refused the request. */
   readonly refusedBy: LimitName | undefined;
+  /** For a durable stream, whether the request has begun the stream or has read it again. `undefined`: any other request. */
+  readonly durable?: 'new' | 'repeated' | undefined;
   /** The record of the stream. `undefined`: the request has no admitted stream. */
   readonly record: UsageRecord | undefined;
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
+import '../../chat/durable/durable-request.js';
 import { callerIn } from '../../auth/session/request-session.js';
 import type { UsageRecord } from '../../usage/record/usage-record.js';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
@@ -68,6 +69,7 @@ function factsOf(
     isAnswered: response.writableFinished,
     principal: callerIn(request.context),
     errorCode: request.context.answeredError ?? record?.errorCode,
+    durable: durableOf(request),
     refusedBy: request.context.refusedBy,
   };
 }
@@ -79,4 +81,9 @@ function routeOf(request: Request): string | undefined {
   const route = request.route as { readonly path: unknown } | undefined;
   const path = route?.path;
   return typeof path === 'string' && path.startsWith('/') ? path : undefined;
+}
+
+function durableOf({ context }: Request): FinishedRequest['durable'] {
+  const kind = context.durable?.kind;
+  return kind === 'refused' ? undefined : kind;
 }

@@ -22,7 +22,10 @@ export interface ConnectedUpstream {
  */
 @Injectable()
 export class ProtocolRegistry implements OnModuleInit {
-  private readonly byUpstream = new Map<string, ConnectedUpstream>();
+  /** By the upstream itself: streams that run may still use an upstream of an earlier configuration with the same name. */
+  private readonly byUpstream = new WeakMap<object, ConnectedUpstream>();
+  /** The upstreams of the latest configuration. */
+  private byName: ReadonlyMap<string, ConnectedUpstream> = new Map();
 
   constructor(
     private readonly extensions: Extensions,
@@ -31,29 +34,41 @@ export class ProtocolRegistry implements OnModuleInit {
 
   /** @throws {ConfigError} with every problem at once. */
   onModuleInit(): void {
-    const { config } = this;
+    this.connect(this.config);
+  }
+
+  /**
+   * Connects the upstreams of a configuration. The upstreams of earlier configurations stay connected.
+   *
+   * @throws {ConfigError} with every problem at once.
+   */
+  connect(config: Config): void {
     const protocols = [...PROTOCOLS, ...this.extensions.of(PLUGIN_PROTOCOLS)];
-    const byName = new Map(protocols.map((protocol) => [protocol.name, protocol]));
+    const known = new Map(protocols.map((protocol) => [protocol.name, protocol]));
+    const byName = new Map<string, ConnectedUpstream>();
     const problems: string[] = [];
     for (const upstream of config.upstreams.values()) {
       const path = `${config.catalogName}.upstreams.${upstream.name}`;
-      const protocol = byName.get(upstream.protocol);
+      const protocol = known.get(upstream.protocol);
       if (protocol === undefined) {
-        problems.push(`${path}.protocol: is not one of ${[...byName.keys()].join(', ')}`);
+        problems.push(`${path}.protocol: is not one of ${[...known.keys()].join(', ')}`);
         continue;
       }
       if (protocol.transport === 'http' && upstream.baseUrl === undefined)
         problems.push(`${path}.base_url: is missing`);
       const { options, issues } = checkedOptions(protocol.options, upstream.options, `the protocol ${protocol.name}`);
       problems.push(...issues.map((issue) => `${path}.options${issue}`));
-      this.byUpstream.set(upstream.name, { protocol, upstream: { ...upstream, options } });
+      const connected = { protocol, upstream: { ...upstream, options } };
+      this.byUpstream.set(upstream, connected);
+      byName.set(upstream.name, connected);
     }
     if (problems.length > 0) throw new ConfigError(problems);
+    this.byName = byName;
   }
 
-  of({ name }: Pick<UpstreamConfig, 'name'>): ConnectedUpstream {
-    const connected = this.byUpstream.get(name);
-    if (connected === undefined) throw new Error(`The upstream ${name} was not checked at start-up.`);
+  of(upstream: Pick<UpstreamConfig, 'name'>): ConnectedUpstream {
+    const connected = this.byUpstream.get(upstream) ?? this.byName.get(upstream.name);
+    if (connected === undefined) throw new Error(`The upstream ${upstream.name} was not checked.`);
     return connected;
   }
 }

@@ -57,7 +57,7 @@ export class UpstreamConnections implements OnApplicationShutdown {
   }
 
   private pool(upstream: UpstreamConfig, origin: string): ConnectionPool {
-    const key = `${upstream.name} ${origin}`;
+    const key = `${upstream.name} ${origin} ${upstream.timeouts.connectMs}`;
     let pool = this.pools.get(key);
     if (pool === undefined) {
       pool = new ConnectionPool(origin, upstream.timeouts.connectMs);

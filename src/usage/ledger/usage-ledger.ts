@@ -73,10 +73,14 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     return this.queue.length;
   }
 
-  /** Starts the entry of a stream. Call this when a stream is admitted. */
-  begin(requestId: string, principal: Principal, model: ModelConfig): LedgerEntry {
+  /**
+   * Starts the entry of a stream. Call this when a stream is admitted.
+   *
+   * @param detached `true` for a durable stream.
+   */
+  begin(requestId: string, principal: Principal, model: ModelConfig, detached?: boolean): LedgerEntry {
     const startedAt = this.now();
-    const begun = { id: recordId(startedAt), requestId, ...partyOf(principal), model: model.id, startedAt };
+    const begun = { id: recordId(startedAt), requestId, ...partyOf(principal), model: model.id, startedAt, detached };
     const opening = this.journal.add(begun);
     return new LedgerEntry(begun, model, opening.kept, (record) => {
       this.warnOfImplausible(record);

@@ -59,6 +59,7 @@ export class LedgerEntry {
       keyPrefix: begun.keyPrefix,
       model: begun.model,
       startedAt,
+      detached: begun.detached,
       upstream: lastAttempt?.upstream,
       attempts,
       firstTextAt: answered && startedAt + answered.startedMs + (answered.firstTextMs ?? 0),

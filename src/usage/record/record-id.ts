@@ -7,6 +7,11 @@ import { randomUUID } from 'node:crypto';
  * @param now milliseconds since 1970.
  */
 export function recordId(now: number): string {
-  const moment = Math.floor(now).toString(16).padStart(12, '0');
-  return `${moment.slice(0, 8)}-${moment.slice(8)}-7${randomUUID().slice(15)}`;
+  return `${earliestId(now)}7${randomUUID().slice(15)}`;
+}
+
+/** Returns a text that sorts before all ids of this millisecond, and after all earlier ids. */
+export function earliestId(now: number): string {
+  const moment = Math.max(0, Math.floor(now)).toString(16).padStart(12, '0');
+  return `${moment.slice(0, 8)}-${moment.slice(8)}-`;
 }

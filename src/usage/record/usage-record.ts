@@ -28,6 +28,8 @@ export interface BegunStream extends UsageParty {
   readonly model: string;
   /** The start of the stream, in milliseconds since 1970. `firstTextAt` and `endedAt` have the same unit. */
   readonly startedAt: number;
+  /** True for a durable stream, which is generated regardless of the connection of its client. */
+  readonly detached?: boolean | undefined;
 }
 
 /** The record of one admitted stream that is over, however it ended. Each stream has exactly one record. */

@@ -7,6 +7,7 @@ import { isDataFailure, isLostRace } from '../../database/queries/query-failure.
 import { engineOf, insertStatement, marks, secondsNow, type Engine } from '../../database/queries/statements.js';
 import type { UsageRecord } from '../record/usage-record.js';
 import { readStreams, writeStreams } from './begun-streams.js';
+import { earliestId } from '../record/record-id.js';
 import { ledgerText } from './ledger-text.js';
 import { RECORD_COLUMNS, storedRow, type StoredValue } from './record-columns.js';
 import { UnstorableData } from './unstorable-data.js';
@@ -55,6 +56,19 @@ export class DatabaseUsageStore extends UsageStore {
     const [cleanId, cleanRequestId] = [ledgerText(id), requestId === undefined ? null : ledgerText(requestId)];
     const values = [cleanId, cleanRequestId, new Date().toISOString(), ledgerText(reason), record];
     await this.write(`${statement} ON CONFLICT (id) DO NOTHING`, values);
+  }
+
+  /** The ids sort by the start of the stream, so the primary key finds the oldest records. */
+  override async deleteBefore(startedAt: number, limit: number): Promise<number> {
+    // Replicas that delete at the same time take different records.
+    const lock = this.engine === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : '';
+    const oldest = `SELECT id FROM usage_records WHERE id < ${marks(this.engine, 1)} AND started_at < ${marks(this.engine, 1, 1)}
+      ORDER BY id LIMIT ${limit}${lock}`;
+    const deleted: unknown = await this.database.query(
+      `DELETE FROM usage_records WHERE id IN (${oldest}) RETURNING id`,
+      [earliestId(startedAt), new Date(startedAt).toISOString()],
+    );
+    return rowsOf(deleted).length;
   }
 
   async close(batchIds: readonly string[]): Promise<void> {
@@ -121,6 +135,12 @@ export class DatabaseUsageStore extends UsageStore {
   private get engine(): Engine {
     return engineOf(this.database);
   }
+}
+
+/** Returns the rows of a `DELETE … RETURNING`. TypeORM returns them with their number on PostgreSQL, and alone on SQLite. */
+function rowsOf(result: unknown): readonly unknown[] {
+  const [first] = result as readonly unknown[];
+  return Array.isArray(first) ? first : (result as readonly unknown[]);
 }
 
 function refusalOf(error: unknown): UnstorableData {

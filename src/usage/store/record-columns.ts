@@ -22,6 +22,7 @@ const COLUMNS = {
   upstream: ({ upstream }) => optional(upstream, ledgerText),
   attempts: ({ attempts }) => count(attempts.length),
   attempt_details: ({ attempts }) => storedAttempts(attempts),
+  detached: ({ detached }) => Number(detached === true),
   started_at: ({ startedAt }) => iso(startedAt),
   first_text_at: ({ firstTextAt }) => optional(firstTextAt, iso),
   ended_at: ({ endedAt }) => optional(endedAt, iso),

@@ -40,6 +40,13 @@ export abstract class UsageStore {
   abstract abandoned(): Promise<readonly AbandonedBatch[]>;
   /** Removes this process at an orderly shutdown. Batches that remain then count as abandoned. */
   abstract leave(): Promise<void>;
+  /**
+   * Deletes at most `limit` records of streams that began before `startedAt`, in milliseconds since 1970. Optional: without
+   * this method, USAGE_RETENTION_DAYS has no effect.
+   *
+   * @returns the number of deleted records.
+   */
+  deleteBefore?(startedAt: number, limit: number): Promise<number>;
   /** Stores a record that {@link append} refused. Optional: without this method the log gets the record. */
   setAside?(refused: SetAsideRecord): Promise<void>;
 }

@@ -22,13 +22,13 @@ export function memoryOf(megabytes = 64): StreamMemory {
   return new StreamMemory({ streamMemoryBytes: megabytes * 1024 * 1024 }, new ShedLoad());
 }
 
-export function newKey(body: object = BODY, name: string = randomUUID()): RequestKey {
+export function newKey(body: object = BODY, name: string = randomUUID()): Promise<RequestKey> {
   return requestKey(ACCOUNT, name, body);
 }
 
 /** Claims a key that must be free. */
-export async function claimNew(store: StreamStore, key = newKey()): Promise<OwnStream & { leave(): void }> {
-  const claim = await store.claim(key, 0);
+export async function claimNew(store: StreamStore, key?: RequestKey): Promise<OwnStream & { leave(): void }> {
+  const claim = await store.claim(key ?? (await newKey()), 0);
   if (claim.outcome !== 'new') throw new Error(`The outcome is ${claim.outcome}.`);
   return Object.assign(claim.stream, { leave: claim.leave });
 }
@@ -68,7 +68,7 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
     };
 
     it('have one owner of many simultaneous claims, and lead the others to the same stream', async () => {
-      const key = newKey();
+      const key = await newKey();
       const claims = await Promise.all(
         Array.from({ length: 40 }, (_, index) => (index % 2 ? here : there).claim(key, 0)),
       );
@@ -80,9 +80,11 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
     });
 
     it('refuse another body under the same key', async () => {
-      await claimNew(here, newKey(BODY, 'two bodies'));
+      await claimNew(here, await newKey(BODY, 'two bodies'));
 
-      expect(await there.claim(newKey({ ...BODY, max_tokens: 5 }, 'two bodies'), 0)).toEqual({ outcome: 'conflict' });
+      expect(await there.claim(await newKey({ ...BODY, max_tokens: 5 }, 'two bodies'), 0)).toEqual({
+        outcome: 'conflict',
+      });
     });
 
     it('are read from the beginning after the end, with every character', async () => {
@@ -135,7 +137,7 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
     });
 
     it('tell a failure before the beginning to those who wait, and free the key', async () => {
-      const key = newKey();
+      const key = await newKey();
       const stream = await claimNew(here, key);
       const claim = await there.claim(key, 0);
       if (claim.outcome !== 'found') throw new Error('The stream is not found.');
@@ -156,7 +158,7 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
     });
 
     it('let those who wait claim the key when its owner gives it up', async () => {
-      const key = newKey();
+      const key = await newKey();
       const stream = await claimNew(here, key);
       const claim = await there.claim(key, 0);
       if (claim.outcome !== 'found') throw new Error('The stream is not found.');
@@ -196,7 +198,7 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
     });
 
     it('are forgotten when they are dropped, and their readers still get the ending', async () => {
-      const key = newKey();
+      const key = await newKey();
       const stream = await claimNew(here, key);
       stream.log.begin();
       const kept = await found(stream);
@@ -216,7 +218,7 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
     it('are gone after their retention', async () => {
       await harness.close();
       [here, there] = await harness.open(300);
-      const key = newKey();
+      const key = await newKey();
       const stream = await claimNew(here, key);
       stream.log.begin();
       stream.log.end(DONE);

@@ -34,7 +34,7 @@ describe.skipIf(redis === undefined)('on Redis', () => {
   it('holds no word of an answer, of a request or of an id', async () => {
     const store = await openStore(60_000);
     const body = { messages: [{ role: 'user', content: 'PLANTED-PROMPT' }] };
-    const stream = await claimNew(store, newKey(body, 'PLANTED-KEY'));
+    const stream = await claimNew(store, await newKey(body, 'PLANTED-KEY'));
     stream.log.begin();
     stream.log.append('PLANTED-ANSWER '.repeat(1_000));
     stream.log.end({ kind: 'failed', code: 'upstream_error', message: 'PLANTED-MESSAGE' });

@@ -13,7 +13,8 @@ import { RecordedCounters } from './recorded-counters.js';
 
 const ADDRESS = '2001:db8:1:2::3';
 const SITE = '2001:db8:1::/48';
-const adaWith = (passwordHash: string) => ({ id: 'ada', email: 'ada@example.com', passwordHash }) as Account;
+const adaWith = (passwordHash: string) =>
+  ({ id: 'ada', email: 'ada@example.com', passwordHash, disabledAt: null }) as Account;
 const ADA = adaWith('hash 1');
 const CREDENTIALS = { email: ' Ada@Example.com ', password: 'correct horse battery' };
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="chat"' };

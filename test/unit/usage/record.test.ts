@@ -259,6 +259,7 @@ describe('the party of a record', () => {
 
 describe('the outcome of a stream', () => {
   const outcomes: Partial<Record<ErrorCode, string>> = {
+    cancelled: 'client_gone',
     key_revoked: 'revoked',
     shutting_down: 'drained',
     upstream_timeout: 'timed_out',

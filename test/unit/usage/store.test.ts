@@ -47,6 +47,7 @@ describe('the row of a record', () => {
       upstream: 'acme',
       attempts: 1,
       attempt_details: '[{"upstream":"acme","duration_ms":900}]',
+      detached: 0,
       started_at: '2026-11-21T00:00:01.000Z',
       first_text_at: '2026-11-21T00:00:01.100Z',
       ended_at: '2026-11-21T00:00:02.000Z',

@@ -1,7 +1,10 @@
+import { Steps } from '../../../common/event-loop/event-loop-turns.js';
 import { createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const LOCATOR_BYTES = 16;
 const SECRET_BYTES = 32;
+/** The text that is hashed at once, in UTF-16 units. */
+const SLICE_LENGTH = 64 * 1024;
 const ID_LENGTH = ((LOCATOR_BYTES + SECRET_BYTES) * 4) / 3;
 const STREAM_ID = new RegExp(`^[\\w-]{${ID_LENGTH}}$`);
 
@@ -21,14 +24,23 @@ export interface StreamAddress {
   readonly secret: Buffer;
 }
 
-/** Derives the key of a request. Two bodies with the same members and values are the same body. */
-export function requestKey(accountId: string, idempotencyKey: string, body: object): RequestKey {
+/**
+ * Derives the key of a request. Two bodies with the same members and values are the same body. A long conversation is
+ * divided into steps, so that other requests do not wait.
+ */
+export async function requestKey(accountId: string, idempotencyKey: string, body: object): Promise<RequestKey> {
   const digest = createHash('sha256').update(`${idempotencyKey.length}:${idempotencyKey}`);
+  const steps = new Steps();
   for (const [member, value] of sortedEntries(body)) {
     digest.update(`\n${JSON.stringify(member)}:`);
-    // A conversation can have megabytes, so it is not turned into one string.
-    if (Array.isArray(value)) for (const item of value) digest.update(`\n${canonical(item)}`);
-    else digest.update(canonical(value));
+    for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      const text = canonical(item);
+      digest.update(`\n${text.length}:`);
+      for (let start = 0; start < text.length; start += SLICE_LENGTH) {
+        digest.update(text.slice(start, start + SLICE_LENGTH), 'utf16le');
+        if (steps.isOver) await steps.next();
+      }
+    }
   }
   return {
     accountId,

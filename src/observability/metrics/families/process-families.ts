@@ -9,7 +9,7 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 
 export function registerProcess(
   registry: Registry,
-  { openStreams, places, drainState, shedLoad, connections }: MetricsSources,
+  { config, reloads, openStreams, places, drainState, shedLoad, connections }: MetricsSources,
   delay: EventLoopDelay,
 ): void {
   collectDefaultMetrics({ register: registry });
@@ -20,6 +20,21 @@ export function registerProcess(
     help: 'Always 1. The labels hold the versions of the service and of Node.js.',
     labels: ['version', 'node_version'],
     samples: () => [[{ version: VERSION, node_version: process.version }, 1]],
+  });
+  gauge(registry, {
+    name: 'chat_config_info',
+    help: 'Always 1. The label holds the hash of the configuration file in use.',
+    labels: ['hash'],
+    samples: () => [[{ hash: config.catalogHash }, 1]],
+  });
+  counter(registry, {
+    name: 'chat_config_reloads_total',
+    help: 'How often the configuration file was read again. After a failure, the previous configuration stays.',
+    labels: ['result'],
+    samples: () => [
+      [{ result: 'success' }, reloads.succeeded],
+      [{ result: 'failure' }, reloads.failed],
+    ],
   });
   new SummaryFamily(
     registry,

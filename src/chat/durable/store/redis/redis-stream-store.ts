@@ -161,6 +161,8 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
       this.timer = undefined;
     });
     this.own.set(text, stream);
+    // Another stream may have ended during the claim, as the last one, which has hidden this replica.
+    this.presence.show().catch(() => undefined);
     this.timer ??= setInterval(() => void this.keepAlive(), KEEP_ALIVE_EVERY_MS).unref();
     return { outcome: 'new', stream, leave: stream.enterFirst(readerId) };
   }

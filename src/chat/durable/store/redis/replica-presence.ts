@@ -4,7 +4,7 @@ import { presenceKey } from './stream-keys.js';
 
 const BEAT_MS = 500;
 /** A replica counts as dead some time after this. Redis measures the time, because the clocks of replicas differ. */
-const LIFETIME_MS = 2_000;
+const LIFETIME_MS = 3_000;
 
 /** Shows the other replicas that this one lives, while it generates durable streams. */
 export class ReplicaPresence {

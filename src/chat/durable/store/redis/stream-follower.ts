@@ -17,11 +17,17 @@ const FIRST = '0-0';
 const BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 
 type Listener = (fields: EntryFields) => void;
+
+interface Followed {
+  readonly listener: Listener;
+  lastId: string;
+}
+
 type Reply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
 
 /** Reads all streams that this process follows, and the messages to this process, with one blocking command. */
 export class StreamFollower {
-  private readonly followed = new Map<string, { readonly listener: Listener; lastId: string }>();
+  private readonly followed = new Map<string, Followed>();
   private readonly inbox: { readonly key: string; lastId: string };
   private client: RedisClient | undefined;
   private isClosed = false;
@@ -52,7 +58,7 @@ export class StreamFollower {
    */
   follow(textKey: string, listener: Listener): () => void {
     this.start();
-    const entry = { listener, lastId: FIRST };
+    const entry: Followed = { listener, lastId: FIRST };
     this.followed.set(textKey, entry);
     this.send(this.inbox.key, WAKE_UP, '').catch(() => undefined);
     return () => {
@@ -93,22 +99,22 @@ export class StreamFollower {
     // The client retries by itself, and fails only when it is closed.
     await client.connect().catch(() => undefined);
     while (this.isOpen()) {
-      const places = [
-        [this.inbox.key, this.inbox.lastId],
-        ...[...this.followed].map(([key, { lastId }]) => [key, lastId]),
-      ];
+      const asked = new Map(this.followed);
+      const places = [[this.inbox.key, this.inbox.lastId], ...[...asked].map(([key, { lastId }]) => [key, lastId])];
       const keys = places.map(([key = '']) => key);
       const ids = places.map(([, id = '']) => id);
       const limits = ['COUNT', String(ENTRIES_PER_READ), 'BLOCK', String(BLOCK_MS)];
       try {
-        this.take(await client.sendCommand<Reply>(['XREAD', ...limits, 'STREAMS', ...keys, ...ids], BYTES));
+        const reply = await client.sendCommand<Reply>(['XREAD', ...limits, 'STREAMS', ...keys, ...ids], BYTES);
+        this.take(reply, asked);
       } catch {
         if (this.isOpen()) await sleep(RETRY_AFTER_MS, undefined, { ref: false });
       }
     }
   }
 
-  private take(reply: Reply): void {
+  /** @param asked what was followed when the command was sent. A later follower of a stream needs its beginning first. */
+  private take(reply: Reply, asked: ReadonlyMap<string, Followed>): void {
     for (const [key, entries] of reply ?? []) {
       const name = key.toString();
       for (const [id, fields] of entries) {
@@ -118,7 +124,7 @@ export class StreamFollower {
           continue;
         }
         const followed = this.followed.get(name);
-        if (followed === undefined) break;
+        if (followed === undefined || followed !== asked.get(name)) break;
         followed.lastId = id.toString();
         followed.listener(byField(fields));
       }

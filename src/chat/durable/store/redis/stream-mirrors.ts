@@ -9,9 +9,9 @@ import { FENCE } from './stream-scripts.js';
 
 const LOOK_EVERY_MS = 500;
 /** A replica is dead when its key is missing for this long: it may be about to show itself again after an outage of Redis. */
-const DEAD_AFTER_MS = 1_500;
+const DEAD_AFTER_MS = 900;
 /** A stream that Redis does not know for this long is lost: its owner would have restored it. */
-const LOST_AFTER_MS = 8_000;
+const LOST_AFTER_MS = 4_000;
 
 /** A stream that another replica generates, or has generated. */
 export interface RemoteStream {
@@ -25,7 +25,9 @@ interface Mirror extends RemoteStream {
   readonly log: StreamLog;
   readonly unfollow: () => void;
   holds: number;
+  /** Since when Redis has not had what is missing in the log. */
   missingSince: number | undefined;
+  seenLength: number;
 }
 
 /**
@@ -37,6 +39,7 @@ export class StreamMirrors {
   private readonly absentSince = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
   private isLooking = false;
+  private lookedAt = -Infinity;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -79,7 +82,7 @@ export class StreamMirrors {
     const unfollow = this.follower.follow(keys.text, (fields) => {
       applyEntry(fields, cipher, log);
     });
-    const mirror: Mirror = { ...stream, log, unfollow, holds: 0, missingSince: undefined };
+    const mirror: Mirror = { ...stream, log, unfollow, holds: 0, missingSince: undefined, seenLength: -1 };
     this.mirrors.set(keys.text, mirror);
     this.timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
     return mirror;
@@ -112,6 +115,9 @@ export class StreamMirrors {
 
   private async deadOf(owners: readonly string[]): Promise<ReadonlySet<string>> {
     const now = performance.now();
+    // What was seen before a pause says nothing about the time of the pause.
+    if (now - this.lookedAt > 2 * LOOK_EVERY_MS) this.absentSince.clear();
+    this.lookedAt = now;
     const found = await this.redis.run((client) =>
       Promise.all(owners.map((owner) => client.exists(presenceKey(owner)))),
     );
@@ -127,12 +133,16 @@ export class StreamMirrors {
     const state = await this.redis.run((client) =>
       isDead
         ? FENCE.run(client, [keys.meta, keys.text], [generation, String(this.retentionMs)])
-        : client.hGet(keys.meta, 'gen').then((found) => (found === generation ? 'ok' : 'gone')),
+        : client.hmGet(keys.meta, ['gen', 'state']).then(([found, now]) => (found === generation ? now : 'gone')),
     );
     const now = performance.now();
-    if (state !== 'gone') mirror.missingSince = undefined;
-    else mirror.missingSince ??= now;
-    if (mirror.missingSince !== undefined && now - mirror.missingSince >= (isDead ? DEAD_AFTER_MS : LOST_AFTER_MS)) {
+    // A stream that has ended has text or an ending, unless Redis has lost them.
+    const isComplete = state !== 'gone' && state !== 'ended';
+    if (isComplete || log.length !== mirror.seenLength) mirror.missingSince = undefined;
+    mirror.seenLength = log.length;
+    if (isComplete) return;
+    mirror.missingSince ??= now;
+    if (now - mirror.missingSince >= LOST_AFTER_MS) {
       endLost(log);
     }
   }

@@ -1,0 +1,86 @@
+import type { DataSource } from 'typeorm';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
+import { RecordRetention } from '../../../src/usage/ledger/record-retention.js';
+import { recordId } from '../../../src/usage/record/record-id.js';
+import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
+import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { waitFor } from '../../support/wait-for.js';
+import { over, storedRecords, TODAY } from './records.js';
+
+const DAY_MS = 86_400_000;
+const PORTION = 500;
+
+describe.each(await testEngines())('old records on $name', (engine) => {
+  let database: TestDatabase;
+  let source: DataSource;
+  let store: DatabaseUsageStore;
+  const retention = () => new RecordRetention(store, { usageRetentionDays: 30 }, () => TODAY);
+
+  beforeEach(async () => {
+    database = await engine.create();
+    source = await openDataSource(dataSourceOptions(database.config));
+    store = new DatabaseUsageStore(source);
+  });
+  afterEach(async () => {
+    vi.useRealTimers();
+    await source.destroy();
+    await database.drop();
+  });
+
+  async function append(daysAgo: number, count: number): Promise<void> {
+    const startedAt = TODAY - daysAgo * DAY_MS;
+    for (let done = 0; done < count; done += 100) {
+      const records = Array.from({ length: Math.min(100, count - done) }, () =>
+        over({ id: recordId(startedAt), startedAt }),
+      );
+      await store.append(records);
+    }
+  }
+
+  it('are deleted in portions, and the reports stay', async () => {
+    await append(40, 600);
+    await append(30.01, 1);
+    await append(29.99, 2);
+    await append(0, 3);
+    const report = () => new UsageReports(source).daily('ada', new Date(TODAY - 50 * DAY_MS), new Date(TODAY + DAY_MS));
+    const before = await report();
+    expect(await retention().deletePortion(30)).toBe(PORTION);
+    expect(await retention().deletePortion(30)).toBe(101);
+    expect(await retention().deletePortion(30)).toBe(0);
+    expect(await storedRecords(source)).toHaveLength(5);
+    expect(await report()).toEqual(before);
+  });
+
+  it('are deleted once by replicas that delete at the same time', async () => {
+    await append(40, 900);
+    const counts = await Promise.all([retention().deletePortion(30), retention().deletePortion(30)]);
+    expect(counts[0] + counts[1]).toBeLessThanOrEqual(900);
+    while ((await retention().deletePortion(30)) > 0);
+    expect(await storedRecords(source)).toEqual([]);
+  });
+
+  it('are deleted while the service runs, until none is left', async () => {
+    await append(40, 600);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const running = retention();
+    running.onApplicationBootstrap();
+    await vi.advanceTimersByTimeAsync(60_000);
+    vi.useRealTimers();
+    await waitFor(async () => (await storedRecords(source)).length <= 100, 'the first portion');
+    running.onApplicationShutdown();
+  });
+});
+
+describe('without USAGE_RETENTION_DAYS', () => {
+  it('no record is deleted', async () => {
+    vi.useFakeTimers();
+    const store = { deleteBefore: vi.fn() };
+    const retention = new RecordRetention(store as unknown as DatabaseUsageStore, {}, () => TODAY);
+    retention.onApplicationBootstrap();
+    await vi.advanceTimersByTimeAsync(10 * DAY_MS);
+    expect(store.deleteBefore).not.toHaveBeenCalled();
+    vi.useRealTimers();
+  });
+});
