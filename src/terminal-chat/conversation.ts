@@ -78,8 +78,6 @@ class Conversation {
     const request = { model, messages, temperature: settings.temperature, max_tokens: settings.maxTokens };
     const stream = this.client.stream(request, { signal, idempotencyKey: randomUUID() });
     let answer = '';
-    const request = { model, messages, temperature: settings.temperature, max_tokens: settings.maxTokens };
-    const stream = this.client.stream(request, { signal });
     try {
       await printAnswer(stream, (piece) => {
         answer += piece;
