@@ -2,7 +2,7 @@ import { ChatClient } from './client/chat-client.js';
 import { describeFailure } from './terminal-chat/chat-failure.js';
 import { converse } from './terminal-chat/conversation.js';
 import { HOW_TO_GET_A_KEY, readOptions, USAGE } from './terminal-chat/options.js';
-import { printAnswer } from './terminal-chat/terminal.js';
+import { printAnswer, printReceipt } from './terminal-chat/terminal.js';
 
 /** A terminal client for a running service. `npm run chat -- --help` explains how to use it. */
 async function run(): Promise<number> {
@@ -26,14 +26,11 @@ async function run(): Promise<number> {
   if (message === '') throw new Error('The message is empty.');
   const system = options.system === undefined ? [] : [{ role: 'system', content: options.system } as const];
   const { temperature, maxTokens } = options;
-  await printAnswer(
-    client.stream({
-      model,
-      messages: [...system, { role: 'user', content: message }],
-      temperature,
-      max_tokens: maxTokens,
-    }),
-  );
+  const messages = [...system, { role: 'user', content: message } as const];
+  const stream = client.stream({ model, messages, temperature, max_tokens: maxTokens });
+  await printAnswer(stream);
+  // A program that reads the answer does not wait for the receipt.
+  if (process.stdout.isTTY) await printReceipt(client, stream);
   return 0;
 }
 

@@ -12,7 +12,8 @@ const importsOfPages: Plugin = {
   enforce: 'pre',
   resolveId(path, importer) {
     if (importer?.includes('/dashboard/static/') !== true) return undefined;
-    if (path.endsWith('../client.js')) return join(SRC, 'client.ts');
+    const client = /\.\.\/(client(?:\/[\w-]+)?)\.js$/.exec(path)?.[1];
+    if (client !== undefined) return join(SRC, `${client}.ts`);
     return path.endsWith('../marked.js') ? this.resolve('marked', importer) : undefined;
   },
 };

@@ -10,7 +10,7 @@ import { KeyRevocationController } from './api-keys/key-revocation.controller.js
 import { KeyRotationController } from './api-keys/key-rotation.controller.js';
 import { PluginAssets } from './assets/plugin-assets.js';
 import { AssetsController } from './assets/assets.controller.js';
-import { HomeController } from './home.controller.js';
+import { HomeController } from './home/home.controller.js';
 import { Pages } from './pages.js';
 import { PlaygroundController } from './playground/playground.controller.js';
 import { SecureTransport } from './sign-in/secure-transport.js';

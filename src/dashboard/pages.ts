@@ -26,6 +26,11 @@ export class Pages {
     return this.config.signUp;
   }
 
+  /** Whether the service serves the description of the API. */
+  get hasDocs(): boolean {
+    return this.config.apiDocs === 'open';
+  }
+
   /**
    * Renders the page and sends it.
    *
@@ -38,6 +43,7 @@ export class Pages {
       account: session?.account,
       signUp: this.signUp,
       navigation: this.extensions.values(NAVIGATION_ENTRIES),
+      hasDocs: this.hasDocs,
       pathOf: (name) => this.assets.pathOf(name) ?? assetPath(name),
     });
     const body = Buffer.from(`<!doctype html>${renderToString(layout)}`);

@@ -27,14 +27,14 @@ export class HealthController {
 
   /** Answers liveness probes. Does not check a store or an upstream, because a restart would not fix them. */
   @Get()
-  @ApiOperation({ summary: 'Reports that the process is running' })
+  @ApiOperation({ operationId: 'getHealth', summary: 'Reports that the process is running' })
   @ApiOkResponse({ type: HealthReport })
   health(): HealthReport {
     return { status: 'healthy', version: VERSION };
   }
 
   @Get('ready')
-  @ApiOperation({ summary: 'Reports whether the process is ready for requests' })
+  @ApiOperation({ operationId: 'getReadiness', summary: 'Reports whether the process is ready for requests' })
   @ApiOkResponse({ type: ReadinessReport })
   @ApiServiceUnavailableResponse({ type: ReadinessReport })
   async ready(@Res({ passthrough: true }) response: Response): Promise<ReadinessReport> {

@@ -25,7 +25,7 @@ export class ModelsController {
 
   @Public()
   @Get()
-  @ApiOperation({ summary: 'Lists the available models' })
+  @ApiOperation({ operationId: 'listModels', summary: 'Lists the available models' })
   @ApiOkResponse({ type: ModelList })
   @ApiResponse({ status: 304, description: 'The list has not changed: it still matches `If-None-Match`.' })
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {

@@ -5,7 +5,7 @@ import type { ChatStream } from '../client/chat-stream.js';
 import type { ChatMessage } from '../client/chat-types.js';
 import { describeFailure } from './chat-failure.js';
 import type { Options } from './options.js';
-import { printAnswer } from './terminal.js';
+import { printAnswer, printReceipt } from './terminal.js';
 
 type Settings = Pick<Options, 'system' | 'temperature' | 'maxTokens'> & { readonly model: string };
 
@@ -89,7 +89,10 @@ class Conversation {
     } finally {
       this.answering = undefined;
       // The conversation drops a question without any answer. It keeps an incomplete answer, because the user has seen it.
-      if (answer !== '') this.messages = [...messages, { role: 'assistant', content: answer }];
+      if (answer !== '') {
+        this.messages = [...messages, { role: 'assistant', content: answer }];
+        await printReceipt(this.client, stream);
+      }
     }
   }
 

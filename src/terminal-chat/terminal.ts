@@ -1,5 +1,15 @@
+import type { ChatClient } from '../client/chat-client.js';
+import type { ChatStream } from '../client/chat-stream.js';
+import { receiptFacts } from '../client/receipt-facts.js';
+
 /** The control characters that could move the cursor or change the terminal. Line breaks and tabs are not included. */
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** Prints the receipt of an answer below the answer. Prints nothing if there is no receipt. */
+export async function printReceipt(client: ChatClient, { requestId }: ChatStream): Promise<void> {
+  const receipt = requestId === undefined ? undefined : await client.receipt(requestId).catch(() => undefined);
+  if (receipt !== undefined) process.stderr.write(`[${receiptFacts(receipt).join(' · ')}]\n`);
+}
 
 /** Prints the pieces as they arrive. */
 export async function printAnswer(pieces: AsyncIterable<string>, onPiece?: (piece: string) => void): Promise<void> {

@@ -1,3 +1,4 @@
+import { MODEL } from '../support/catalog.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { browserClient, fieldIn } from '../support/browser-client.js';
@@ -20,12 +21,15 @@ describe('the pages to sign in, up and out', () => {
     return client;
   };
 
-  it('lead from the root to sign in, and from there to the playground', async () => {
+  it('lead from the front page to sign in, and from there to the playground', async () => {
     const client = visitor();
-    expect((await client.get('/')).headers.location).toBe('/sign-in');
+    const front = await client.get('/');
+    expect(front.status).toBe(200);
+    const text = await front.body();
+    for (const part of ['href="/sign-in"', 'href="/sign-up"', 'href="/api/docs"', MODEL]) expect(text).toContain(part);
     const answer = await client.signIn();
     expect([answer.status, answer.headers.location]).toEqual([303, '/playground']);
-    expect((await client.get('/')).headers.location).toBe('/playground');
+    expect(await (await client.get('/')).body()).toContain('Get started');
     expect((await client.get('/sign-in')).headers.location).toBe('/playground');
     expect((await client.get('/sign-up?next=/usage')).headers.location).toBe('/usage');
   });

@@ -60,6 +60,28 @@ describe('the OpenAPI document', () => {
       expect(new Set(ids).size).toBe(ids.length);
     });
 
+    it('names each operation as code would', () => {
+      const ids = Object.values(document.paths).flatMap((path) =>
+        Object.values(path).map(({ operationId }) => operationId),
+      );
+      expect(ids.toSorted()).toEqual([
+        'cancelStream',
+        'getHealth',
+        'getReadiness',
+        'getReceipt',
+        'getUsage',
+        'listModels',
+        'readStream',
+        'streamChat',
+      ]);
+    });
+
+    it('begins with an example that the service accepts', async () => {
+      const { example } = document.components.schemas['ChatRequest'] as { example: object };
+      const answer = await stream(origin, { key, body: JSON.stringify(example) });
+      expect(answer.status).toBe(200);
+    });
+
     it('has the version of the service', async () => {
       const { version } = JSON.parse((await get(origin, HEALTH)).raw) as { version: string };
       expect(document.info.version).toBe(version);
@@ -120,15 +142,15 @@ describe('the OpenAPI document', () => {
       expect(refused.filter((body) => request.safeParse(body).success)).toEqual([]);
       expect(document.components.schemas['ChatRequest']).toMatchObject({
         required: ['model', 'messages'],
-        properties: { temperature: { default: 0.7 }, max_tokens: { type: 'integer' } },
+        properties: { temperature: { description: 'The default is 0.7.' }, max_tokens: { type: 'integer' } },
       });
     });
 
     it('describes the stream and its headers', async () => {
       const { headers = {}, content = {} } = documentedAnswer(document, 'post', STREAM, 200);
       expect(Object.keys(content)).toEqual(['text/event-stream']);
-      const { items } = content['text/event-stream']?.schema as { items: unknown };
-      const chunk = checkerOf(document, items);
+      expect(content['text/event-stream']?.schema).toMatchObject({ type: 'string' });
+      const chunk = checkerOf(document, document.components.schemas['Chunk']);
 
       const answer = await stream(origin, { key });
 
@@ -136,7 +158,9 @@ describe('the OpenAPI document', () => {
       for (const { text } of answer.blocks) {
         expect(chunk.safeParse(JSON.parse(text.replace('data: ', ''))).error).toBeUndefined();
       }
-      const limits = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+      const limits = ['', '-Tokens'].flatMap((of) =>
+        ['Limit', 'Remaining', 'Reset'].map((name) => `X-RateLimit-${name}${of}`),
+      );
       expect(Object.keys(headers).toSorted()).toEqual(
         [...limits, 'X-Request-Id', 'X-Stream-Id', 'Idempotency-Replayed'].toSorted(),
       );

@@ -5,10 +5,10 @@ import {
   ApiOkResponse,
   ApiOperation,
   ApiParam,
-  schemaPath,
 } from '../../http/open-api/api-decorators.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
-import { Chunk } from '../stream/chunk.dto.js';
+import { EVENT_STREAM } from '../stream/chunk.dto.js';
+import { REQUEST_ID } from '../../http/open-api/api-headers.js';
 
 const STREAM_ID = () =>
   ApiParam({ name: 'id', description: 'The `X-Stream-Id` of a durable stream.', schema: { type: 'string' } });
@@ -41,6 +41,7 @@ export const ApiReadStream = (): MethodDecorator =>
     STREAM_ID(),
     ApiLastEventId(),
     ApiOperation({
+      operationId: 'readStream',
       summary: 'Reads a durable stream',
       description:
         'Sends the whole stream from its beginning, or from after `Last-Event-ID`, and then follows the stream. Works while the ' +
@@ -48,10 +49,10 @@ export const ApiReadStream = (): MethodDecorator =>
     }),
     ApiOkResponse({
       description: 'The stream of chunks. Each chunk with text has an `id:` line.',
-      headers: DURABLE_HEADERS,
+      headers: { ...REQUEST_ID, ...DURABLE_HEADERS },
       content: {
         'text/event-stream': {
-          schema: { type: 'array', format: 'event-stream', items: { $ref: schemaPath(Chunk.name) } },
+          schema: EVENT_STREAM,
           example:
             'id: q83vEjRW-3\ndata: {"content":"Hel","done":false}\n\nid: q83vEjRW-5\ndata: {"content":"lo","done":false}\n\ndata: {"content":"","done":true}\n\n',
         },
@@ -65,6 +66,7 @@ export const ApiCancelStream = (): MethodDecorator =>
   applyDecorators(
     STREAM_ID(),
     ApiOperation({
+      operationId: 'cancelStream',
       summary: 'Cancels a durable stream',
       description:
         'Stops the generation. Readers get `event: error` with the code `cancelled`. Has no effect on a stream that has ended.',

@@ -67,7 +67,12 @@ export class ChatRequest {
   @Type(() => ChatRequestMessage)
   readonly messages!: ChatRequestMessage[];
 
-  @ApiPropertyOptional({ minimum: 0, maximum: HIGHEST_TEMPERATURE, default: DEFAULT_TEMPERATURE })
+  @ApiPropertyOptional({
+    minimum: 0,
+    maximum: HIGHEST_TEMPERATURE,
+    // Not as `default`: generators of types take a member with a default for a required one.
+    description: `The default is ${DEFAULT_TEMPERATURE}.`,
+  })
   @Max(HIGHEST_TEMPERATURE, { message: MUST.notBeHot })
   @Min(0, { message: MUST.notBeNegative })
   @IsNumber({}, { message: MUST.beNumber })

@@ -1,14 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
-import {
-  ApiExtraModels,
-  ApiHeader,
-  ApiOkResponse,
-  ApiOperation,
-  schemaPath,
-} from '../../http/open-api/api-decorators.js';
+import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiOperation } from '../../http/open-api/api-decorators.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
+import { RATE_LIMIT_HEADERS, REQUEST_ID } from '../../http/open-api/api-headers.js';
 import { ApiLastEventId, DURABLE_HEADERS } from '../durable/api-durable-streams.decorator.js';
-import { Chunk } from './chunk.dto.js';
+import { Chunk, EVENT_STREAM } from './chunk.dto.js';
 
 /** Describes `POST /chat/stream` in the OpenAPI document. */
 export const ApiChatStream = (): MethodDecorator =>
@@ -24,6 +19,7 @@ export const ApiChatStream = (): MethodDecorator =>
     }),
     ApiLastEventId(),
     ApiOperation({
+      operationId: 'streamChat',
       summary: 'Streams a chat completion',
       description:
         'Answers with server-sent events. Each `data:` line is a chunk. The answer is complete when a chunk with `done: true` ' +
@@ -33,18 +29,13 @@ export const ApiChatStream = (): MethodDecorator =>
     ApiOkResponse({
       description: 'The stream of chunks.',
       headers: {
-        'X-Request-Id': { schema: { type: 'string' } },
+        ...REQUEST_ID,
         ...DURABLE_HEADERS,
-        'X-RateLimit-Limit': {
-          description: 'The requests per minute that the tier allows.',
-          schema: { type: 'integer' },
-        },
-        'X-RateLimit-Remaining': { description: 'The remaining requests in this minute.', schema: { type: 'integer' } },
-        'X-RateLimit-Reset': { description: 'Seconds until the minute ends.', schema: { type: 'integer' } },
+        ...RATE_LIMIT_HEADERS,
       },
       content: {
         'text/event-stream': {
-          schema: { type: 'array', format: 'event-stream', items: { $ref: schemaPath(Chunk.name) } },
+          schema: EVENT_STREAM,
           example:
             'data: {"content":"Hel","done":false}\n\ndata: {"content":"lo","done":false}\n\ndata: {"content":"","done":true}\n\n',
         },

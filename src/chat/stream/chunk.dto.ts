@@ -20,3 +20,12 @@ export class Chunk {
   @ApiPropertyOptional({ description: 'Why the stream failed. Only in an event named `error`.' })
   readonly error?: ChunkError;
 }
+
+/**
+ * The schema of an event stream. OpenAPI 3.1 has no words for a sequence of events: the body is a text, and the data of each
+ * event is a `Chunk`.
+ */
+export const EVENT_STREAM = {
+  type: 'string',
+  description: 'Server-sent events. The data of each event is a `Chunk` as JSON.',
+} as const;

@@ -1,6 +1,6 @@
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { Config } from '../../config/config.js';
-import { NAVIGATION, type NavigationEntry, type Place } from './navigation.js';
+import { DOCS_PATH, NAVIGATION, type NavigationEntry, type Place } from './navigation.js';
 
 interface HeaderProps {
   readonly place: Place | undefined;
@@ -8,10 +8,12 @@ interface HeaderProps {
   readonly signUp: Config['signUp'];
   /** The entries of plugins. */
   readonly navigation: readonly NavigationEntry[];
+  /** Whether the description of the API is served. */
+  readonly hasDocs: boolean;
 }
 
 /** The header of a page: the name of the service, the navigation, and the account that is signed in. */
-export function Header({ place, account, signUp, navigation }: HeaderProps) {
+export function Header({ place, account, signUp, navigation, hasDocs }: HeaderProps) {
   return (
     <header class="page-header">
       <div class="container">
@@ -19,20 +21,20 @@ export function Header({ place, account, signUp, navigation }: HeaderProps) {
           <Mark /> Chat Streaming Service
         </a>
         {account === undefined ? (
-          <VisitorLinks place={place} signUp={signUp} />
+          <VisitorLinks place={place} signUp={signUp} hasDocs={hasDocs} />
         ) : (
-          <AccountLinks place={place} account={account} navigation={navigation} />
+          <AccountLinks place={place} account={account} navigation={navigation} hasDocs={hasDocs} />
         )}
       </div>
     </header>
   );
 }
 
-interface AccountLinksProps extends Pick<HeaderProps, 'place' | 'navigation'> {
+interface AccountLinksProps extends Pick<HeaderProps, 'place' | 'navigation' | 'hasDocs'> {
   readonly account: VerifiedSession['account'];
 }
 
-function AccountLinks({ place, account, navigation }: AccountLinksProps) {
+function AccountLinks({ place, account, navigation, hasDocs }: AccountLinksProps) {
   return (
     <>
       <nav aria-label="Main">
@@ -46,6 +48,7 @@ function AccountLinks({ place, account, navigation }: AccountLinksProps) {
             {label}
           </a>
         ))}
+        {hasDocs ? <a href={DOCS_PATH}>Docs</a> : null}
       </nav>
       <div class="account">
         <a href="/settings/account" aria-current={place === 'account' ? 'page' : undefined}>
@@ -64,9 +67,10 @@ function AccountLinks({ place, account, navigation }: AccountLinksProps) {
   );
 }
 
-function VisitorLinks({ place, signUp }: { place: Place | undefined; signUp: Config['signUp'] }) {
+function VisitorLinks({ place, signUp, hasDocs }: Pick<HeaderProps, 'place' | 'signUp' | 'hasDocs'>) {
   return (
     <nav aria-label="Main" class="visitor">
+      {hasDocs ? <a href={DOCS_PATH}>Docs</a> : null}
       <a href="/sign-in" aria-current={place === 'sign-in' ? 'page' : undefined}>
         Sign in
       </a>

@@ -14,12 +14,14 @@ export interface LayoutProps {
   readonly signUp: Config['signUp'];
   /** The entries of plugins. */
   readonly navigation: readonly NavigationEntry[];
+  /** Whether the description of the API is served. */
+  readonly hasDocs: boolean;
   /** Returns the path of a file in `style` or `script`. */
   pathOf(asset: string): string;
 }
 
 /** The HTML document around the content of a page. All pages share this layout. */
-export function Layout({ page, account, signUp, navigation, pathOf }: LayoutProps) {
+export function Layout({ page, account, signUp, navigation, hasDocs, pathOf }: LayoutProps) {
   const { title, content, place, script, style, width } = page;
   return (
     <html lang="en">
@@ -38,7 +40,7 @@ export function Layout({ page, account, signUp, navigation, pathOf }: LayoutProp
         <a class="skip-link" href="#content">
           Skip to content
         </a>
-        <Header place={place} account={account} signUp={signUp} navigation={navigation} />
+        <Header place={place} account={account} signUp={signUp} navigation={navigation} hasDocs={hasDocs} />
         <main id="content" class={`container ${width ?? ''}`} tabIndex={-1}>
           {content}
         </main>

@@ -7,6 +7,9 @@ export const NAVIGATION = [
   { place: 'usage', label: 'Usage', path: '/usage' },
 ] as const;
 
+/** The description of the API. It has a layout of its own. */
+export const DOCS_PATH = '/api/docs';
+
 /** An entry of a plugin in the navigation. */
 export interface NavigationEntry {
   /** The text of the link. */

@@ -6,7 +6,7 @@ import { SessionCookie } from '../../auth/session/session-cookie.js';
 import { SignIn } from '../../auth/sign-in/sign-in.js';
 import { Form } from '../../http/body/form/form.decorator.js';
 import { problemsOf, type FormProblems } from '../forms/field-problems.js';
-import { HOME } from '../home.controller.js';
+import { HOME } from '../home/home.js';
 import { localPath } from '../local-path.js';
 import { Pages } from '../pages.js';
 import type { Credentials } from './credentials.js';

@@ -10,6 +10,7 @@ import {
   ApiSchema,
   schemaPath,
 } from './api-decorators.js';
+import { RATE_LIMIT_HEADERS, REQUEST_ID } from './api-headers.js';
 
 const CODES = (Object.keys(ERRORS) as BuiltInErrorCode[]).filter((code) => !STREAM_ONLY_CODES.includes(code));
 
@@ -48,7 +49,7 @@ const RETRY_AFTER = {
 };
 const HEADERS: Readonly<Record<number, ApiResponseOptions['headers']>> = {
   401: { 'WWW-Authenticate': { description: 'The challenge of RFC 6750.', schema: { type: 'string' } } },
-  429: RETRY_AFTER,
+  429: { ...RETRY_AFTER, ...RATE_LIMIT_HEADERS },
   503: RETRY_AFTER,
 };
 
@@ -70,7 +71,7 @@ export const ApiErrors = (...errors: readonly (number | DefinedError)[]): Method
         status,
         description: codes.join(', '),
         content: { 'application/json': { schema: { $ref: schemaPath('ErrorBody') } } },
-        headers: HEADERS[status] ?? {},
+        headers: { ...REQUEST_ID, ...HEADERS[status] },
       }),
     ),
   );

@@ -20,6 +20,7 @@ export class ReceiptsController {
   @Get(':request_id')
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
+    operationId: 'getReceipt',
     summary: 'Returns the receipt of one of your streams',
     description:
       'The receipt is there within a second of the end of the stream, however the stream ended. It does not count towards ' +

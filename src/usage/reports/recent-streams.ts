@@ -23,6 +23,7 @@ export interface StreamFilter {
   readonly model?: string | undefined;
   /** The id of an API key, or `session` for the pages of the service. */
   readonly key?: string | undefined;
+  readonly credential?: UsageParty['credential'] | undefined;
   /** The list begins with the streams before this one. */
   readonly before?: StreamPosition | undefined;
 }
@@ -55,7 +56,7 @@ export class RecentStreams {
 
   /** @throws {ServiceError} `unavailable` when the database is unavailable. */
   async list(accountId: string, filter: StreamFilter, limit: number): Promise<StreamList> {
-    const { from, to, model, key, before } = filter;
+    const { from, to, model, key, credential, before } = filter;
     const engine = engineOf(this.database);
     const values: string[] = [];
     const mark = (value: string): string => marks(engine, 1, values.push(value) - 1);
@@ -67,6 +68,7 @@ export class RecentStreams {
       ...(key === undefined
         ? []
         : [key === 'session' ? `credential = 'session'` : `key_id = ${mark(ledgerText(key))}`]),
+      ...(credential === undefined ? [] : [`credential = ${mark(credential)}`]),
       ...(before === undefined ? [] : [`(started_at, id) < (${mark(before.startedAt)}, ${mark(before.id)})`]),
     ];
     const rows = await orUnavailable(

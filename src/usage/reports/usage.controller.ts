@@ -30,6 +30,7 @@ export class UsageController {
   @LimitedByTier()
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
+    operationId: 'getUsage',
     summary: 'Reports the usage of your account by day, model and key',
     description: 'The request counts towards the limits of the tier, like a chat request.',
   })

@@ -134,7 +134,8 @@ const kept = store.restore();
 const goneModel = settings.restore(kept.settings);
 const panel = document.getElementById('settings');
 if (panel instanceof HTMLDetailsElement && matchMedia('(max-width: 59.9rem)').matches) panel.open = false;
-message.text = kept.draft;
+// The user may have written something before this script ran.
+if (message.text === '') message.text = kept.draft;
 chat.restore(kept.turns);
 if (goneModel !== undefined) announceGone(goneModel);
 

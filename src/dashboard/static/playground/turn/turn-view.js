@@ -1,7 +1,7 @@
+import { receiptFacts } from '../../client/receipt-facts.js';
 import { button, create } from '../elements.js';
 import { GrowingMarkdown } from '../markdown/growing-markdown.js';
 import { GrowingText } from './growing-text.js';
-import { receiptFacts } from './receipt-line.js';
 import { RetryControls } from './retry-controls.js';
 
 /**

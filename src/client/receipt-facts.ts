@@ -1,20 +1,20 @@
+import type { Receipt } from './chat-types.js';
+
 const COUNTS = new Intl.NumberFormat('en-US');
 const SECONDS = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
 
 /** Why the model stopped, in words. */
-const REASONS = new Map([
-  ['stop', 'finished'],
-  ['length', 'token limit'],
-  ['content_filter', 'content filter'],
-]);
+const REASONS: Readonly<Record<string, string>> = {
+  stop: 'finished',
+  length: 'cut off at the token limit',
+  content_filter: 'content filter',
+};
 
 /**
  * The facts of a receipt for people, such as "12 tokens in". A fact that nobody knows is left out, and an estimate is marked.
- *
- * @param {import('../../client.js').Receipt} receipt
- * @returns {string[]}
+ * For the playground and the terminal; the typed client does not import this file.
  */
-export function receiptFacts({ tokens, cost, currency, finish_reason: reason, ...times }) {
+export function receiptFacts({ tokens, cost, currency, finish_reason: reason, ...times }: Receipt): string[] {
   const sign = tokens.source === 'estimated' ? '≈ ' : '';
   const startedAt = Date.parse(times.started_at);
   const firstAt = Date.parse(times.first_text_at ?? '');
@@ -26,16 +26,12 @@ export function receiptFacts({ tokens, cost, currency, finish_reason: reason, ..
     cost === null || currency === null ? '' : `${sign}${money(cost, currency)}`,
     Number.isNaN(firstAt) ? '' : `first text after ${SECONDS.format((firstAt - startedAt) / 1000)} s`,
     Number.isNaN(speed) ? '' : `${COUNTS.format(Math.round(speed))} tokens/s`,
-    reason === null ? '' : (REASONS.get(reason) ?? reason),
+    reason === null ? '' : (REASONS[reason] ?? reason),
   ].filter((fact) => fact !== '');
 }
 
-/**
- * @param {number} amount
- * @param {string} currency
- */
-function money(amount, currency) {
+function money(amount: number, currency: string): string {
   const digits = amount >= 1 || amount === 0 ? 2 : amount >= 0.01 ? 4 : 6;
-  const format = { style: /** @type {const} */ ('currency'), currency, minimumFractionDigits: digits };
-  return new Intl.NumberFormat('en-US', { ...format, maximumFractionDigits: digits }).format(amount);
+  const format = { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits } as const;
+  return new Intl.NumberFormat('en-US', format).format(amount);
 }

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible } from './accessibility.js';
+import { hasChromium, launchChromium } from './chromium.js';
+import { PlaygroundPage } from './playground-page.js';
+import { WebStage } from './web-stage.js';
+import { complaintsOf } from './watched-page.js';
+
+describe.skipIf(!hasChromium)('the front door in Chromium', () => {
+  let web: WebStage;
+
+  beforeAll(async () => {
+    web = await WebStage.set();
+  }, 60_000);
+  afterAll(() => web.clear());
+
+  it('tells visitors what this is, which models there are, and where the documentation is', async () => {
+    const browser = await launchChromium();
+    const page = await browser.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(web.origin);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.getByRole('table').getByRole('rowheader').count()).toBe(1);
+    await expectAccessible(page, 'front');
+    await page.getByRole('banner').getByRole('link', { name: 'Docs' }).click();
+    await page.getByText('/api/v1/chat/stream').first().waitFor();
+    expect(complaints).toEqual([]);
+    await browser.close();
+  }, 120_000);
+
+  it('leads a new account to its first request, and then to the playground', async () => {
+    const { page } = await web.open('/');
+    const done = page.locator('.steps .done');
+    expect(await done.count()).toBe(1);
+    await expectAccessible(page, 'get-started');
+    await page.getByRole('main').getByRole('link', { name: 'playground' }).click();
+    await new PlaygroundPage(page).ask('Hello!', 'Hello world');
+    await page.locator('.receipt').getByText('tokens out').waitFor();
+    await page.goto(web.origin);
+    expect(await done.count()).toBe(2);
+    await page.context().close();
+  }, 120_000);
+});
