@@ -20,5 +20,5 @@ if (inputs.some((file) => modifiedAt(file) > builtAt)) {
     process.stderr.write(`${build.stdout}${build.stderr}`);
     process.exit(1);
   }
-  await import('./slim-client.mjs');
+  await import('./finish-build.mjs');
 }

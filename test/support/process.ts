@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { adminCommand } from './admin-command.js';
 import { waitFor } from './wait-for.js';
 
@@ -15,7 +15,7 @@ export interface Exit {
   readonly stderr: string;
 }
 
-/** A separate process that runs a script of the built service. */
+/** A separate process that runs a script: its path, from the folder of the built service. */
 export class SpawnedProcess {
   stdout = '';
   stderr = '';
@@ -23,7 +23,7 @@ export class SpawnedProcess {
   private readonly child: ChildProcess;
 
   constructor(script: string, words: readonly string[], env: Readonly<Record<string, string>>) {
-    this.child = spawn(process.execPath, [join(ROOT, 'dist', script), ...words], {
+    this.child = spawn(process.execPath, [resolve(ROOT, 'dist', script), ...words], {
       cwd: ROOT,
       env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

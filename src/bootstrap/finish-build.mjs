@@ -1,11 +1,13 @@
-// Browsers load the client as it is built, so its files are kept small: without comments, and with tabs as indentation. The
-// declaration files keep the comments.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// What a build needs after the compiler. The programs become executable. Browsers load the client as it is built, so its files are
+// kept small: without comments, and with tabs as indentation. The declaration files keep the comments.
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const files = ['client.js', ...readdirSync(join(dist, 'client')).map((name) => join('client', name))];
+
+for (const program of ['main.js', 'admin.js']) chmodSync(join(dist, program), 0o755);
 
 for (const file of files.filter((name) => name.endsWith('.js'))) {
   const path = join(dist, file);
