@@ -1,5 +1,8 @@
 import { expect } from 'vitest';
 import { get, openStream, stream, type ReceivedStream } from '../support/sse-client.js';
+import { z } from 'zod';
+import { ChatPlugin } from '../../src/plugins/chat-plugin.decorator.js';
+import { PLUGIN_CONFIG } from '../../src/plugins/plugin-configs.js';
 import { serving, type Effect, type Mode, type Serving } from './effect.js';
 import { inMovedTime } from './moved-time.js';
 import { sent } from './upstream-members.js';
@@ -12,6 +15,11 @@ const MANY = 6;
 
 /** Members of a model, and of a tier: callers see what they change. */
 export const catalogMembers: Readonly<Record<string, Effect>> = {
+  plugins: {
+    set: (mode) => configured(mode, { limit: 7 }, { limit: 7 }),
+    unset: (mode) => configured(mode, undefined, { limit: 5 }),
+    refused: [['x', 'Invalid input: expected record']],
+  },
   'models[].id': {
     set: (mode) => listed(mode, { id: 'ours/best' }, { id: 'ours/best' }),
     unset: REQUIRED,
@@ -167,4 +175,19 @@ async function routesOfAccount(mode: Mode, sticky: boolean | undefined, count: n
     for (let index = 0; index < 21; index++) await stream(origin, { key });
     expect(new Set(provider.calls.map(({ json }) => json['model'])).size).toBe(count);
   });
+}
+
+/** What a plugin gets that has a default. */
+async function configured(mode: Mode, given: object | undefined, expected: object): Promise<void> {
+  const seen: unknown[] = [];
+  @ChatPlugin({
+    name: 'ours',
+    compatibility: '^1',
+    config: z.strictObject({ limit: z.int().default(5) }),
+    providers: [{ provide: 'seen', inject: [PLUGIN_CONFIG], useFactory: (config: unknown) => seen.push(config) }],
+  })
+  class OurPlugin {}
+  const pluginConfigs = given === undefined ? undefined : { ours: given };
+  await serving(mode, { plugins: [OurPlugin], pluginConfigs }, () => Promise.resolve());
+  expect(seen).toEqual([expected]);
 }

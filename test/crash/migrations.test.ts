@@ -5,8 +5,6 @@ import { DataSource, type MigrationInterface } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MIGRATIONS } from '../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../src/database/open-data-source.js';
-import { DatabaseUsageStore } from '../../src/usage/store/database-usage-store.js';
-import { over } from '../contract/usage/records.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 
 const NAMES = MIGRATIONS.map(({ name }) => name);
@@ -80,7 +78,14 @@ describe.each(await testEngines())('migrations on $name', (engine) => {
     await (await open()).destroy();
     MIGRATIONS.push(...later);
     const before = await new DataSource({ ...dataSourceOptions(database.config), migrations: [] }).initialize();
-    await new DatabaseUsageStore(before).append([over(), over()]);
+    for (const id of ['one', 'two']) {
+      await before.query(
+        `INSERT INTO usage_records (id, request_id, account_id, credential, model, attempts, started_at, outcome,
+           prompt_tokens_source, completion_tokens_source)
+         VALUES ('${id}', '${id}', 'ada', 'api_key', 'acme/fast', 1, '2026-11-20T10:00:00.000Z', 'completed',
+           'unknown', 'unknown')`,
+      );
+    }
     await before.destroy();
     const last = MIGRATIONS.at(-1) as (typeof MIGRATIONS)[number];
     const fault = vi.spyOn(last.prototype as MigrationInterface, 'up').mockRejectedValue(new Error('injected fault'));

@@ -29,6 +29,8 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/usage/ledger/interrupted-streams.ts', 1],
   // Runs only with PostgreSQL, whose clock is not the clock of the process.
   ['src/database/database-clock.ts', 1],
+  // Runs only with USAGE_RETENTION_DAYS.
+  ['src/usage/ledger/record-retention.ts', 1],
   ['src/common/event-loop/event-loop.ts', 1],
   // Drops durable streams some time after their end.
   ['src/chat/durable/store/memory-stream-store.ts', 1],

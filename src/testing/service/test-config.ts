@@ -37,7 +37,8 @@ export function configFor(...providers: readonly ScriptedProvider[]) {
 /**
  * Loads the configuration of a test: a database in memory and a free port, unless the variables say otherwise.
  *
- * @param file the content of CONFIG_FILE, as text or as an object. By default the built-in catalog.
+ * @param file the content of CONFIG_FILE, as text or as an object, unless the variables name a file. By default the built-in
+ *   catalog.
  * @throws {ConfigError} as at the start of the service.
  */
 export function testConfig(
@@ -51,7 +52,7 @@ export function testConfig(
   try {
     // Every JSON document is also YAML.
     writeFileSync(path, typeof file === 'string' ? file : JSON.stringify(file));
-    return loadConfig({ ...environment, CONFIG_FILE: path });
+    return loadConfig({ CONFIG_FILE: path, ...environment });
   } finally {
     rmSync(folder, { recursive: true });
   }

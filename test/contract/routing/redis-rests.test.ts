@@ -126,7 +126,8 @@ describe.skipIf(redis === undefined)('the rests that replicas share', () => {
     const late = await open();
 
     await rests(late);
-    expect(waitMs(late)).toBeLessThanOrEqual(waitMs(one) + 5);
+    // The message of Redis may be late, but the time does not begin anew.
+    expect(waitMs(late)).toBeLessThanOrEqual(waitMs(one) + 1_000);
   });
 
   it('are stored for five minutes at most', async () => {
