@@ -9,7 +9,7 @@ export class HookedStream implements PartReader {
   private begin!: () => void;
   private refuse!: (failure: Error) => void;
   private readonly iterator: AsyncIterator<CompletionPart>;
-  /** What the hooks have returned, and nobody has read yet. Before the first text, these may be several parts. */
+  /** What the hooks have returned, and the reader has not read yet. Before the first text, these may be several parts. */
   private readonly waiting: CompletionPart[] = [];
   private hasBegun = false;
   private isPulling = false;

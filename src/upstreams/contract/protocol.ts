@@ -32,8 +32,8 @@ export interface AnswerReader<Event = ProviderEvent> {
 }
 
 /**
- * Implements a provider's wire protocol over HTTP. Register an instance in `PROTOCOLS`, or from your own package with
- * `AppModule.register({ protocols: [...] })`. One instance serves all streams, so the instance itself holds no state.
+ * Implements a provider's wire protocol over HTTP. Name the class in `protocols` of a plugin. One object
+ * serves all streams, so the object itself holds no state.
  *
  * @typeParam Options the `options` of an upstream in CONFIG_FILE, as the schema returns them.
  * @typeParam Event what the framing passes on.
