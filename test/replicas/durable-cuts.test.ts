@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Script } from '../support/scripted-provider.js';
 import { readInPieces, type CutReading } from './support/cut-reader.js';
+import { hasNginx, startNginx } from './support/nginx.js';
 import { Replicas } from './support/replicas.js';
 import { sharedStores } from './support/stores.js';
 
@@ -61,12 +62,13 @@ describe.skipIf(stores === undefined)('a durable stream whose readers are cut at
     prefix: string,
     count: number,
     judge: (read: CutReading, text: string) => void,
+    origins: readonly string[] = replicas.origins,
   ): Promise<void> {
     const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
     const readers = Array.from({ length: AT_ONCE }, async () => {
       for (let name = names.pop(); name !== undefined; name = names.pop()) {
         const cuts = Math.floor(Math.random() * (MOST_CUTS + 1));
-        const read = await readInPieces({ origins: replicas.origins, key, name, content: name, cuts });
+        const read = await readInPieces({ origins, key, name, content: name, cuts });
         judge(read, piecesOf(name).join(''));
       }
     });
@@ -85,6 +87,24 @@ describe.skipIf(stores === undefined)('a durable stream whose readers are cut at
 
       expect(replicas.provider.calls).toHaveLength(RUNS);
       expect(connections).toBeGreaterThan(RUNS);
+    },
+    LIMIT_MS,
+  );
+
+  it.skipIf(!hasNginx)(
+    'gives every character once through nginx, which gives each request to the next replica',
+    async () => {
+      const nginx = await startNginx(replicas.origins);
+      const before = replicas.provider.calls.length;
+      try {
+        const judge = (read: CutReading, text: string): void => {
+          expect(read).toMatchObject({ text, terminals: ['done'] });
+        };
+        await readAll('nginx', RUNS, judge, [nginx.origin]);
+      } finally {
+        await nginx.stop();
+      }
+      expect(replicas.provider.calls).toHaveLength(before + RUNS);
     },
     LIMIT_MS,
   );
