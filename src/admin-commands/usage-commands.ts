@@ -1,5 +1,6 @@
 import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ServiceError } from '../common/service-error.js';
+import { csvCell } from '../common/text/csv-cell.js';
 import { usagePeriod } from '../usage/reports/usage-period.js';
 import { wireUsage } from '../usage/reports/report-json.js';
 import { UsageReports, type AccountUsageRow } from '../usage/reports/usage-reports.js';
@@ -85,13 +86,6 @@ async function* json(pages: Pages<Line>): AsyncIterable<string> {
 async function* csv(pages: Pages<Line>): AsyncIterable<string> {
   yield COLUMNS.join(',');
   for await (const lines of pages) {
-    for (const line of lines) yield `\r\n${COLUMNS.map((column) => cellOf(line[column])).join(',')}`;
+    for (const line of lines) yield `\r\n${COLUMNS.map((column) => csvCell(line[column])).join(',')}`;
   }
-}
-
-/** A spreadsheet evaluates a text that begins like a formula. An apostrophe in front of the text prevents this. */
-function cellOf(value: string | number | null): string {
-  if (typeof value !== 'string') return String(value ?? '');
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -11,7 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The facts of a receipt for people, such as "12 tokens in". A fact that nobody knows is left out, and an estimate is marked.
+ * The facts of a receipt for people, such as "12 tokens in". An unknown fact is left out, and an estimate is marked.
  * For the playground and the terminal; the typed client does not import this file.
  */
 export function receiptFacts({ tokens, cost, currency, finish_reason: reason, ...times }: Receipt): string[] {

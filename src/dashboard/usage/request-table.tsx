@@ -78,7 +78,7 @@ function costOf({ cost, currency }: ListedStream, decimals: number): string {
   return cost === null || currency === null ? '–' : money(cost, currency, decimals);
 }
 
-/** A count of tokens. `–` if nobody knows the count. */
+/** A count of tokens. `–` if the count is unknown. */
 export function tokens(number: number | null, { tokens: { source } }: ListedStream): string {
   if (number === null) return '–';
   return source === 'estimated' ? `≈ ${count(number)}` : count(number);

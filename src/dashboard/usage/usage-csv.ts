@@ -1,3 +1,4 @@
+import { csvCell } from '../../common/text/csv-cell.js';
 import type { UsageRow } from '../../usage/reports/usage-reports.js';
 
 const COLUMNS = [
@@ -14,8 +15,6 @@ const COLUMNS = [
   'cost',
   'currency',
 ] as const;
-/** A spreadsheet would run a cell that begins like this as a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
 
 /** The rows as CSV (RFC 4180), with a line of column names. */
 export function usageCsv(rows: Iterable<UsageRow>): string {
@@ -33,10 +32,5 @@ export function usageCsv(rows: Iterable<UsageRow>): string {
     row.cost ?? '',
     row.currency ?? '',
   ]);
-  return [COLUMNS, ...lines].map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('');
-}
-
-function cellOf(value: string | number): string {
-  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [COLUMNS, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
 }
