@@ -24,9 +24,9 @@ export function loadConfig(variables: Variables = process.env): Config {
   const upstreams = new Map<string, UpstreamConfig>();
   const unset = new Set<string>();
   for (const [name, entry] of Object.entries(file?.upstreams ?? {})) {
-    const { upstream, problem, missing = [] } = configureUpstream(name, entry, variables);
+    const { upstream, problems: ofUpstream = [], missing = [] } = configureUpstream(name, entry, variables);
     for (const variable of missing) unset.add(variable);
-    if (problem !== undefined) problems.push(`${shownAs}.upstreams.${name}.${problem}`);
+    problems.push(...ofUpstream.map((problem) => `${shownAs}.upstreams.${name}.${problem}`));
     if (upstream !== undefined) upstreams.set(name, upstream);
   }
 
@@ -122,8 +122,8 @@ function fromFile(
 
 interface ConfiguredUpstream {
   readonly upstream?: UpstreamConfig;
-  /** Describes what is invalid, with the path inside the upstream. */
-  readonly problem?: string;
+  /** Describe what is invalid, with the path inside the upstream. */
+  readonly problems?: readonly string[];
   /** The unset variables, because of which there is no upstream. */
   readonly missing?: readonly string[];
 }
@@ -142,14 +142,8 @@ function configureUpstream(name: string, entry: UpstreamEntry, variables: Variab
   unset.push(...options.missing);
   if (unset.length > 0) return { missing: unset };
 
-  if (baseUrl !== undefined && !/^https?:\/\//.test(baseUrl)) {
-    return { problem: 'base_url: must start with http:// or https://' };
-  }
-  if (baseUrl !== undefined && !URL.canParse(baseUrl)) return { problem: 'base_url: must be a valid URL' };
-  const unfit = Object.entries({ api_key: apiKey ?? '', ...headers }).find(
-    ([, value]) => !/^[\t\x20-\x7e]*$/.test(value),
-  );
-  if (unfit !== undefined) return { problem: `${unfit[0]}: contains a character that is not allowed in a header` };
+  const problems = [...problemsOfAddress(baseUrl), ...problemsOfHeaders(apiKey, headers)];
+  if (problems.length > 0) return { problems };
   const upstream = {
     name,
     protocol: entry.protocol,
@@ -167,4 +161,20 @@ function configureUpstream(name: string, entry: UpstreamEntry, variables: Variab
     maxEventBytes: entry.max_event_bytes,
   };
   return { upstream };
+}
+
+function problemsOfAddress(baseUrl: string | undefined): string[] {
+  if (baseUrl === undefined) return [];
+  if (!/^https?:\/\//.test(baseUrl)) return ['base_url: must start with http:// or https://'];
+  return URL.canParse(baseUrl) ? [] : ['base_url: must be a valid URL'];
+}
+
+function problemsOfHeaders(apiKey: string | undefined, headers: Readonly<Record<string, string>>): string[] {
+  const values = [
+    ['api_key', apiKey ?? ''],
+    ...Object.entries(headers).map(([name, value]) => [`headers.${name}`, value]),
+  ];
+  return values
+    .filter(([, value = '']) => !/^[\t\x20-\x7e]*$/.test(value))
+    .map(([place = '']) => `${place}: contains a character that is not allowed in a header`);
 }

@@ -2,12 +2,17 @@ import { CACHE_MANAGER, type Cache } from '@nestjs/cache-manager';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { createHash } from 'node:crypto';
-import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '../http/open-api/api-decorators.js';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '../http/open-api/api-decorators.js';
 import { Public } from '../http/routing/public.decorator.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelList } from './model-list.dto.js';
 
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=600';
+
+const CACHE_HEADERS = {
+  ETag: { description: 'Identifies this version of the list.', schema: { type: 'string' } },
+  'Cache-Control': { schema: { type: 'string' }, description: 'How long the list may be kept.' },
+} as const;
 
 /** The list in the form in which it is sent. */
 interface RenderedList {
@@ -26,8 +31,18 @@ export class ModelsController {
   @Public()
   @Get()
   @ApiOperation({ operationId: 'listModels', summary: 'Lists the available models' })
-  @ApiOkResponse({ type: ModelList })
-  @ApiResponse({ status: 304, description: 'The list has not changed: it still matches `If-None-Match`.' })
+  @ApiHeader({
+    name: 'If-None-Match',
+    required: false,
+    description: 'The `ETag` of the list that the client has.',
+    schema: { type: 'string' },
+  })
+  @ApiOkResponse({ type: ModelList, headers: CACHE_HEADERS })
+  @ApiResponse({
+    status: 304,
+    description: 'The list has not changed: it still matches `If-None-Match`.',
+    headers: CACHE_HEADERS,
+  })
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     const { json, etag } = await this.cache.wrap(`models:${this.catalog.fingerprint}`, () => render(this.catalog));
     response.setHeader('Cache-Control', CACHE_CONTROL);

@@ -1,25 +1,34 @@
-import KeyvRedis from '@keyv/redis';
+import { EventEmitter } from 'node:events';
+import type { KeyvStoreAdapter } from 'keyv';
 import type { RedisConnection } from '../redis/redis-connection.js';
 
-/**
- * A cache that uses the Redis connection of the whole process. While Redis is unavailable, the cache finds nothing and does
- * not wait.
- */
-export class RedisCacheStore extends KeyvRedis<unknown> {
+const PREFIX = 'chat:cache::';
+
+/** A cache in Redis. While Redis is unavailable, the cache finds nothing and does not wait. */
+export class RedisCacheStore extends EventEmitter implements KeyvStoreAdapter {
+  readonly opts = {};
+
   constructor(private readonly redis: RedisConnection) {
-    super(redis.client, { namespace: 'chat:cache' });
+    super();
   }
 
-  override async get<U>(key: string): Promise<U | undefined> {
-    return this.redis.run(() => super.get<U>(key)).catch(() => undefined);
+  async get<Value>(key: string): Promise<Value | undefined> {
+    const kept = this.redis.run(PREFIX + key, (client) => client.get(PREFIX + key));
+    return ((await kept.catch(() => undefined)) ?? undefined) as Value | undefined;
   }
 
-  override async set(key: string, value: string, ttl?: number): Promise<void> {
-    await this.redis.run(() => super.set(key, value, ttl)).catch(() => undefined);
+  async set(key: string, value: string, ttlMs?: number): Promise<void> {
+    const options = ttlMs === undefined ? {} : { expiration: { type: 'PX', value: ttlMs } as const };
+    await this.redis.run(PREFIX + key, (client) => client.set(PREFIX + key, value, options)).catch(() => undefined);
   }
 
-  /** Does nothing, because the cache does not own the connection. */
-  override async disconnect(): Promise<void> {
+  async delete(key: string): Promise<boolean> {
+    const deleted = this.redis.run(PREFIX + key, (client) => client.del(PREFIX + key));
+    return (await deleted.catch(() => 0)) > 0;
+  }
+
+  /** Does nothing: all entries expire, and the cache is shared with the other replicas. */
+  async clear(): Promise<void> {
     await Promise.resolve();
   }
 }

@@ -8,11 +8,14 @@ import { REDIS } from './redis.js';
 export class RedisHealth {
   constructor(@Inject(REDIS) private readonly redis: RedisConnection | undefined) {}
 
-  /** Returns whether Redis is available, or `undefined` when no Redis is configured. Never throws. Takes one second at most. */
+  /**
+   * Returns whether admissions work on Redis, in a cluster on all masters. Returns `undefined` when no Redis is configured.
+   * Never throws. Takes one second at most.
+   */
   async ping(): Promise<boolean | undefined> {
     if (this.redis === undefined) return undefined;
     try {
-      await this.redis.run((client) => client.ping());
+      await this.redis.check();
       return true;
     } catch (error) {
       return !(error instanceof RedisUnavailable);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RedisClient } from './redis-connection.js';
+import type { RedisClient } from './redis-client.js';
 import { isUnknownScript } from './redis-unavailable.js';
 
 /** A Lua script, which Redis runs atomically. All keys of one call must be in one slot of a cluster: use a hash tag. */

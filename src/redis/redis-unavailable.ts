@@ -18,9 +18,14 @@ export function isUnknownScript(error: unknown): boolean {
 
 /** Error replies that every write gets: Redis is starting, is a replica, is full, or does not allow the commands. */
 const OUTAGE_REPLIES =
-  /^(?:READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|OOM|MISCONF|NOREPLICAS|NOAUTH|NOPERM|WRONGPASS|BUSY|UNKILLABLE|TRYAGAIN)\b/;
+  /^(?:ERR The user executing the script can't|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|OOM|MISCONF|NOREPLICAS|NOAUTH|NOPERM|WRONGPASS|BUSY|UNKILLABLE)\b/;
 
 /** Whether the error reply means that Redis is of no use for the moment, and not only for this command. */
 export function isOutageReply({ message }: Error): boolean {
   return OUTAGE_REPLIES.test(message);
+}
+
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return reasonOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
 }

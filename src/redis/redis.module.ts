@@ -20,6 +20,6 @@ export class RedisModule {}
 
 /** Loads the client only when Redis is used, because the client makes up a quarter of all modules of the process. */
 async function connectTo(url: string): Promise<RedisConnection> {
-  const { RedisConnection } = await import('./redis-connection.js');
-  return new RedisConnection(url);
+  const { openRedis } = await import('./open-redis.js');
+  return openRedis(url);
 }

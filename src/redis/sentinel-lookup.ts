@@ -1,68 +1,43 @@
-import { lookup as lookUpName } from 'node:dns/promises';
-import { connect, isIP, type LookupFunction } from 'node:net';
-import type { SentinelAddress } from '../config/sources/sentinel-url.js';
+import type { HostAndPort, RedisAddress } from '../config/sources/redis-url.js';
+import { within } from '../common/timers/within.js';
+import { addressText, connectTo, type ServerAddress } from './redis-client.js';
+import { reasonOf } from './redis-unavailable.js';
+
+type SentinelGroup = Extract<RedisAddress, { kind: 'sentinel' }>;
 
 /** How long one Sentinel may take to answer. Then the next one is asked. */
-const PATIENCE_MS = 500;
-/** The answer to `SENTINEL get-master-addr-by-name`: two texts, or nothing for an unknown master. */
-const ANSWER = /^\*2\r\n\$\d+\r\n([^\r]+)\r\n\$\d+\r\n(\d+)\r\n/;
+const PATIENCE_MS = 1_000;
 
 /**
- * Returns a function that finds the address of the current master for each new connection. A client that uses it for its
- * connections follows a failover by itself: Sentinel closes the connections to the old master.
- */
-export function sentinelLookup(group: SentinelAddress): LookupFunction {
-  return (_, options, callback) => {
-    findMaster(group).then(
-      ({ address, family }) => {
-        if (options.all === true) callback(null, [{ address, family }]);
-        else callback(null, address, family);
-      },
-      (error: unknown) => {
-        callback(error as Error, '');
-      },
-    );
-  };
-}
-
-/**
- * Asks one Sentinel after the other.
+ * Asks one Sentinel after the other for the current master. Call this for each new connection: Sentinel closes the
+ * connections to the old master after a failover.
  *
  * @throws {Error} if no Sentinel knows the master.
  */
-async function findMaster({ sentinels, master, port }: SentinelAddress) {
-  for (const sentinel of sentinels) {
-    const [, host = '', masterPort] = ANSWER.exec(await ask(sentinel, master)) ?? [];
-    if (host === '') continue;
-    if (Number(masterPort) !== port) {
-      throw new Error(`the master has the port ${masterPort ?? ''}: add ?port=${masterPort ?? ''} to REDIS_URL`);
+export async function findMaster(group: SentinelGroup): Promise<ServerAddress> {
+  const failures: string[] = [];
+  for (const sentinel of group.sentinels) {
+    try {
+      const at = await ask(group, sentinel);
+      if (at !== undefined) return { at, tls: group.tls, credentials: group.credentials, database: group.database };
+      failures.push(`${addressText(sentinel)}: unknown`);
+    } catch (error) {
+      failures.push(`${addressText(sentinel)}: ${reasonOf(error)}`);
     }
-    const family = isIP(host);
-    return family === 0 ? lookUpName(host) : { address: host, family };
   }
-  throw new Error(`no Sentinel knows the master ${master}`);
+  throw new Error(`no Sentinel knows the master ${group.master} (${failures.join('; ')})`);
 }
 
-/** Returns what the Sentinel has answered: nothing, if it does not answer in time. */
-function ask({ host, port }: SentinelAddress['sentinels'][number], master: string): Promise<string> {
-  return new Promise((resolve) => {
-    let answer = '';
-    const socket = connect({ host, port, timeout: PATIENCE_MS });
-    const deadline = setTimeout(() => socket.destroy(), PATIENCE_MS);
-    socket.setEncoding('utf8');
-    socket.on('connect', () => {
-      const words = ['SENTINEL', 'get-master-addr-by-name', master];
-      socket.write(`*3\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`);
-    });
-    socket.on('data', (text: string) => {
-      answer += text;
-      if (ANSWER.test(answer) || /^[*-]-?\w[^\n]*\n$/.test(answer)) socket.destroy();
-    });
-    socket.on('timeout', () => socket.destroy());
-    socket.on('error', () => undefined);
-    socket.on('close', () => {
-      clearTimeout(deadline);
-      resolve(answer);
-    });
+/** Returns the address of the master, or `undefined` if the Sentinel does not know the master. */
+async function ask(group: SentinelGroup, at: HostAndPort): Promise<HostAndPort | undefined> {
+  const { master, tls, sentinelCredentials: credentials } = group;
+  const asked = connectTo({ at, tls, credentials }).then(async (client) => {
+    try {
+      return await client.sendCommand<[string, string] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', master]);
+    } finally {
+      client.destroy();
+    }
   });
+  const found = await within(asked, PATIENCE_MS, () => new Error('no answer'));
+  return found === null ? undefined : { host: found[0], port: Number(found[1]) };
 }

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LOCKED_BY_PROCESSES } from '../../src/database/postgres/presence-lock.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { testEngines } from '../support/database.js';
 import { Installation } from '../support/process.js';
 import { pgBouncer, RunningPgBouncer } from '../support/pg-bouncer.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { get, openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';
@@ -50,6 +51,9 @@ describe.skipIf(pgBouncer === undefined || !hasPostgres)('behind PgBouncer in tr
     await running.block(1);
     await installation.admin('key', 'revoke', '--id', id);
     expect(await wireOf(running)).toMatchObject({ terminal: 'key_revoked' });
+    // Its connections are shared. A lock on one of them would say nothing about a process.
+    expect(await bouncer.query('SELECT FROM usage_writers WHERE lock_key IS NOT NULL')).toEqual([]);
+    expect(await bouncer.query(LOCKED_BY_PROCESSES)).toEqual([]);
     for (const replica of replicas) expect(replica.stdout).not.toMatch(/"level":(?:50|60)/);
   });
 });

@@ -1,71 +1,73 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readSentinelUrl } from '../../src/config/sources/sentinel-url.js';
-import { RedisConnection } from '../../src/redis/redis-connection.js';
+import { burst } from '../replicas/support/burst.js';
+import { Replicas } from '../replicas/support/replicas.js';
+import { sharedStores } from '../replicas/support/stores.js';
 import { redisServer, SentinelGroup } from '../support/redis-sentinel.js';
+import { get, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 
-describe('the URL of a Sentinel group', () => {
-  it('has the Sentinels, the master and the database', () => {
-    expect(readSentinelUrl('redis+sentinel://ada:p%40ss@one:26379,two/ours/3?port=6380')).toEqual({
-      sentinels: [
-        { host: 'one', port: 26_379 },
-        { host: 'two', port: 26_379 },
-      ],
-      master: 'ours',
-      port: 6380,
-      username: 'ada',
-      password: 'p@ss',
-      database: 3,
-    });
-  });
+const stores = redisServer === undefined ? undefined : await sharedStores();
+const PER_MINUTE = 9;
+const FAILOVER_MS = 30_000;
 
-  it.each(['redis+sentinel://one', 'redis+sentinel:///ours', 'redis+sentinel://one/ours/x', 'redis://one'])(
-    'is not %s',
-    (url) => {
-      expect(readSentinelUrl(url)).toBeUndefined();
-    },
-  );
-});
-
-describe.skipIf(redisServer === undefined)('Redis with Sentinel', () => {
+describe.skipIf(stores === undefined).each([
+  ['without TLS and passwords', false],
+  ['with TLS, and with different passwords of the servers and the Sentinels', true],
+])('two replicas on Redis with Sentinel, %s', (_, isSecure) => {
   let group: SentinelGroup;
-  let redis: RedisConnection;
+  let replicas: Replicas;
 
   beforeAll(async () => {
-    group = await SentinelGroup.start();
-    redis = new RedisConnection(group.url);
-    await redis.onModuleInit();
-  });
+    group = await SentinelGroup.start({ isSecure });
+    const tiers = { free: { requests_per_minute: PER_MINUTE } };
+    const env = { REDIS_URL: group.url, ...group.env };
+    replicas = await Replicas.start(stores as NonNullable<typeof stores>, { count: 2, tiers, env });
+    replicas.provider.answers((call) => {
+      call.answer('Hello');
+    });
+  }, 180_000);
   afterAll(async () => {
-    await redis.onApplicationShutdown();
+    await replicas.stop();
     await group.stop();
-  });
+  }, 60_000);
 
-  it('is used at the address of the master, also after a failover', async () => {
-    expect(redis.isUnavailable).toBe(false);
-    await redis.run((client) => client.set('before', '1'));
-    const subscriber = redis.client.duplicate();
-    subscriber.on('error', () => undefined);
-    const heard: string[] = [];
-    await subscriber.connect();
-    await subscriber.subscribe('news', (message) => heard.push(message));
-    await redis.run((client) => client.wait(1, 1000));
+  const areAll = (state: 'up' | 'down') =>
+    waitFor(
+      async () => {
+        const ready = replicas.origins.map(async (origin) => {
+          const { raw } = await get(origin, '/api/v1/health/ready');
+          return (JSON.parse(raw) as { parts: { redis: string } }).parts.redis === state;
+        });
+        return (await Promise.all(ready)).every(Boolean);
+      },
+      `Redis to be ${state}`,
+      FAILOVER_MS,
+    );
+  async function areExact(): Promise<void> {
+    const { admitted } = await burst(replicas.origins, PER_MINUTE, await replicas.createKey());
+    expect(admitted).toHaveLength(PER_MINUTE);
+  }
+
+  it('follow the master to another server, count exactly, and hear of rests there', async () => {
+    await areAll('up');
+    await areExact();
 
     await group.killMaster();
-    await waitFor(() => redis.isUnavailable, 'the outage');
-    await waitFor(() => !redis.isUnavailable, 'the new master', 30_000);
+    await areAll('down');
+    expect((await stream(replicas.origins[0] ?? '', await replicas.createKey())).status).toBe(200);
+    await areAll('up');
+    await areExact();
 
-    // While the group agrees on its master, the connection may break once more.
-    const kept = await waitFor(
-      () => redis.run((client) => client.get('before')).catch(() => undefined),
-      'an answer of the new master',
-    );
-    expect(kept).toBe('1');
-    await redis.run((client) => client.set('after', '1'));
+    const { key } = await replicas.createKey();
+    replicas.provider.next((call) => {
+      call.refuse(429, { 'retry-after': '120' });
+    });
+    expect((await stream(replicas.origins[0] ?? '', { key })).status).toBe(503);
     await waitFor(async () => {
-      await redis.run((client) => client.publish('news', 'hello')).catch(() => undefined);
-      return heard.length > 0;
-    }, 'the subscriber to hear of the new master');
-    subscriber.destroy();
-  });
+      const tried = await stream(replicas.origins[1] ?? '', await replicas.createKey());
+      return tried.status === 503;
+    }, 'the rest to arrive');
+  }, 120_000);
 });
+
+afterAll(() => stores?.redis.drop());

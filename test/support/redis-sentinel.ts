@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
+import { createCertificate, tlsSettings, type Certificate } from './certificate.js';
 import { programAt } from './program.js';
 import { closedPort } from './silent-server.js';
 import { waitFor } from './wait-for.js';
@@ -11,77 +12,123 @@ import { waitFor } from './wait-for.js';
 export const redisServer = programAt('redis-server');
 
 const MASTER = 'ours';
-const [MASTER_HOST, REPLICA_HOST] = ['127.0.0.2', '127.0.0.3'];
+const QUORUM = 2;
+const READY_MS = 30_000;
+/** Passwords with characters that a URL must encode. */
+const SERVER_PASSWORD = 'servers: a/b@c?d%e';
+const SENTINEL_PASSWORD = 'sentinels: &=+#';
 
-/** A master and a replica with the same port on two addresses of this machine, and three Sentinels. */
+/** A master and a replica on different ports, and three Sentinels. */
 export class SentinelGroup {
+  private master: ChildProcess | undefined;
+  private readonly children: ChildProcess[] = [];
+
   private constructor(
-    readonly url: string,
-    private readonly port: number,
-    private readonly servers: readonly ChildProcess[],
     private readonly folder: string,
+    private readonly certificate: Certificate | undefined,
+    private readonly ports: readonly number[],
   ) {}
 
-  static async start(): Promise<SentinelGroup> {
+  /** @param isSecure whether all connections use TLS, and the servers and the Sentinels each have a password. */
+  static async start({ isSecure }: { readonly isSecure: boolean }): Promise<SentinelGroup> {
     const folder = mkdtempSync(join(tmpdir(), 'chat-sentinel-'));
-    const port = await closedPort();
-    const run = (name: string, lines: readonly string[], ...words: string[]): ChildProcess => {
-      const file = join(folder, `${name}.conf`);
-      writeFileSync(file, `${[...lines, `dir ${folder}`, 'protected-mode no'].join('\n')}\n`);
-      return spawn(redisServer ?? '', [file, ...words], { stdio: 'ignore' });
-    };
-    const own = (host: string) => [`bind ${host}`, `port ${port}`, 'save ""', `replica-announce-ip ${host}`];
-    const servers = [
-      run('master', own(MASTER_HOST)),
-      run('replica', [...own(REPLICA_HOST), `replicaof ${MASTER_HOST} ${port}`]),
-    ];
-    const ports = [await closedPort(), await closedPort(), await closedPort()];
-    for (const [index, own] of ports.entries()) {
-      const lines = [
-        ...['bind 127.0.0.1', `port ${own}`, `sentinel monitor ${MASTER} ${MASTER_HOST} ${port} 2`],
-        ...[`sentinel down-after-milliseconds ${MASTER} 500`, `sentinel failover-timeout ${MASTER} 3000`],
-      ];
-      servers.push(run(`sentinel-${index}`, lines, '--sentinel'));
-    }
-    const addresses = ports.map((own) => `127.0.0.1:${own}`).join();
-    const group = new SentinelGroup(`redis+sentinel://${addresses}/${MASTER}?port=${port}`, port, servers, folder);
-    await waitFor(() => group.isReplicated(ports[0] ?? 0), 'the group to be ready', 30_000);
+    const ports: number[] = [];
+    while (ports.length < 5) ports.push(await closedPort());
+    const group = new SentinelGroup(folder, isSecure ? createCertificate(folder) : undefined, ports);
+    group.startAll();
+    await waitFor(() => group.isReplicated(), 'the group to be ready', READY_MS);
     return group;
   }
 
+  get url(): string {
+    const [, , ...sentinels] = this.ports;
+    const addresses = sentinels.map((port) => `127.0.0.1:${port}`).join();
+    if (this.certificate === undefined) return `redis+sentinel://${addresses}/${MASTER}`;
+    const [servers, sentinel] = [SERVER_PASSWORD, SENTINEL_PASSWORD].map(encodeURIComponent);
+    return `rediss+sentinel://:${servers}@${addresses}/${MASTER}?sentinel_password=${sentinel}`;
+  }
+
+  /** For a process that connects to the group with TLS. */
+  get env(): Readonly<Record<string, string>> {
+    return this.certificate === undefined ? {} : { NODE_EXTRA_CA_CERTS: this.certificate.certificate };
+  }
+
   async killMaster(): Promise<void> {
-    const [master] = this.servers;
-    master?.kill('SIGKILL');
-    if (master !== undefined) await once(master, 'exit');
+    this.master?.kill('SIGKILL');
+    if (this.master !== undefined) await once(this.master, 'exit');
   }
 
   async stop(): Promise<void> {
-    for (const server of this.servers) {
-      if (server.exitCode !== null || server.signalCode !== null) continue;
-      const over = once(server, 'exit');
-      server.kill('SIGKILL');
+    for (const child of this.children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const over = once(child, 'exit');
+      child.kill('SIGKILL');
       await over;
     }
     rmSync(this.folder, { recursive: true });
   }
 
-  /** Whether the replica follows the master, and the Sentinels know each other and the replica. */
-  private async isReplicated(sentinelPort: number): Promise<boolean> {
-    const replication = await answerOf(`redis://${REPLICA_HOST}:${this.port}`, ['INFO', 'replication']);
-    const known = await answerOf(`redis://127.0.0.1:${sentinelPort}`, ['INFO', 'sentinel']);
-    return replication.includes('master_link_status:up') && known.includes('slaves=1,sentinels=3');
+  private startAll(): void {
+    const [master = 0, replica = 0, ...sentinels] = this.ports;
+    const password = this.certificate && { requirepass: SERVER_PASSWORD, masterauth: SERVER_PASSWORD };
+    this.master = this.run(master, { save: '', ...password });
+    this.run(replica, { save: '', replicaof: `127.0.0.1 ${master}`, ...password });
+    for (const port of sentinels) {
+      const settings = {
+        'sentinel monitor': `${MASTER} 127.0.0.1 ${master} ${QUORUM}`,
+        'sentinel down-after-milliseconds': `${MASTER} 500`,
+        'sentinel failover-timeout': `${MASTER} 3000`,
+        ...(this.certificate && {
+          requirepass: SENTINEL_PASSWORD,
+          'sentinel sentinel-pass': `"${SENTINEL_PASSWORD}"`,
+          'sentinel auth-pass': `${MASTER} "${SERVER_PASSWORD}"`,
+        }),
+      };
+      this.run(port, settings, '--sentinel');
+    }
   }
-}
 
-async function answerOf(url: string, command: string[]): Promise<string> {
-  const client = createClient({ url, socket: { reconnectStrategy: false } });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return await client.sendCommand<string>(command);
-  } catch {
-    return '';
-  } finally {
-    if (client.isOpen) client.destroy();
+  private run(port: number, settings: Readonly<Record<string, string>>, ...words: string[]): ChildProcess {
+    const folder = join(this.folder, String(port));
+    mkdirSync(folder);
+    const own = this.certificate === undefined ? { port: String(port) } : tlsSettings(port, this.certificate);
+    const file = join(folder, 'redis.conf');
+    const all = Object.entries({ ...own, bind: '127.0.0.1', dir: folder, ...settings });
+    const isList = (name: string) => name.startsWith('sentinel ') || name === 'replicaof';
+    writeFileSync(
+      file,
+      `${all.map(([name, value]) => (isList(name) ? `${name} ${value}` : `${name} "${value}"`)).join('\n')}\n`,
+    );
+    const child = spawn(redisServer ?? '', [file, ...words], { stdio: 'ignore' });
+    this.children.push(child);
+    return child;
+  }
+
+  /** Whether the replica follows the master, and the Sentinels know each other and the replica. */
+  private async isReplicated(): Promise<boolean> {
+    const [, replica = 0, ...sentinels] = this.ports;
+    const replication = await this.info(replica, SERVER_PASSWORD, 'replication');
+    const known = await Promise.all(sentinels.map((port) => this.info(port, SENTINEL_PASSWORD, 'sentinel')));
+    return (
+      replication.includes('master_link_status:up') && known.every((state) => state.includes('slaves=1,sentinels=3'))
+    );
+  }
+
+  private async info(port: number, password: string, section: string): Promise<string> {
+    const { certificate } = this;
+    const secure = certificate && { tls: true as const, ca: readFileSync(certificate.certificate) };
+    const client = createClient({
+      ...(certificate && { password }),
+      socket: { host: '127.0.0.1', port, reconnectStrategy: false, ...secure },
+    });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return await client.sendCommand<string>(['INFO', section]);
+    } catch {
+      return '';
+    } finally {
+      if (client.isOpen) client.destroy();
+    }
   }
 }

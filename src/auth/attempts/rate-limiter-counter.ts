@@ -32,6 +32,8 @@ export class RateLimiterCounter implements AttemptCounter {
     const leftMs = windowEndsAt - performance.now();
     const window = await this.limiter.get(key);
     if (window === null || window.consumedPoints === 0 || window.msBeforeNext > leftMs + CLOCK_TOLERANCE_MS) return;
-    await this.limiter.reward(key);
+    const { consumedPoints } = await this.limiter.reward(key);
+    // The window has ended since, and the point opened the next one.
+    if (consumedPoints < 0) await this.limiter.penalty(key);
   }
 }

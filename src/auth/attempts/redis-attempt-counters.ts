@@ -9,6 +9,7 @@ import {
   type Counted,
 } from './attempt-counters.js';
 import { InProcessAttemptCounters } from './in-process-attempt-counters.js';
+import { LimiterClient } from './limiter-client.js';
 import { RateLimiterCounter } from './rate-limiter-counter.js';
 
 /**
@@ -35,23 +36,28 @@ class RedisCounter implements AttemptCounter {
   private readonly shared: AttemptCounter;
 
   constructor(
-    private readonly redis: RedisConnection,
+    redis: RedisConnection,
     { name, attempts, withinSeconds }: AttemptLimit,
     private readonly alone: AttemptCounter,
   ) {
     const window = { points: attempts, duration: withinSeconds };
     this.shared = new RateLimiterCounter(
-      new RateLimiterRedis({ storeClient: redis.client, useRedisPackage: true, keyPrefix: prefixOf(name), ...window }),
+      new RateLimiterRedis({
+        storeClient: new LimiterClient(redis),
+        useRedisPackage: true,
+        keyPrefix: prefixOf(name),
+        ...window,
+      }),
     );
   }
 
   async count(key: string): Promise<Counted> {
     return sharedOrAlone(
       async () => {
-        const counted = await this.redis.run(() => this.shared.count(tagged(key)));
+        const counted = await this.shared.count(tagged(key));
         // The attempt is withdrawn only in Redis, where it was counted. Without a withdrawal, it expires with its window.
         return counted.allowed
-          ? { allowed: true, withdraw: () => sharedOrAlone(() => this.redis.run(() => counted.withdraw()), nothing) }
+          ? { allowed: true, withdraw: () => sharedOrAlone(() => counted.withdraw(), nothing) }
           : counted;
       },
       () => this.alone.count(key),
@@ -69,7 +75,7 @@ class RedisMemory implements AttemptMemory {
 
   async has(key: string): Promise<boolean> {
     return sharedOrAlone(
-      async () => (await this.redis.run((client) => client.exists(this.keyOf(key)))) > 0,
+      async () => (await this.redis.run(this.keyOf(key), (client) => client.exists(this.keyOf(key)))) > 0,
       () => this.alone.has(key),
     );
   }
@@ -79,7 +85,7 @@ class RedisMemory implements AttemptMemory {
     await this.alone.add(key);
     const expiration = { type: 'EX', value: this.forSeconds } as const;
     await sharedOrAlone(async () => {
-      await this.redis.run((client) => client.set(this.keyOf(key), '1', { expiration }));
+      await this.redis.run(this.keyOf(key), (client) => client.set(this.keyOf(key), '1', { expiration }));
     }, nothing);
   }
 

@@ -8,7 +8,7 @@ import {
 } from '../../http/open-api/api-decorators.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
 import { EVENT_STREAM } from '../stream/chunk.dto.js';
-import { REQUEST_ID } from '../../http/open-api/api-headers.js';
+import { RATE_LIMIT_HEADERS } from '../../http/open-api/api-headers.js';
 
 const STREAM_ID = () =>
   ApiParam({ name: 'id', description: 'The `X-Stream-Id` of a durable stream.', schema: { type: 'string' } });
@@ -49,7 +49,7 @@ export const ApiReadStream = (): MethodDecorator =>
     }),
     ApiOkResponse({
       description: 'The stream of chunks. Each chunk with text has an `id:` line.',
-      headers: { ...REQUEST_ID, ...DURABLE_HEADERS },
+      headers: { ...DURABLE_HEADERS, ...RATE_LIMIT_HEADERS },
       content: {
         'text/event-stream': {
           schema: EVENT_STREAM,
@@ -58,7 +58,7 @@ export const ApiReadStream = (): MethodDecorator =>
         },
       },
     }),
-    ApiErrors(400, 401, 403, 404, 429, 500, 503),
+    ApiErrors('invalid_request', 401, 'forbidden', 'not_found', 429, 'shutting_down', 'unavailable'),
   );
 
 /** Describes `DELETE /chat/streams/{id}` in the OpenAPI document. */
@@ -71,6 +71,6 @@ export const ApiCancelStream = (): MethodDecorator =>
       description:
         'Stops the generation. Readers get `event: error` with the code `cancelled`. Has no effect on a stream that has ended.',
     }),
-    ApiNoContentResponse({ description: 'The generation has stopped.' }),
-    ApiErrors(401, 403, 404, 500, 503),
+    ApiNoContentResponse({ description: 'The generation has stopped.', headers: RATE_LIMIT_HEADERS }),
+    ApiErrors(401, 'forbidden', 'not_found', 429, 'unavailable'),
   );

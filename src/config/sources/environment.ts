@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
 import { LOG_LEVELS, type DatabaseConfig } from '../config.js';
 import type { Variables } from './interpolation.js';
-import { isSentinelUrl, readSentinelUrl } from './sentinel-url.js';
+import { readRedisUrl } from './redis-url.js';
 import { readResourceAttributes } from './resource-attributes.js';
 import { problemsOf } from './problems.js';
 
@@ -39,11 +39,14 @@ function isDecodable(url: string): boolean {
 
 const redisUrl = z
   .string()
-  .refine(
-    (url) => (isSentinelUrl(url) ? readSentinelUrl(url) !== undefined : /^rediss?:\/\//.test(url) && URL.canParse(url)),
-    'must be redis://…, rediss://… or redis+sentinel://host:port,…/<master>',
-  )
-  .meta({ accepts: '`redis://…`, `rediss://…` or `redis+sentinel://host:port,…/<master>`' });
+  .superRefine((url, context) => {
+    const address = readRedisUrl(url);
+    if (typeof address === 'string') context.addIssue({ code: 'custom', message: address });
+  })
+  .meta({
+    accepts:
+      '`redis://…`, `redis+sentinel://host:port,…/<master>` or `redis+cluster://host:port,…`; with TLS `rediss…`',
+  });
 
 const collector = z
   .string()
@@ -97,7 +100,8 @@ export const Environment = z
     }),
     REDIS_URL: redisUrl.optional().meta({
       description:
-        'The Redis in which replicas share limits, sign-in attempts and the list of models. Needs `DATABASE_URL` to be `postgres://…`.',
+        'The Redis in which replicas share limits, sign-in attempts, the list of models and durable streams: one server, a group ' +
+        'with Sentinel, or a cluster. Needs `DATABASE_URL` to be `postgres://…`.',
       unset: 'each process counts for itself',
     }),
     CONFIG_FILE: z.string().optional().meta({

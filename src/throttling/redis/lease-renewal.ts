@@ -51,15 +51,15 @@ export class LeaseRenewal implements OnApplicationShutdown {
       let commands: Promise<unknown>[] = [];
       for (const [accountId, leases] of this.byAccount) {
         for (const args of renewals(leases)) {
-          commands.push(this.redis.run((client) => RENEW.run(client, accountKeys(accountId), args)));
+          const keys = accountKeys(accountId);
+          commands.push(this.redis.run(keys[0], (client) => RENEW.run(client, keys, args)));
           if (commands.length < COMMANDS_AT_ONCE) continue;
-          await Promise.all(commands);
+          await Promise.allSettled(commands);
           commands = [];
         }
       }
-      await Promise.all(commands);
-    } catch {
-      // Redis is unavailable or slow. All leases are renewed in the next round, or when Redis is back.
+      // If Redis is unavailable or slow, the leases are renewed in the next round, or when Redis is back.
+      await Promise.allSettled(commands);
     } finally {
       this.renewing = false;
     }

@@ -1,5 +1,6 @@
 import { RedisUnavailable } from '../../redis/redis-unavailable.js';
-import type { RedisClient, RedisConnection } from '../../redis/redis-connection.js';
+import type { RedisClient } from '../../redis/redis-client.js';
+import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisSlow } from '../../redis/redis-slow.js';
 
 /**
@@ -17,22 +18,23 @@ type News = (client: RedisClient, again: boolean) => Promise<unknown>;
 /** Sends commands to Redis that no request waits for. Sends each command at once, and retries when Redis is back. */
 export class Outbox {
   private retrying: NodeJS.Timeout | undefined;
-  private kept: { readonly news: News; readonly wasSent: boolean }[] = [];
+  private kept: { readonly key: string; readonly news: News; readonly wasSent: boolean }[] = [];
 
   constructor(private readonly redis: RedisConnection) {
     redis.whenBack(() => void this.sendKept());
   }
 
-  send(news: News): void {
-    void this.attempt(news, false);
+  /** @param key a key that the commands use. */
+  send(key: string, news: News): void {
+    void this.attempt(key, news, false);
   }
 
-  private async attempt(news: News, wasSent: boolean): Promise<void> {
+  private async attempt(key: string, news: News, wasSent: boolean): Promise<void> {
     try {
-      await this.redis.runPatiently((client) => news(client, wasSent));
+      await this.redis.runPatiently(key, (client) => news(client, wasSent));
     } catch (error) {
       const isUnsent = (error instanceof RedisUnavailable || error instanceof RedisSlow) && !error.wasSent;
-      this.kept.push({ news, wasSent: wasSent || !isUnsent });
+      this.kept.push({ key, news, wasSent: wasSent || !isUnsent });
       if (this.kept.length > MAX_KEPT) this.kept.shift();
       if (error instanceof RedisSlow) this.sendKeptSoon();
     }
@@ -49,7 +51,9 @@ export class Outbox {
     const all = this.kept;
     this.kept = [];
     for (let start = 0; start < all.length; start += SENT_AT_ONCE) {
-      await Promise.all(all.slice(start, start + SENT_AT_ONCE).map(({ news, wasSent }) => this.attempt(news, wasSent)));
+      await Promise.all(
+        all.slice(start, start + SENT_AT_ONCE).map(({ key, news, wasSent }) => this.attempt(key, news, wasSent)),
+      );
     }
   }
 }

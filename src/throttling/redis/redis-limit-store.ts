@@ -94,7 +94,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   }
 
   override foresee(accountId: string, limits: TierLimits): Refusal | undefined {
-    if (this.redis.isUnavailable) return this.local.foresee(accountId, limits);
+    if (this.redis.isUnavailableFor(accountKeys(accountId)[0])) return this.local.foresee(accountId, limits);
     const state = this.spent.stateOf(accountId, limits.requestsPerMinute);
     return state && refusal('requests', state);
   }
@@ -114,7 +114,9 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
    */
   private async loadScripts(): Promise<void> {
     const all = [ADMIT, SETTLE, RENEW, WITHDRAW];
-    await this.redis.run((client) => Promise.all(all.map((script) => script.load(client)))).catch(() => undefined);
+    await this.redis
+      .runOnEach((client) => Promise.all(all.map((script) => script.load(client))))
+      .catch(() => undefined);
   }
 
   /** @param wasSent whether Redis may have admitted the request too, but the reply did not arrive. */
@@ -131,7 +133,8 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
 
   /** Takes back an admission that Redis may have made, when the reply did not arrive. */
   private withdraw(accountId: string, id: string): void {
-    this.outbox.send((client) => WITHDRAW.run(client, accountKeys(accountId), [id]));
+    const keys = accountKeys(accountId);
+    this.outbox.send(keys[0], (client) => WITHDRAW.run(client, keys, [id]));
   }
 
   private async ask(request: AdmissionRequest, id: string): Promise<AdmissionReply> {
@@ -152,13 +155,15 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     const { requestsPerMinute = -1, concurrentStreams = -1, tokensPerDay = -1 } = limits;
     const numbers = [requestsPerMinute, concurrentStreams, tokensPerDay, tokens.atLeast, tokens.atMost];
     const args = [id, ...numbers.map(String), ...seed];
-    return readReply(await this.redis.run((client) => ADMIT.run(client, accountKeys(accountId), args)), limits);
+    const keys = accountKeys(accountId);
+    return readReply(await this.redis.run(keys[0], (client) => ADMIT.run(client, keys, args)), limits);
   }
 
   private lease(id: string, { accountId, limits }: AdmissionRequest, here: Lease): Lease {
     const holdsPlace = limits.concurrentStreams !== undefined;
     const renewed: RenewedLease = { id, accountId, holdsPlace, reserved: here.tokens };
-    const [, streams] = accountKeys(accountId);
+    const keys = accountKeys(accountId);
+    const [use, streams] = keys;
     this.renewal.add(renewed);
     this.renewal.removeIfEmpty(renewed);
     return {
@@ -168,7 +173,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
         if (!renewed.holdsPlace) return;
         renewed.holdsPlace = false;
         this.renewal.removeIfEmpty(renewed);
-        this.outbox.send((client) => client.zRem(streams, id));
+        this.outbox.send(use, (client) => client.zRem(streams, id));
       },
       settle: (tokensUsed) => {
         here.settle(tokensUsed);
@@ -177,8 +182,8 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
         renewed.reserved = undefined;
         this.renewal.removeIfEmpty(renewed);
         const used = wholeTokens(tokensUsed) ?? reserved;
-        this.outbox.send((client, again) =>
-          SETTLE.run(client, accountKeys(accountId), [id, String(reserved), String(used), again ? '1' : '0']),
+        this.outbox.send(use, (client, again) =>
+          SETTLE.run(client, keys, [id, String(reserved), String(used), again ? '1' : '0']),
         );
       },
     };

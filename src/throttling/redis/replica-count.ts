@@ -39,14 +39,14 @@ export class ReplicaCount {
   async leave(): Promise<void> {
     this.hasLeft = true;
     clearInterval(this.timer);
-    await this.redis.run((client) => client.zRem(KEY, this.id)).catch(() => undefined);
+    await this.redis.run(KEY, (client) => client.zRem(KEY, this.id)).catch(() => undefined);
   }
 
   private async beat(): Promise<void> {
     try {
       this.fallback.replicas = Math.max(
         1,
-        Number(await this.redis.run((client) => BEAT.run(client, [KEY], [this.id]))),
+        Number(await this.redis.run(KEY, (client) => BEAT.run(client, [KEY], [this.id]))),
       );
     } catch {
       // The last known number stays valid.

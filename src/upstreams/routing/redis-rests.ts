@@ -1,12 +1,15 @@
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import type { RedisClient, RedisConnection } from '../../redis/redis-connection.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RedisClient } from '../../redis/redis-client.js';
+import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisScript } from '../../redis/redis-script.js';
 
 /** A sorted set: the key of a route or an upstream, by the end of its rest in the time of Redis. */
 const KEY = 'chat:rests';
 /** A connection without traffic is closed after 15 seconds. A ping keeps the connection, and finds out if it is lost. */
 const PING_EVERY_MS = 5_000;
+const RECONNECT_AFTER_MS = 500;
 
 const NOW = `
 local time = redis.call('TIME')
@@ -37,17 +40,14 @@ type OnRest = (key: string, ms: number) => void;
  */
 export class RedisRests implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly listeners: OnRest[] = [];
-  private readonly subscriber: RedisClient;
+  private subscriber: RedisClient | undefined;
+  private isClosed = false;
   private readonly channel: string;
   private readonly replica = randomUUID();
 
   constructor(private readonly redis: RedisConnection) {
-    this.subscriber = redis.client.duplicate({ pingInterval: PING_EVERY_MS });
     // All databases of a server share its channels.
-    this.channel = `chat:rests:${redis.client.options.database ?? 0}`;
-    // The connection of the process reports outages. This connection reconnects and subscribes again by itself.
-    this.subscriber.on('error', () => undefined);
-    this.subscriber.on('ready', () => void this.catchUp());
+    this.channel = `chat:rests:${redis.database}`;
     // Either of the two connections can be the last one that is ready.
     redis.whenBack(() => void this.readMissed());
   }
@@ -58,32 +58,47 @@ export class RedisRests implements OnApplicationBootstrap, OnApplicationShutdown
 
   publish(key: string, ms: number): void {
     const args = [key, String(Math.round(ms)), this.channel, this.replica];
-    this.redis.run((client) => ADD.run(client, [KEY], args)).catch(() => undefined);
+    this.redis.run(KEY, (client) => ADD.run(client, [KEY], args)).catch(() => undefined);
   }
 
   onApplicationBootstrap(): void {
-    // `connect` rejects only when the client is closed.
-    this.subscriber.connect().catch(() => undefined);
+    void this.stayConnected();
   }
 
   onApplicationShutdown(): void {
-    if (this.subscriber.isOpen) this.subscriber.destroy();
+    this.isClosed = true;
+    if (this.subscriber?.isOpen === true) this.subscriber.destroy();
   }
 
-  /** Subscribes again after each connect, and then reads the rests that were published in between. */
-  private async catchUp(): Promise<void> {
-    try {
-      // The client ignores a listener that it knows.
-      await this.subscriber.subscribe(this.channel, this.heard);
-    } catch {
-      // The next connect tries again.
+  /** Connects again after each loss. In a cluster, all servers send the messages of the channel. */
+  private async stayConnected(): Promise<void> {
+    while (!this.isClosed) {
+      try {
+        await this.listen(await this.redis.openAnother({ pingEveryMs: PING_EVERY_MS }));
+      } catch {
+        // The connection of the process reports outages.
+      }
+      await sleep(RECONNECT_AFTER_MS * (0.5 + Math.random() / 2), undefined, { ref: false });
     }
-    await this.readMissed();
+  }
+
+  /** Subscribes, and then reads the rests that were published before. Resolves when the connection is closed. */
+  private async listen(subscriber: RedisClient): Promise<void> {
+    this.subscriber = subscriber;
+    try {
+      const isLost = new Promise((resolve) => subscriber.once('error', resolve).once('end', resolve));
+      if (this.isClosed) return;
+      await subscriber.subscribe(this.channel, this.heard);
+      await this.readMissed();
+      await isLost;
+    } finally {
+      if (subscriber.isOpen) subscriber.destroy();
+    }
   }
 
   private async readMissed(): Promise<void> {
     try {
-      const rests = (await this.redis.run((client) => LIST.run(client, [KEY], []))) as string[];
+      const rests = (await this.redis.run(KEY, (client) => LIST.run(client, [KEY], []))) as string[];
       for (let index = 0; index + 1 < rests.length; index += 2) this.tell(rests[index] ?? '', Number(rests[index + 1]));
     } catch {
       // Reads again when Redis is back.

@@ -3,14 +3,15 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { OutageLog } from '../../../src/common/outage-log.js';
-import { RedisConnection } from '../../../src/redis/redis-connection.js';
+import { openRedis } from '../../../src/redis/open-redis.js';
+import type { RedisConnection } from '../../../src/redis/redis-connection.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** Longer than two probes. */
 const PROBES_MS = 1_200;
 
-/** A Redis that only knows SET and GET, and answers SET with an error reply while it has one. */
+/** A Redis that answers writes with an error reply while it has one. */
 class FakeRedis {
   refusal: string | undefined;
   refusalOfGet: string | undefined;
@@ -50,7 +51,7 @@ class FakeRedis {
   }
 
   private replyTo(command: string): string {
-    if (command === 'SET' && this.refusal !== undefined) return `-${this.refusal}\r\n`;
+    if (['SET', 'EVALSHA'].includes(command) && this.refusal !== undefined) return `-${this.refusal}\r\n`;
     if (command === 'GET' && this.refusalOfGet !== undefined) return `-${this.refusalOfGet}\r\n`;
     return '+OK\r\n';
   }
@@ -70,7 +71,7 @@ describe('an error reply of Redis', () => {
     outages = [];
     vi.spyOn(OutageLog.prototype, 'unavailable').mockImplementation((reason) => void outages.push(reason));
     redis = await FakeRedis.start();
-    connection = new RedisConnection(redis.url);
+    connection = openRedis(redis.url);
     await connection.onModuleInit();
     await waitFor(() => !connection.isUnavailable, 'Redis to be available');
   });
@@ -80,13 +81,14 @@ describe('an error reply of Redis', () => {
     vi.restoreAllMocks();
   });
 
-  const write = () => connection.run((client) => client.set('key', 'value'));
-  const read = () => connection.run((client) => client.get('key'));
+  const write = () => connection.run('key', (client) => client.set('key', 'value'));
+  const read = () => connection.run('key', (client) => client.get('key'));
 
   it.each([
     "OOM command not allowed when used memory > 'maxmemory'.",
     "READONLY You can't write against a read only replica.",
     "NOPERM this user has no permissions to run the 'set' command",
+    "ERR The user executing the script can't run this command or subcommand script: 0dad6322, on @user_script:3.",
     'LOADING Redis is loading the dataset in memory',
     'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk.',
   ])(
@@ -107,6 +109,35 @@ describe('an error reply of Redis', () => {
       await expect(write()).resolves.toBe('OK');
     },
   );
+
+  it('that the probe does not get makes Redis unavailable for longer and longer', async () => {
+    redis.refusalOfGet = "NOPERM this user has no permissions to run the 'get' command";
+    const begun = performance.now();
+    while (performance.now() - begun < 5 * PROBES_MS) {
+      await read().catch(() => undefined);
+      await wait(20);
+    }
+    // Without a delay, Redis would come and go ten times.
+    expect(outages.length).toBeGreaterThan(1);
+    expect(outages.length).toBeLessThan(5);
+  });
+
+  it('of a server of a cluster says how REDIS_URL must be', async () => {
+    redis.refusalOfGet = 'MOVED 12539 127.0.0.1:7002';
+    redis.refusal = 'MOVED 12539 127.0.0.1:7002';
+    await expect(read()).rejects.toBeInstanceOf(RedisUnavailable);
+    await wait(PROBES_MS);
+    expect(connection.isUnavailable).toBe(true);
+    expect(outages).toEqual([expect.stringContaining('REDIS_URL must be redis+cluster://')]);
+  });
+
+  it('of a server of a cluster says the same at the start', async () => {
+    redis.refusal = 'MOVED 6602 127.0.0.1:7002';
+    const late = openRedis(redis.url);
+    await late.onModuleInit();
+    await late.onApplicationShutdown();
+    expect(outages).toEqual([expect.stringContaining('REDIS_URL must be redis+cluster://')]);
+  });
 
   it('about one key only fails this command', async () => {
     redis.refusalOfGet = 'WRONGTYPE Operation against a key holding the wrong kind of value';

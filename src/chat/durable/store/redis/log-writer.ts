@@ -1,5 +1,5 @@
 import type { StreamLog } from '../../log/stream-log.js';
-import type { StreamState } from './stream-scripts.js';
+import type { Restored, StreamState } from './stream-scripts.js';
 
 /** Text is written after this time, or as soon as there is a batch. In milliseconds and UTF-16 units. */
 const WRITE_AFTER_MS = 50;
@@ -11,8 +11,8 @@ const RETRY_AFTER_MS = 500;
 export interface WriterTarget {
   /** @param isLast whether the entry also has the ending. */
   write(offset: number, text: string, isLast: boolean): Promise<StreamState>;
-  /** Creates the stream anew. Returns false when another stream has its place. */
-  restore(state: 'waiting' | 'running'): Promise<boolean>;
+  /** Creates the stream anew. */
+  restore(state: 'waiting' | 'running'): Promise<Restored>;
   /** Called when another replica has ended the stream, because it took this one for dead. */
   fenced(): void;
   /** Called when nothing more is to be written. */
@@ -49,7 +49,7 @@ export class LogWriter {
     });
   }
 
-  /** Writes everything again, because Redis has lost the stream. */
+  /** Writes everything again, because Redis may have lost the stream. */
   writeAnew(): void {
     this.isLost = true;
     this.look();
@@ -129,11 +129,12 @@ export class LogWriter {
   }
 
   private async restore(): Promise<boolean> {
-    const isRestored = await this.target.restore(this.log.hasBegun ? 'running' : 'waiting');
+    const restored = await this.target.restore(this.log.hasBegun ? 'running' : 'waiting');
     this.isLost = false;
     this.written = 0;
-    if (!isRestored) this.stop();
-    return isRestored;
+    if (restored !== 'ok') this.stop();
+    if (restored === 'ended') this.target.fenced();
+    return restored === 'ok';
   }
 
   private textFrom(offset: number): string {

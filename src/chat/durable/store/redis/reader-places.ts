@@ -30,7 +30,7 @@ export class ReaderPlaces {
   async enter({ meta, readers }: StreamKeys, generation: string): Promise<() => void> {
     const id = this.newId();
     const args = [generation, id, String(MOST_READERS)];
-    const entered = await orUnavailable(this.redis.run((client) => ENTER.run(client, [meta, readers], args)));
+    const entered = await orUnavailable(this.redis.run(meta, (client) => ENTER.run(client, [meta, readers], args)));
     if (entered === 0) throw tooManyReaders();
     if (entered === -1) throw new ServiceError('not_found', 'There is no such stream, or it is not kept any longer.');
     return this.hold(readers, id);
@@ -45,7 +45,7 @@ export class ReaderPlaces {
       ids.delete(id);
       if (ids.size === 0) this.held.delete(readersKey);
       if (this.held.size === 0) this.stop();
-      this.redis.runPatiently((client) => client.zRem(readersKey, id)).catch(() => undefined);
+      this.redis.runPatiently(readersKey, (client) => client.zRem(readersKey, id)).catch(() => undefined);
     });
   }
 
@@ -54,7 +54,7 @@ export class ReaderPlaces {
     const here = this.held.get(readersKey)?.size ?? 0;
     if (here > 0) return here;
     return this.redis
-      .run((client) => RENEW_READERS.run(client, [readersKey], []))
+      .run(readersKey, (client) => RENEW_READERS.run(client, [readersKey], []))
       .then(Number)
       .catch(() => 1);
   }
@@ -66,7 +66,7 @@ export class ReaderPlaces {
 
   private async renew(): Promise<void> {
     const renewals = [...this.held].map(([key, ids]) =>
-      this.redis.run((client) => RENEW_READERS.run(client, [key], [...ids])),
+      this.redis.run(key, (client) => RENEW_READERS.run(client, [key], [...ids])),
     );
     // When Redis is unavailable, the next round renews the places.
     await Promise.allSettled(renewals);

@@ -9,7 +9,7 @@ import type { ReaderPlaces } from './reader-places.js';
 import { StreamCipher } from './stream-cipher.js';
 import { sealedFailure, writtenEntry } from './stream-entry.js';
 import type { StreamKeys } from './stream-keys.js';
-import { ABANDON, DROP, RESTORE, WRITE, type StreamState } from './stream-scripts.js';
+import { ABANDON, DROP, RESTORE, WRITE, type Restored, type StreamState } from './stream-scripts.js';
 
 /** What Redis needs to know of a claimed stream. */
 export interface ClaimedStream {
@@ -36,6 +36,7 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
   private readonly writer: LogWriter;
   private localReaders = 0;
   private isOver = false;
+  private keptAt = performance.now();
   private isDropped = false;
 
   /** @param onOver called once, when Redis has everything or needs nothing more. */
@@ -81,7 +82,9 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
     this.log.abandon(reason);
     this.writer.stop();
     const args = [generation, sealedFailure(this.cipher, reason)];
-    this.redis.runPatiently((client) => ABANDON.run(client, [keys.meta, keys.text], args)).catch(() => undefined);
+    this.redis
+      .runPatiently(keys.meta, (client) => ABANDON.run(client, [keys.meta, keys.text], args))
+      .catch(() => undefined);
   }
 
   drop(): void {
@@ -93,19 +96,20 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
     const { runningMs, retentionMs } = this.times;
     const entry = writtenEntry(this.cipher, offset, text, isLast ? this.log.ending : undefined);
     const args = [generation, isLast ? 'ended' : 'running', String(isLast ? retentionMs : runningMs), ...entry];
-    const state = await this.redis.runPatiently((client) => WRITE.run(client, [keys.meta, keys.text], args));
+    const state = await this.redis.runPatiently(keys.meta, (client) => WRITE.run(client, [keys.meta, keys.text], args));
     if (isLast && this.isDropped) {
       const all = [keys.meta, keys.text, keys.readers];
-      await this.redis.runPatiently((client) => DROP.run(client, all, [generation]));
+      await this.redis.runPatiently(keys.meta, (client) => DROP.run(client, all, [generation]));
     }
     return state as StreamState;
   }
 
-  async restore(state: 'waiting' | 'running'): Promise<boolean> {
+  async restore(state: 'waiting' | 'running'): Promise<Restored> {
     const { keys, generation, owner, wrap, check } = this.claimed;
-    if (this.isDropped) return false;
+    if (this.isDropped) return 'taken';
     const args = [generation, owner, wrap, check, String(this.times.runningMs), state];
-    return (await this.redis.runPatiently((client) => RESTORE.run(client, [keys.meta, keys.text], args))) === 1;
+    const restored = this.redis.runPatiently(keys.meta, (client) => RESTORE.run(client, [keys.meta, keys.text], args));
+    return (await restored) as Restored;
   }
 
   fenced(): void {
@@ -121,14 +125,20 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
     this.onOver();
   }
 
-  /** Keeps the stream in Redis although it has no text for a long time. Writes it anew when Redis has lost it. */
+  /**
+   * Keeps the stream in Redis although it has no text for a long time. Writes it anew when Redis has lost it, and after an
+   * outage, because a failover loses what was written last.
+   */
   async keepAlive(): Promise<void> {
     const { keys } = this.claimed;
     const { runningMs } = this.times;
-    const [isThere] = await this.redis.run((client) =>
+    const now = performance.now();
+    const hadOutage = this.redis.availableForMs(keys.meta) < now - this.keptAt;
+    const [isThere] = await this.redis.run(keys.meta, (client) =>
       Promise.all([client.pExpire(keys.meta, runningMs), client.pExpire(keys.text, runningMs)]),
     );
-    if (isThere === 0) this.writer.writeAnew();
+    this.keptAt = now;
+    if (isThere === 0 || hadOutage) this.writer.writeAnew();
   }
 
   private countLocal(leave: () => void): () => void {

@@ -4,9 +4,9 @@ import { streamId, type StreamAddress } from '../../identity/stream-identity.js'
 import type { StreamLog } from '../../log/stream-log.js';
 import { once } from '../readers.js';
 import type { KeptStream } from '../stream-store.js';
+import type { Cancellations } from './cancellations.js';
 import type { ReaderPlaces } from './reader-places.js';
 import { orUnavailable } from './redis-availability.js';
-import type { StreamFollower } from './stream-follower.js';
 import type { RemoteStream, StreamMirrors } from './stream-mirrors.js';
 
 /** The death of an owner is noticed in this time too. */
@@ -15,7 +15,7 @@ const CANCELLED_WITHIN_MS = 10_000;
 export interface RemoteTools {
   readonly mirrors: StreamMirrors;
   readonly places: ReaderPlaces;
-  readonly follower: StreamFollower;
+  readonly cancellations: Cancellations;
 }
 
 /** A stream that another replica generates, or that has ended. */
@@ -68,7 +68,7 @@ export class RedisRemoteStream implements KeptStream {
           resolve();
         });
       });
-      await orUnavailable(this.tools.follower.cancel(owner, keys.text));
+      await orUnavailable(this.tools.cancellations.send(owner, keys.text));
       await within(
         ended,
         CANCELLED_WITHIN_MS,

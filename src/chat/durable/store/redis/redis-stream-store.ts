@@ -7,6 +7,7 @@ import { derive, isSame, newSecret, type RequestKey, type StreamAddress } from '
 import { StreamLog } from '../../log/stream-log.js';
 import type { StreamMemory } from '../../log/stream-memory.js';
 import { StreamStore, type Claim, type KeptStream, type StoreCounts } from '../stream-store.js';
+import { Cancellations } from './cancellations.js';
 import { ReaderPlaces } from './reader-places.js';
 import { orUnavailable, unavailable } from './redis-availability.js';
 import { RedisOwnStream, type ClaimedStream, type KeepTimes } from './redis-own-stream.js';
@@ -36,10 +37,10 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   private readonly presence: ReplicaPresence;
   private readonly places: ReaderPlaces;
   private readonly follower: StreamFollower;
+  private readonly cancellations: Cancellations;
   private readonly mirrors: StreamMirrors;
   private readonly times: KeepTimes;
   private timer: NodeJS.Timeout | undefined;
-  private newClaimsFrom = -Infinity;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -50,20 +51,15 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     this.times = { retentionMs, runningMs: retentionMs + SPARE_MS };
     this.presence = new ReplicaPresence(redis, () => void this.keepAlive());
     this.places = new ReaderPlaces(redis);
-    this.follower = new StreamFollower(redis, this.presence.id, (textKey) => {
+    this.follower = new StreamFollower(redis);
+    this.cancellations = new Cancellations(redis, this.presence.id, (textKey) => {
       this.own
         .get(textKey)
         ?.cancel()
         .catch(() => undefined);
     });
     this.mirrors = new StreamMirrors(redis, this.follower, memory, retentionMs);
-    redis.whenUnavailable(() => {
-      this.newClaimsFrom = Infinity;
-    });
-    redis.whenBack(() => {
-      if (this.newClaimsFrom === Infinity) this.newClaimsFrom = performance.now() + RESTORED_WITHIN_MS;
-      void this.keepAlive();
-    });
+    redis.whenBack(() => void this.keepAlive());
   }
 
   get counts(): StoreCounts {
@@ -71,7 +67,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   }
 
   async knows(locator: string): Promise<boolean> {
-    return (await orUnavailable(this.redis.run((client) => client.exists(metaKey(locator))))) === 1;
+    return (await orUnavailable(this.redis.run(metaKey(locator), (client) => client.exists(metaKey(locator))))) === 1;
   }
 
   async claim(key: RequestKey, requestBytes: number): Promise<Claim> {
@@ -89,7 +85,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   async find(address: StreamAddress, accountId: string): Promise<KeptStream | undefined> {
     const { locator, secret } = address;
     const [generation, owner, found] = await orUnavailable(
-      this.redis.run((client) => client.hmGet(metaKey(locator), ['gen', 'owner', 'check'])),
+      this.redis.run(metaKey(locator), (client) => client.hmGet(metaKey(locator), ['gen', 'owner', 'check'])),
     );
     if (generation == null || owner == null || found == null) return undefined;
     if (!isSame(Buffer.from(found), Buffer.from(checkOf(secret, accountId)))) return undefined;
@@ -106,6 +102,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     this.places.stop();
     this.mirrors.stop();
     this.follower.close();
+    this.cancellations.close();
   }
 
   private async claimFor(key: RequestKey, log: StreamLog): Promise<Claim> {
@@ -121,7 +118,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
       check: checkOf(secret, accountId),
     };
     await this.presence.show();
-    this.follower.start();
+    this.cancellations.start();
     const readerId = this.places.newId();
     const [found, owner, wrap] = await this.take(claimed, readerId);
     if (found === REFUSED) throw unavailable();
@@ -136,15 +133,17 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   /** Returns the generation, owner and wrap of the stream that has the key, or nothing. */
   private async take(claimed: ClaimedStream, readerId: string): Promise<(string | undefined)[]> {
     const { keys, generation, owner, wrap, check } = claimed;
-    const mayTake = performance.now() >= this.newClaimsFrom ? '1' : '0';
+    const mayTake = this.redis.availableForMs(keys.meta) >= RESTORED_WITHIN_MS ? '1' : '0';
     const args = [generation, owner, wrap, check, String(this.times.runningMs), readerId, mayTake];
     try {
-      return (await this.redis.run((client) => CLAIM.run(client, [keys.meta, keys.readers], args))) as string[];
+      return (await this.redis.run(keys.meta, (client) =>
+        CLAIM.run(client, [keys.meta, keys.readers], args),
+      )) as string[];
     } catch (error) {
       if (!(error instanceof RedisSlow) || error.wasSent) {
         // Redis may have taken the key although the reply did not arrive.
         this.redis
-          .runPatiently((client) => ABANDON.run(client, [keys.meta, keys.text], [generation, '']))
+          .runPatiently(keys.meta, (client) => ABANDON.run(client, [keys.meta, keys.text], [generation, '']))
           .catch(() => undefined);
       }
       throw error;
@@ -171,9 +170,9 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     const keys = streamKeys(address.locator, generation);
     const own = this.own.get(keys.text);
     if (own !== undefined) return own;
-    const { mirrors, places, follower } = this;
+    const { mirrors, places, cancellations } = this;
     const stream = { keys, generation, secret: address.secret, owner };
-    return new RedisRemoteStream(address, stream, { mirrors, places, follower });
+    return new RedisRemoteStream(address, stream, { mirrors, places, cancellations });
   }
 
   private async keepAlive(): Promise<void> {

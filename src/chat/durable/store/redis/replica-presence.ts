@@ -42,8 +42,9 @@ export class ReplicaPresence {
 
   private async beat(): Promise<void> {
     const startedAt = performance.now();
-    const before = await this.redis.run((client) =>
-      client.set(presenceKey(this.id), '1', { GET: true, expiration: { type: 'PX', value: LIFETIME_MS } }),
+    const key = presenceKey(this.id);
+    const before = await this.redis.run(key, (client) =>
+      client.set(key, '1', { GET: true, expiration: { type: 'PX', value: LIFETIME_MS } }),
     );
     const wasShown = this.shownAt !== -Infinity;
     this.shownAt = startedAt;

@@ -1,55 +1,31 @@
 import { RESP_TYPES } from '@redis/client';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RedisClient, RedisConnection } from '../../../../redis/redis-connection.js';
+import type { RedisConnection } from '../../../../redis/redis-connection.js';
 import type { EntryFields } from './stream-entry.js';
-import { inboxKey } from './stream-keys.js';
 
-/** Below the time after which the client closes a connection without traffic. */
-const BLOCK_MS = 5_000;
 const ENTRIES_PER_READ = 64;
+/** How often a stream is read while text arrives. Its owner writes as often. */
+const READ_EVERY_MS = 50;
+/** How often a stream is read after a second without text. */
+const QUIET_EVERY_MS = 200;
+const QUIET_AFTER_MS = 1_000;
 const RETRY_AFTER_MS = 250;
-const INBOX_LENGTH = 1_000;
-const INBOX_MS = 60_000;
-const WAKE_UP = 'w';
-const CANCEL = 'c';
 const FIRST = '0-0';
 /** The client returns bytes instead of texts. */
 const BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 
 type Listener = (fields: EntryFields) => void;
+type Entry = [id: Buffer, fields: Buffer[]];
+type Reply = [key: Buffer, entries: Entry[]][] | null;
 
-interface Followed {
-  readonly listener: Listener;
-  lastId: string;
-}
-
-type Reply = [key: Buffer, entries: [id: Buffer, fields: Buffer[]][]][] | null;
-
-/** Reads all streams that this process follows, and the messages to this process, with one blocking command. */
+/**
+ * Reads the streams of other replicas. Each stream is read by itself, because in a cluster one command cannot read streams
+ * of different slots.
+ */
 export class StreamFollower {
-  private readonly followed = new Map<string, Followed>();
-  private readonly inbox: { readonly key: string; lastId: string };
-  private client: RedisClient | undefined;
   private isClosed = false;
 
-  /** @param onCancel called with the key of the text of a stream that another replica wants to stop. */
-  constructor(
-    private readonly redis: RedisConnection,
-    replica: string,
-    private readonly onCancel: (textKey: string) => void,
-  ) {
-    this.inbox = { key: inboxKey(replica), lastId: FIRST };
-  }
-
-  /** Begins to read messages. */
-  start(): void {
-    if (this.client !== undefined || this.isClosed) return;
-    const client = this.redis.client.duplicate();
-    this.client = client;
-    // The loop reports no failure: the other connection to Redis does.
-    client.on('error', () => undefined);
-    void this.run(client);
-  }
+  constructor(private readonly redis: RedisConnection) {}
 
   /**
    * Reads a stream from its beginning.
@@ -57,79 +33,44 @@ export class StreamFollower {
    * @returns a function that ends this.
    */
   follow(textKey: string, listener: Listener): () => void {
-    this.start();
-    const entry: Followed = { listener, lastId: FIRST };
-    this.followed.set(textKey, entry);
-    this.send(this.inbox.key, WAKE_UP, '').catch(() => undefined);
+    let isFollowed = true;
+    void this.readWhile(() => isFollowed && !this.isClosed, textKey, listener);
     return () => {
-      if (this.followed.get(textKey) === entry) this.followed.delete(textKey);
+      isFollowed = false;
     };
-  }
-
-  /** Asks the replica that generates a stream to stop. */
-  cancel(replica: string, textKey: string): Promise<void> {
-    return this.send(inboxKey(replica), CANCEL, textKey);
   }
 
   close(): void {
     this.isClosed = true;
-    if (this.client?.isOpen === true) this.client.destroy();
   }
 
-  private isOpen(): boolean {
-    return !this.isClosed;
-  }
-
-  private async send(inbox: string, kind: string, value: string): Promise<void> {
-    await this.redis.run((client) =>
-      client
-        .multi()
-        .xAdd(
-          inbox,
-          '*',
-          { [kind]: value },
-          { TRIM: { strategy: 'MAXLEN', strategyModifier: '~', threshold: INBOX_LENGTH } },
-        )
-        .pExpire(inbox, INBOX_MS)
-        .exec(),
-    );
-  }
-
-  private async run(client: RedisClient): Promise<void> {
-    // The client retries by itself, and fails only when it is closed.
-    await client.connect().catch(() => undefined);
-    while (this.isOpen()) {
-      const asked = new Map(this.followed);
-      const places = [[this.inbox.key, this.inbox.lastId], ...[...asked].map(([key, { lastId }]) => [key, lastId])];
-      const keys = places.map(([key = '']) => key);
-      const ids = places.map(([, id = '']) => id);
-      const limits = ['COUNT', String(ENTRIES_PER_READ), 'BLOCK', String(BLOCK_MS)];
-      try {
-        const reply = await client.sendCommand<Reply>(['XREAD', ...limits, 'STREAMS', ...keys, ...ids], BYTES);
-        this.take(reply, asked);
-      } catch {
-        if (this.isOpen()) await sleep(RETRY_AFTER_MS, undefined, { ref: false });
+  private async readWhile(isFollowed: () => boolean, textKey: string, listener: Listener): Promise<void> {
+    let lastId = FIRST;
+    let lastTextAt = performance.now();
+    while (isFollowed()) {
+      const entries = await this.read(textKey, lastId).catch(() => undefined);
+      for (const [id, fields] of entries ?? []) {
+        if (!isFollowed()) return;
+        lastId = id.toString();
+        lastTextAt = performance.now();
+        listener(byField(fields));
+      }
+      if (entries === undefined) await pause(RETRY_AFTER_MS);
+      else if (entries.length < ENTRIES_PER_READ) {
+        await pause(performance.now() - lastTextAt < QUIET_AFTER_MS ? READ_EVERY_MS : QUIET_EVERY_MS);
       }
     }
   }
 
-  /** @param asked what was followed when the command was sent. A later follower of a stream needs its beginning first. */
-  private take(reply: Reply, asked: ReadonlyMap<string, Followed>): void {
-    for (const [key, entries] of reply ?? []) {
-      const name = key.toString();
-      for (const [id, fields] of entries) {
-        if (name === this.inbox.key) {
-          this.inbox.lastId = id.toString();
-          if (fields[0]?.toString() === CANCEL) this.onCancel(String(fields[1]));
-          continue;
-        }
-        const followed = this.followed.get(name);
-        if (followed === undefined || followed !== asked.get(name)) break;
-        followed.lastId = id.toString();
-        followed.listener(byField(fields));
-      }
-    }
+  private async read(textKey: string, lastId: string): Promise<Entry[]> {
+    const command = ['XREAD', 'COUNT', String(ENTRIES_PER_READ), 'STREAMS', textKey, lastId];
+    const reply = await this.redis.run(textKey, (client) => client.sendCommand<Reply>(command, BYTES));
+    return reply?.[0]?.[1] ?? [];
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return sleep(ms, undefined, { ref: false });
 }
 
 function byField(fields: readonly Buffer[]): EntryFields {

@@ -27,7 +27,7 @@ export function presenceKey(replica: string): string {
   return `chat:stream-replica:${replica}`;
 }
 
-/** The messages to a replica: streams to cancel, and a wake-up for its blocking reader. */
+/** The messages to a replica: the streams to cancel. */
 export function inboxKey(replica: string): string {
   return `chat:stream-inbox:${replica}`;
 }

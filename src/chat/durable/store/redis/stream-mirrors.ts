@@ -10,6 +10,8 @@ import { FENCE } from './stream-scripts.js';
 const LOOK_EVERY_MS = 500;
 /** A replica is dead when its key is missing for this long: it may be about to show itself again after an outage of Redis. */
 const DEAD_AFTER_MS = 900;
+/** After an outage, the other replicas show themselves in this time. */
+const SHOWN_AGAIN_WITHIN_MS = 2_000;
 /** A stream that Redis does not know for this long is lost: its owner would have restored it. */
 const LOST_AFTER_MS = 4_000;
 
@@ -97,17 +99,17 @@ export class StreamMirrors {
 
   /** Looks whether the replicas live that generate the followed streams. */
   private async look(): Promise<void> {
-    if (this.isLooking || this.redis.isUnavailable) return;
+    if (this.isLooking) return;
     this.isLooking = true;
     try {
       const running = [...this.mirrors.values()].filter(({ log }) => log.ending === undefined);
       const owners = [...new Set(running.map(({ owner }) => owner))];
       const dead = await this.deadOf(owners);
       for (const mirror of running) {
-        if (dead.has(mirror.owner) || !mirror.log.hasBegun) await this.fence(mirror, dead.has(mirror.owner));
+        if (!dead.has(mirror.owner) && mirror.log.hasBegun) continue;
+        // If Redis is unavailable or slow, the next round looks again.
+        await this.fence(mirror, dead.has(mirror.owner)).catch(() => undefined);
       }
-    } catch {
-      // Redis is unavailable or slow. The next round looks again.
     } finally {
       this.isLooking = false;
     }
@@ -118,19 +120,28 @@ export class StreamMirrors {
     // What was seen before a pause says nothing about the time of the pause.
     if (now - this.lookedAt > 2 * LOOK_EVERY_MS) this.absentSince.clear();
     this.lookedAt = now;
-    const found = await this.redis.run((client) =>
-      Promise.all(owners.map((owner) => client.exists(presenceKey(owner)))),
-    );
-    const absent = owners.filter((_, index) => found[index] === 0);
+    const isAbsent = await Promise.all(owners.map((owner) => this.isAbsent(presenceKey(owner))));
+    const absent = owners.filter((_, index) => isAbsent[index]);
     for (const owner of this.absentSince.keys()) if (!absent.includes(owner)) this.absentSince.delete(owner);
     for (const owner of absent) if (!this.absentSince.has(owner)) this.absentSince.set(owner, now);
     return new Set(absent.filter((owner) => now - (this.absentSince.get(owner) ?? now) >= DEAD_AFTER_MS));
   }
 
+  /** An outage can lose the key, and the other replica may see the end of the outage later. */
+  private async isAbsent(key: string): Promise<boolean> {
+    if (this.redis.availableForMs(key) < SHOWN_AGAIN_WITHIN_MS) return false;
+    return this.redis
+      .run(key, (client) => client.exists(key))
+      .then(
+        (count) => count === 0,
+        () => false,
+      );
+  }
+
   /** Ends the stream of a dead replica for all readers. Also notices when Redis has lost a stream. */
   private async fence(mirror: Mirror, isDead: boolean): Promise<void> {
     const { keys, generation, log } = mirror;
-    const state = await this.redis.run((client) =>
+    const state = await this.redis.run(keys.meta, (client) =>
       isDead
         ? FENCE.run(client, [keys.meta, keys.text], [generation, String(this.retentionMs)])
         : client.hmGet(keys.meta, ['gen', 'state']).then(([found, now]) => (found === generation ? now : 'gone')),

@@ -32,17 +32,22 @@ return {}
 `);
 
 /**
- * Restores a stream that Redis has lost. KEYS: meta, text. ARGV: generation, owner, wrap, check, ms to keep,
- * state. Returns 0 when another stream has the key by now.
+ * Restores a stream that Redis has lost, or may have lost in part. KEYS: meta, text. ARGV: generation, owner, wrap, check,
+ * ms to keep, state. Returns `taken` when another stream has the key by now, and `ended` when another replica has ended the
+ * stream.
  */
 export const RESTORE = new RedisScript(`
-local gen = redis.call('HGET', KEYS[1], 'gen')
-if gen and gen ~= ARGV[1] then return 0 end
+local found = redis.call('HMGET', KEYS[1], 'gen', 'state')
+if found[1] and found[1] ~= ARGV[1] then return 'taken' end
+if found[2] == 'ended' then return 'ended' end
 redis.call('HSET', KEYS[1], 'gen', ARGV[1], 'owner', ARGV[2], 'wrap', ARGV[3], 'check', ARGV[4], 'state', ARGV[6])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('DEL', KEYS[2])
-return 1
+return 'ok'
 `);
+
+/** The outcomes of {@link RESTORE}. */
+export type Restored = 'ok' | 'taken' | 'ended';
 
 /** The outcomes of {@link WRITE} and {@link FENCE}. */
 export type StreamState = 'ok' | 'ended' | 'gone';

@@ -1,0 +1,18 @@
+import type { HostAndPort } from '../../config/sources/redis-url.js';
+
+/** The reply of a server of a cluster that cannot run a command now. */
+export type Redirection =
+  | { readonly kind: 'moved' | 'ask'; readonly slot: number; readonly to: HostAndPort }
+  /** The keys of the command are on two servers, because the slot moves at this moment. */
+  | { readonly kind: 'again' };
+
+const REDIRECTION = /^(MOVED|ASK) (\d+) (.*):(\d+)$/;
+
+/** Returns the redirection, or `undefined` for another error. An empty host means the host of the server that has replied. */
+export function readRedirection(error: unknown): Redirection | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.message.startsWith('TRYAGAIN')) return { kind: 'again' };
+  const [, kind, slot, host = '', port] = REDIRECTION.exec(error.message) ?? [];
+  if (kind === undefined) return undefined;
+  return { kind: kind === 'ASK' ? 'ask' : 'moved', slot: Number(slot), to: { host, port: Number(port) } };
+}

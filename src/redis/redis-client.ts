@@ -1,0 +1,57 @@
+import { createClient } from '@redis/client';
+import type { Credentials, HostAndPort } from '../config/sources/redis-url.js';
+
+export const CONNECT_TIMEOUT_MS = 2000;
+/**
+ * The client closes a connection after this time without traffic, for example while the connection is being set up. The
+ * time is long, because the client's timer continues while the event loop is blocked. SilenceWatch closes a connection in
+ * use sooner.
+ */
+const SET_UP_LIMIT_MS = 15_000;
+/** The most commands without an answer. Further commands fail at once with RedisSlow. */
+const MAX_UNANSWERED = 20_000;
+
+export type RedisClient = ReturnType<typeof newClient>;
+
+/** One server. */
+export type ServerAddress =
+  | { readonly url: string }
+  | {
+      readonly at: HostAndPort;
+      readonly tls: boolean;
+      readonly credentials: Credentials;
+      readonly database?: number;
+    };
+
+/** Connects to a server. The client does not reconnect: it emits `error` when the connection is lost. */
+export async function connectTo(address: ServerAddress, pingEveryMs?: number): Promise<RedisClient> {
+  const client = newClient(address, pingEveryMs);
+  // Without a listener, an error would end the process.
+  client.on('error', () => undefined);
+  return client.connect();
+}
+
+export function addressText({ host, port }: HostAndPort): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function newClient(address: ServerAddress, pingInterval: number | undefined) {
+  return createClient({
+    ...('url' in address ? { url: address.url } : loginOf(address)),
+    // A command that cannot be sent now fails at once.
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: MAX_UNANSWERED,
+    ...(pingInterval !== undefined && { pingInterval }),
+    socket: {
+      ...('at' in address && { ...address.at, ...(address.tls && { tls: true }) }),
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      socketTimeout: SET_UP_LIMIT_MS,
+      reconnectStrategy: false,
+    },
+  });
+}
+
+function loginOf({ credentials, database = 0 }: Exclude<ServerAddress, { url: string }>) {
+  const { username, password } = credentials;
+  return { database, ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
+}

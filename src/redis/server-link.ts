@@ -1,0 +1,235 @@
+import { ErrorReply } from '@redis/client';
+import { within } from '../common/timers/within.js';
+import { connectTo, type RedisClient, type ServerAddress } from './redis-client.js';
+import type { Commands } from './redis-connection.js';
+import { RedisScript } from './redis-script.js';
+import { RedisSlow } from './redis-slow.js';
+import { isOutageReply, isUnknownScript, reasonOf, RedisUnavailable } from './redis-unavailable.js';
+import { RelapseDelay } from './relapse-delay.js';
+import { SilenceWatch } from './silence-watch.js';
+
+const PROBE_WAIT_MS = 250;
+const CHECK_WAIT_MS = 1000;
+const CHECK_EVERY_PROBES = 4;
+const QUEUE_IS_FULL = 'The queue is full';
+const PROBE_EVERY_MS = 500;
+const RECONNECT_MOST_MS = 1000;
+/** Writes a key, because a Redis that refuses writes or scripts is of no use. */
+const PROBE = new RedisScript("redis.call('TIME') return redis.call('SET', KEYS[1], '1', 'PX', 1000)");
+
+export interface LinkOptions {
+  /** Returns the address of the server, for each new connection. */
+  readonly locate: () => Promise<ServerAddress>;
+  /** Returns a key that the server holds, or `undefined` when there is none. */
+  readonly probeKey: () => string | undefined;
+  readonly onUp: () => void;
+  readonly onDown: (reason: string) => void;
+}
+
+/** The connection to one server, with its availability. Reconnects by itself. */
+export class ServerLink {
+  /** `opening` until the first success or failure. */
+  state: 'opening' | 'up' | 'down' = 'opening';
+  lastFailure = 'not connected yet';
+  /** The end of the last outage, on the monotonic clock. */
+  availableSince = -Infinity;
+  private client: RedisClient | undefined;
+  private isClosed = false;
+  private probing: NodeJS.Timeout | undefined;
+  private probes = 0;
+  private readonly relapse = new RelapseDelay();
+  private readonly waiting: (() => void)[] = [];
+  private readonly silence = new SilenceWatch(() => {
+    this.goDown('no answer in time');
+    // The server may answer on a new connection.
+    this.reconnect();
+  });
+
+  constructor(private readonly options: LinkOptions) {}
+
+  get isUp(): boolean {
+    return this.state === 'up' && this.client !== undefined;
+  }
+
+  get isOpen(): boolean {
+    return this.client?.isOpen === true;
+  }
+
+  start(): void {
+    this.probing = setInterval(() => void this.look(), PROBE_EVERY_MS).unref();
+    this.silence.start();
+    void this.stayConnected();
+  }
+
+  /** The server serves slots of a server that is lost, and may lack its last writes. This counts as the end of an outage. */
+  takeOver(): void {
+    this.availableSince = performance.now();
+    if (this.isUp) this.options.onUp();
+  }
+
+  /** Resolves when the state is no longer `opening`. */
+  async opened(): Promise<void> {
+    if (this.state === 'opening') await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  /**
+   * @throws {RedisUnavailable} when the server is unavailable.
+   * @throws {RedisSlow} when too many commands wait already.
+   */
+  async send<T>(commands: Commands<T>): Promise<T> {
+    const { client } = this;
+    if (this.state !== 'up' || client === undefined) throw new RedisUnavailable(this.lastFailure, false);
+    try {
+      return await this.watched(client, commands);
+    } catch (error) {
+      // Libraries also reject with values that are not errors, such as the refusal of a rate limiter.
+      if (!(error instanceof Error) || isUnknownScript(error)) throw error;
+      if (error.message === QUEUE_IS_FULL) throw new RedisSlow(false, error);
+      // The reply is about this command. Other commands still work.
+      if (error instanceof ErrorReply && !isOutageReply(error)) throw error;
+      this.fail(error);
+      throw error instanceof RedisUnavailable ? error : new RedisUnavailable(reasonOf(error), true, { cause: error });
+    }
+  }
+
+  /** Runs commands although the server may refuse writes. */
+  async ask<T>(commands: Commands<T>): Promise<T> {
+    if (this.client === undefined) throw new RedisUnavailable(this.lastFailure, false);
+    return this.watched(this.client, commands);
+  }
+
+  /** Does what admissions do: runs a script that writes. */
+  async check(): Promise<void> {
+    await within(this.send(probeWith(this.options.probeKey())), CHECK_WAIT_MS, () => new RedisSlow(true));
+  }
+
+  /** The server has refused a command, and will refuse others. */
+  fail(error: Error): void {
+    if (error instanceof ErrorReply) this.relapse.refused();
+    this.goDown(reasonOf(error));
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.probing);
+    this.silence.stop();
+    const { client } = this;
+    if (client?.isOpen !== true) return;
+    // `close` waits for the answers to open commands. A Redis that is stuck would never send them.
+    await within(client.close(), PROBE_WAIT_MS, () => new Error('no answer')).catch(() => {
+      if (client.isOpen) client.destroy();
+    });
+  }
+
+  private async stayConnected(): Promise<void> {
+    for (let failures = 0; this.isWanted(); failures++) {
+      try {
+        const client = await connectTo(await this.options.locate());
+        failures = 0;
+        await this.use(client);
+      } catch (error) {
+        this.goDown(reasonOf(error));
+      }
+      if (this.isWanted()) await delay(Math.min(50 * 2 ** failures, RECONNECT_MOST_MS) * (0.5 + Math.random() / 2));
+    }
+  }
+
+  private isWanted(): boolean {
+    return !this.isClosed;
+  }
+
+  /** Resolves when the connection is closed. */
+  private async use(client: RedisClient): Promise<void> {
+    if (this.isClosed) {
+      client.destroy();
+      return;
+    }
+    this.client = client;
+    const ended = new Promise<void>((resolve) => {
+      client.once('error', (error: unknown) => {
+        this.goDown(reasonOf(error));
+        resolve();
+      });
+      client.once('end', resolve);
+    });
+    void this.probe(false);
+    await ended;
+    this.client = undefined;
+    if (this.state !== 'down') this.goDown('the connection was closed');
+    if (client.isOpen) client.destroy();
+  }
+
+  private watched<T>(client: RedisClient, commands: Commands<T>): Promise<T> {
+    this.silence.asked();
+    const outcome = commands(client);
+    outcome.then(
+      () => {
+        this.silence.settled(true);
+      },
+      (error: unknown) => {
+        this.silence.settled(!(error instanceof Error) || error instanceof ErrorReply);
+      },
+    );
+    return outcome;
+  }
+
+  private async look(): Promise<void> {
+    if (this.state !== 'up') await this.probe(true);
+    else if (this.probes++ % CHECK_EVERY_PROBES === 0) await this.check().catch(() => undefined);
+  }
+
+  /**
+   * Checks whether the server is back. Requests never check this themselves.
+   *
+   * @param mayReconnect whether to connect again if the server refuses the write. After a failover, another may answer.
+   */
+  private async probe(mayReconnect: boolean): Promise<void> {
+    const { client } = this;
+    if (this.state === 'up' || this.isClosed || client === undefined || this.relapse.isWaiting) return;
+    try {
+      const written = probeWith(this.options.probeKey())(client);
+      await within(written, PROBE_WAIT_MS, () => new RedisUnavailable('no answer in time', true));
+    } catch (error) {
+      this.goDown(reasonOf(error));
+      if (this.client === client && (mayReconnect || !(error instanceof ErrorReply))) this.reconnect();
+      return;
+    }
+    if (this.client === client) this.goUp();
+  }
+
+  private reconnect(): void {
+    if (!this.isClosed && this.client?.isOpen === true) this.client.destroy();
+  }
+
+  private goDown(reason: string): void {
+    this.lastFailure = reason;
+    if (this.isClosed || this.state === 'down') return;
+    this.state = 'down';
+    this.tellOpened();
+    this.options.onDown(reason);
+  }
+
+  private goUp(): void {
+    if (this.isClosed || this.state === 'up') return;
+    if (this.state === 'down' || this.availableSince !== -Infinity) {
+      this.availableSince = performance.now();
+      this.relapse.cameBack();
+    }
+    this.state = 'up';
+    this.tellOpened();
+    this.options.onUp();
+  }
+
+  private tellOpened(): void {
+    for (const resolve of this.waiting.splice(0)) resolve();
+  }
+}
+
+function probeWith(key: string | undefined): Commands<unknown> {
+  return (client) => (key === undefined ? client.ping() : PROBE.run(client, [key], []));
+}
+
+/** Does not keep the process running. */
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

@@ -1,0 +1,66 @@
+import { Keyv } from 'keyv';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RedisAttemptCounters } from '../../src/auth/attempts/redis-attempt-counters.js';
+import { RedisStreamStore } from '../../src/chat/durable/store/redis/redis-stream-store.js';
+import { RedisCacheStore } from '../../src/models/redis-cache-store.js';
+import { openRedis } from '../../src/redis/open-redis.js';
+import type { RedisConnection } from '../../src/redis/redis-connection.js';
+import { describeLimitStore } from '../../src/testing/stores/describe-limit-store.js';
+import { describeStreamStore, memoryOf } from '../contract/durable/describe-stream-store.js';
+import { describeAttemptCounters } from '../contract/sign-in/describe-attempt-counters.js';
+import { openOnRedis } from '../contract/throttling/limit-stores.js';
+import { hasClusterPrograms, TestCluster } from '../support/redis-cluster.js';
+
+describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
+  let cluster: TestCluster;
+  const connections: RedisConnection[] = [];
+  const streamStores: RedisStreamStore[] = [];
+
+  beforeAll(async () => {
+    cluster = await TestCluster.start();
+  }, 90_000);
+  afterAll(() => cluster.stop());
+
+  async function connect(): Promise<RedisConnection> {
+    const connection = openRedis(cluster.url);
+    connections.push(connection);
+    await connection.onModuleInit();
+    return connection;
+  }
+  async function openStreams(retentionMs: number): Promise<RedisStreamStore> {
+    const store = new RedisStreamStore(await connect(), memoryOf(), retentionMs);
+    streamStores.push(store);
+    return store;
+  }
+  async function close(): Promise<void> {
+    for (const store of streamStores.splice(0)) await store.beforeApplicationShutdown();
+    await Promise.all(connections.splice(0).map((connection) => connection.onApplicationShutdown()));
+  }
+
+  describeLimitStore({
+    name: 'in a cluster',
+    open: (tokensUsed) => openOnRedis(cluster.url, tokensUsed),
+    replicas: 3,
+  });
+  describeAttemptCounters(
+    'in a cluster',
+    async () => ({ counters: new RedisAttemptCounters(await connect()), close }),
+    3,
+  );
+  describeStreamStore('a cluster', {
+    open: async (retentionMs) => [await openStreams(retentionMs), await openStreams(retentionMs)],
+    close,
+  });
+
+  it('the cache keeps what any replica has stored', async () => {
+    const [one, other] = [new RedisCacheStore(await connect()), new RedisCacheStore(await connect())];
+    for (let index = 0; index < 10; index++) await one.set(`key-${index}`, `value-${index}`, 60_000);
+    for (let index = 0; index < 10; index++) expect(await other.get(`key-${index}`)).toBe(`value-${index}`);
+    const list = { json: '[]', etag: 'one' };
+    await new Keyv({ store: one, useKeyPrefix: false }).set('models', list, 60_000);
+    expect(await new Keyv({ store: other, useKeyPrefix: false }).get('models')).toEqual(list);
+    expect(await other.delete('key-0')).toBe(true);
+    expect(await one.get('key-0')).toBeUndefined();
+    await close();
+  });
+});
