@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Script } from '../support/scripted-provider.js';
+import type { Script } from '../../src/testing/provider/scripted-provider.js';
 import { readInPieces, type CutReading } from './support/cut-reader.js';
 import { hasNginx, startNginx } from './support/nginx.js';
 import { Replicas } from './support/replicas.js';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { Installation, SpawnedProcess } from '../support/process.js';
-import { ScriptedProvider, type Script } from '../support/scripted-provider.js';
+import { ScriptedProvider, type Script } from '../../src/testing/provider/scripted-provider.js';
 import { openStream, type ReceivedStream } from '../support/sse-client.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { waitFor } from '../support/wait-for.js';

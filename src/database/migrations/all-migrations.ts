@@ -1,9 +1,11 @@
 import type { Type } from '@nestjs/common';
 import type { MigrationInterface } from 'typeorm';
 import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import { AddAccountRole1765500001000 } from './add-account-role.js';
 import { AddAccountState1765300001000 } from './add-account-state.js';
 import { AddTokenKinds1765300000000 } from './add-token-kinds.js';
 import { AddDetachedStreams1765400000000 } from './add-detached-streams.js';
+import { AddWriterLock1765500000000 } from './add-writer-lock.js';
 import { CreateAccountsAndApiKeys1760000000000 } from './create-accounts-and-api-keys.js';
 import { CreateSessions1764000000000 } from './create-sessions.js';
 import { CreateUsage1763700000000 } from './create-usage.js';
@@ -27,6 +29,8 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   AddTokenKinds1765300000000,
   AddAccountState1765300001000,
   AddDetachedStreams1765400000000,
+  AddWriterLock1765500000000,
+  AddAccountRole1765500001000,
 ];
 
 /** The migrations of plugins. */

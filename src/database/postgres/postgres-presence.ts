@@ -1,8 +1,9 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { OutageLog } from '../../common/outage-log.js';
 import { within } from '../../common/timers/within.js';
-import { DatabasePresence, type Presence } from '../database-presence.js';
+import { DatabasePresence, type HeldLock, type Presence } from '../database-presence.js';
 import { isLostConnection } from './lost-connection.js';
+import { PresenceLock } from './presence-lock.js';
 import { NoAnswer, ProbeConnection } from './probe-connection.js';
 
 /** How long the connection of the probe may be silent. After this time, a second connection is opened. */
@@ -22,6 +23,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
     'The database',
     'API keys and sessions that were valid within the last 10 minutes keep working, others get 503',
   );
+  private readonly presenceLock = new PresenceLock();
   private readonly onSilence: (() => void)[] = [];
   private probe: ProbeConnection | undefined;
   private checking: Promise<Presence> | undefined;
@@ -36,6 +38,14 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
 
   override get isUnavailable(): boolean {
     return this.isKnownUnavailable;
+  }
+
+  override get lock(): HeldLock | undefined {
+    return this.presenceLock.held;
+  }
+
+  override whenLocked(listener: () => void): void {
+    this.presenceLock.onTaken.push(listener);
   }
 
   /** Opens the connection in advance, because a busy database may not accept a new connection later. */
@@ -106,12 +116,15 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
     }
     const silent = this.probe;
     this.probe = probe;
+    if (silent !== undefined) this.presenceLock.lose(silent);
+    void this.presenceLock.take(probe);
     if (silent === undefined) return;
     silent.close();
     for (const listener of this.onSilence) listener();
   }
 
   private lose(lost: ProbeConnection): void {
+    this.presenceLock.lose(lost);
     if (this.probe !== lost) return;
     this.probe = undefined;
     this.redialSoon();

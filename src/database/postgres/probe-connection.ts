@@ -14,6 +14,8 @@ export class NoAnswer extends Error {
 
 /** A connection to PostgreSQL that is used only to check whether the server answers. */
 export class ProbeConnection {
+  isLost = false;
+
   private constructor(private readonly client: pg.Client) {}
 
   /**
@@ -39,6 +41,7 @@ export class ProbeConnection {
       throw error;
     }
     client.once('end', () => {
+      connection.isLost = true;
       onLost(connection);
     });
     return connection;
@@ -49,8 +52,24 @@ export class ProbeConnection {
     await this.client.query('SELECT 1');
   }
 
+  /**
+   * Takes an advisory lock that lasts as long as the connection. Behind a pooler, the lock would belong to a connection that
+   * other clients share. Therefore the server takes it only if the number of its process is the number that this client knows.
+   *
+   * @returns whether the server has taken the lock.
+   */
+  async lock(space: number, key: number): Promise<boolean> {
+    const { processID } = this.client as unknown as { readonly processID: number | null };
+    const { rows } = await this.client.query<{ taken: boolean | null }>(
+      'SELECT CASE WHEN pg_backend_pid() = $1 THEN pg_try_advisory_lock($2, $3) END AS taken',
+      [processID, space, key],
+    );
+    return rows[0]?.taken === true;
+  }
+
   /** Closes the connection without waiting for the server, because the server may be unavailable. */
   close(): void {
+    this.isLost = true;
     this.client.removeAllListeners('end');
     this.client.connection.stream.destroy();
   }

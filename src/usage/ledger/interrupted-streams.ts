@@ -1,21 +1,23 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BegunStream, UsageRecord } from '../record/usage-record.js';
 import { UsageStore, type AbandonedBatch } from '../store/usage-store.js';
 import { RecordWriter } from './record-writer.js';
 
 const BEAT_MS = 10_000;
-const LOOK_AGAIN_MS = 500;
+const LOOK_AGAIN_MS = 300;
 const RECORDS_PER_STATEMENT = 50;
 
 /**
- * Creates the records of streams whose process was killed. A replica does this at its start, and while it runs within about
- * a minute after the kill.
+ * Creates the records of streams whose process was killed: at the start of a replica, every 10 seconds while it runs, and when
+ * a receipt is missing.
  */
 @Injectable()
 export class InterruptedStreams implements OnApplicationBootstrap {
   private readonly logger = new Logger(InterruptedStreams.name);
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> | undefined;
+  private nextLook: Promise<void> | undefined;
   private lookedAt = -LOOK_AGAIN_MS;
   private isLeaving = false;
 
@@ -25,17 +27,18 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.look();
-    this.timer = setInterval(() => void this.lookOnce(), BEAT_MS).unref();
+    await this.look(false);
+    this.timer = setInterval(() => void this.lookOnce(false), BEAT_MS).unref();
   }
 
   /**
-   * Creates the records of streams whose process is known to be killed, without waiting for the next round. Concurrent
-   * calls, and calls within half a second of the last round, share one round.
+   * Creates the records of streams whose process is known to be killed, without waiting for the next round. Rounds are at
+   * least 0.3 seconds apart, and concurrent calls share one round.
    */
-  async lookSoon(): Promise<void> {
-    if (this.looking === undefined && performance.now() - this.lookedAt < LOOK_AGAIN_MS) return;
-    await this.lookOnce();
+  lookSoon(): Promise<void> {
+    return (this.nextLook ??= this.lookAfter(this.lookedAt + LOOK_AGAIN_MS - performance.now()).finally(() => {
+      this.nextLook = undefined;
+    }));
   }
 
   /**
@@ -50,19 +53,24 @@ export class InterruptedStreams implements OnApplicationBootstrap {
     await this.store.leave().catch(() => undefined);
   }
 
-  private lookOnce(): Promise<void> {
+  private async lookAfter(delayMs: number): Promise<void> {
+    if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
+    await this.lookOnce(true);
+  }
+
+  private lookOnce(isUrgent: boolean): Promise<void> {
     if (this.isLeaving) return Promise.resolve();
-    return (this.looking ??= this.look().finally(() => {
+    return (this.looking ??= this.look(isUrgent).finally(() => {
       this.looking = undefined;
       this.lookedAt = performance.now();
     }));
   }
 
-  private async look(): Promise<void> {
+  private async look(isUrgent: boolean): Promise<void> {
     try {
       await this.store.beat();
       for (;;) {
-        const batches = await this.store.abandoned();
+        const batches = await this.store.abandoned(isUrgent);
         if (batches.length === 0) return;
         for (const batch of batches) await this.setAsideUnreadable(batch);
         await this.write(batches.flatMap(({ streams }) => streams).map(interrupted));

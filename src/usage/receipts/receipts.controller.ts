@@ -28,7 +28,7 @@ export class ReceiptsController {
   })
   @ApiParam({ name: 'request_id', description: 'The `X-Request-Id` of the response of `POST /chat/stream`.' })
   @ApiOkResponse({ type: StreamReceipt })
-  @ApiErrors(401, 404, 429, 503)
+  @ApiErrors(401, 'not_found', 429, 'unavailable')
   async receipt(
     @CurrentPrincipal() { accountId }: Principal,
     @Param('request_id') requestId: string,

@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { DataSource } from 'typeorm';
+import { DatabasePresence } from '../../database/database-presence.js';
 import { codeOf } from '../../database/database-error.js';
 import { isDataFailure, isLostRace } from '../../database/queries/query-failure.js';
-import { engineOf, insertStatement, marks, secondsNow, type Engine } from '../../database/queries/statements.js';
+import { engineOf, insertStatement, marks, type Engine } from '../../database/queries/statements.js';
 import type { UsageRecord } from '../record/usage-record.js';
 import { readStreams, writeStreams } from './begun-streams.js';
 import { earliestId } from '../record/record-id.js';
@@ -12,9 +11,8 @@ import { ledgerText } from './ledger-text.js';
 import { RECORD_COLUMNS, storedRow, type StoredValue } from './record-columns.js';
 import { UnstorableData } from './unstorable-data.js';
 import { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage-store.js';
+import { UsageWriters } from './usage-writers.js';
 
-/** A replica without a heartbeat for this long counts as dead, by the clock of the database. The clocks of replicas differ. */
-const LIFETIME_SECONDS = 60;
 const BATCHES_AT_ONCE = 100;
 /** The number of attempts for a statement that fails only because of a concurrent statement. */
 const MOST_RACES = 5;
@@ -26,16 +24,19 @@ const MAX_REASON_LENGTH = 200;
  */
 @Injectable()
 export class DatabaseUsageStore extends UsageStore {
-  private readonly writerId = randomUUID();
-  private readonly host = hostname();
+  private readonly writers: UsageWriters;
 
-  constructor(private readonly database: DataSource) {
+  constructor(
+    private readonly database: DataSource,
+    presence: DatabasePresence,
+  ) {
     super();
+    this.writers = new UsageWriters(database, presence);
   }
 
   async open({ id, streams }: OpeningBatch): Promise<void> {
     const statement = insertStatement(this.engine, 'usage_openings', ['id', 'writer_id', 'streams'], 1);
-    await this.write(`${statement} ON CONFLICT (id) DO NOTHING`, [id, this.writerId, writeStreams(streams)]);
+    await this.write(`${statement} ON CONFLICT (id) DO NOTHING`, [id, this.writers.id, writeStreams(streams)]);
   }
 
   /** A record of the process that ran the stream replaces the `interrupted` record that another process may have written. */
@@ -78,18 +79,11 @@ export class DatabaseUsageStore extends UsageStore {
   }
 
   async beat(): Promise<void> {
-    const statement = insertStatement(this.engine, 'usage_writers', ['id', 'host', 'pid'], 1, {
-      seen_at: secondsNow(this.engine),
-    });
-    await this.database.query(`${statement} ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, [
-      this.writerId,
-      this.host,
-      process.pid,
-    ]);
+    await this.writers.beat();
   }
 
-  async abandoned(): Promise<readonly AbandonedBatch[]> {
-    await this.buryTheDead();
+  async abandoned(isUrgent = false): Promise<readonly AbandonedBatch[]> {
+    await this.writers.removeDead(isUrgent);
     const rows: { id: string; streams: string }[] = await this.database.query(
       `SELECT id, streams FROM usage_openings WHERE writer_id NOT IN (SELECT id FROM usage_writers) LIMIT ${BATCHES_AT_ONCE}`,
     );
@@ -97,26 +91,7 @@ export class DatabaseUsageStore extends UsageStore {
   }
 
   async leave(): Promise<void> {
-    await this.remove([this.writerId]);
-  }
-
-  private async buryTheDead(): Promise<void> {
-    const now = secondsNow(this.engine);
-    await this.database.query(`DELETE FROM usage_writers WHERE seen_at < ${now} - ${LIFETIME_SECONDS}`);
-    const here: { id: string; pid: number }[] = await this.database.query(
-      `SELECT id, pid FROM usage_writers WHERE host = ${marks(this.engine, 1)}`,
-      [this.host],
-    );
-    // A writer with our own process id is an earlier process. In a container, the id is always 1.
-    const dead = here.filter(({ id, pid }) => id !== this.writerId && (pid === process.pid || !isRunning(pid)));
-    await this.remove(dead.map(({ id }) => id));
-  }
-
-  private async remove(writerIds: readonly string[]): Promise<void> {
-    if (writerIds.length === 0) return;
-    await this.database.query(`DELETE FROM usage_writers WHERE id IN (${marks(this.engine, writerIds.length)})`, [
-      ...writerIds,
-    ]);
+    await this.writers.leave();
   }
 
   /** @throws {UnstorableData} if the database refuses the values. */
@@ -150,14 +125,4 @@ function refusalOf(error: unknown): UnstorableData {
 
 function byId([one]: readonly unknown[], [other]: readonly unknown[]): number {
   return String(one) < String(other) ? -1 : 1;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // The process runs, and another user owns it.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

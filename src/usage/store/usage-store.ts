@@ -30,14 +30,22 @@ export interface SetAsideRecord {
 export abstract class UsageStore {
   /** Stores the openings of streams, so that the streams are known even if this process is killed. */
   abstract open(batch: OpeningBatch): Promise<void>;
-  /** Stores the records of streams that are over. Stores all of the records or, if it rejects, none of them. */
+  /**
+   * Stores the records of streams that are over. Stores all of the records or, if it rejects, none of them. A record replaces an
+   * `interrupted` record of the same stream, and an `interrupted` record replaces none.
+   */
   abstract append(records: readonly UsageRecord[]): Promise<void>;
   /** Deletes batches. {@link append} has stored the records of all their streams. */
   abstract close(batchIds: readonly string[]): Promise<void>;
   /** Stores a heartbeat of this process. The ledger calls this method every 10 seconds. */
   abstract beat(): Promise<void>;
-  /** Returns batches of processes that count as dead, for example after 60 seconds without a heartbeat. */
-  abstract abandoned(): Promise<readonly AbandonedBatch[]>;
+  /**
+   * Returns batches of processes that count as dead, for example after 60 seconds without a heartbeat. A process that is
+   * alive all the same corrects the records when its streams end, see {@link append}.
+   *
+   * @param isUrgent whether a client waits for a receipt, so that a more expensive look is justified.
+   */
+  abstract abandoned(isUrgent?: boolean): Promise<readonly AbandonedBatch[]>;
   /** Removes this process at an orderly shutdown. Batches that remain then count as abandoned. */
   abstract leave(): Promise<void>;
   /**

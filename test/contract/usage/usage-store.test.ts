@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { openDataSource, dataSourceOptions } from '../../../src/database/open-data-source.js';
 import { describeUsageStore, type StoredUsage } from '../../../src/testing/stores/describe-usage-store.js';
 import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
@@ -19,8 +20,8 @@ for (const engine of engines) {
       const database = await engine.create();
       const source = await openDataSource(dataSourceOptions(database.config));
       return {
-        store: new DatabaseUsageStore(source),
-        another: () => new DatabaseUsageStore(source),
+        store: new DatabaseUsageStore(source, new EmbeddedPresence()),
+        another: () => new DatabaseUsageStore(source, new EmbeddedPresence()),
         records: async () => (await storedRecords(source)).map(usageOf),
         async close() {
           await source.destroy();
@@ -45,7 +46,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
   beforeEach(async () => {
     database = await engine.create();
     source = await openDataSource(dataSourceOptions(database.config));
-    store = new DatabaseUsageStore(source);
+    store = new DatabaseUsageStore(source, new EmbeddedPresence());
     reports = new UsageReports(source);
     await store.beat();
   });
@@ -98,7 +99,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
     const batch = () => ({ id: randomUUID(), streams: [begun(), begun()] });
 
     it('hands over what a process left open, and not what a living one has open', async () => {
-      const other = new DatabaseUsageStore(source);
+      const other = new DatabaseUsageStore(source, new EmbeddedPresence());
       await other.beat();
       const [mine, theirs] = [batch(), batch()];
       await store.open(mine);
@@ -116,7 +117,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
       ['of another machine that was heard of lately', { host: 'elsewhere', pid: 4_194_303, age: 30 }, 0],
       ['of another machine that was not', { host: 'elsewhere', pid: 4_194_303, age: 90 }, 1],
     ])('thinks right of a process %s', async (_, { host, pid, age }, expected) => {
-      const other = new DatabaseUsageStore(source);
+      const other = new DatabaseUsageStore(source, new EmbeddedPresence());
       await other.beat();
       await other.open(batch());
       const { hostname } = await import('node:os');
@@ -125,6 +126,27 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
       );
       await store.beat();
       expect(await store.abandoned()).toHaveLength(expected);
+    });
+
+    it('gives the others time for a heartbeat after an outage of the database', async () => {
+      const other = new DatabaseUsageStore(source, new EmbeddedPresence());
+      await other.beat();
+      await other.open(batch());
+      await source.query(`UPDATE usage_writers SET host = 'elsewhere', seen_at = seen_at - 90`);
+      const startedAt = performance.now();
+      const clock = vi.spyOn(performance, 'now');
+      const abandonedAfter = async (seconds: number) => {
+        clock.mockReturnValue(startedAt + seconds * 1000);
+        await store.beat();
+        return store.abandoned();
+      };
+      try {
+        expect(await abandonedAfter(80)).toEqual([]);
+        expect(await abandonedAfter(90)).toEqual([]);
+        expect(await abandonedAfter(101)).toHaveLength(1);
+      } finally {
+        clock.mockRestore();
+      }
     });
   });
 

@@ -5,7 +5,7 @@ import { openAccountsApp } from '../../contract/accounts/accounts-app.js';
 import { configFile, routesTo } from '../../support/catalog.js';
 import type { TestDatabase } from '../../support/database.js';
 import { Installation, type SpawnedProcess } from '../../support/process.js';
-import { ScriptedProvider } from '../../support/scripted-provider.js';
+import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import type { SharedStores } from './stores.js';
 

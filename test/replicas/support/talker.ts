@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Script } from '../../support/scripted-provider.js';
+import type { Script } from '../../../src/testing/provider/scripted-provider.js';
 import { openStream } from '../../support/sse-client.js';
 import { wireOf } from '../../support/wire.js';
 
