@@ -5,6 +5,8 @@ import { CommonModule } from '../common/common.module.js';
 import { DatabaseClock } from '../database/database-clock.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Account } from './accounts/account.entity.js';
+import { AccountDirectory } from './accounts/account-directory.js';
+import { AccountRoles } from './accounts/account-roles.js';
 import { AccountStates } from './accounts/account-states.js';
 import { AccountsService } from './accounts/accounts.service.js';
 import { DevelopmentAccounts } from './accounts/development-account.js';
@@ -27,6 +29,8 @@ import { SurplusSessions } from './sessions/surplus-sessions.js';
 const services = [
   AccountsService,
   AccountStates,
+  AccountRoles,
+  AccountDirectory,
   ApiKeysService,
   ApiKeyRotation,
   ApiKeyVerifier,

@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Account } from '../accounts/accounts/account.entity.js';
+import { AccountRoles } from '../accounts/accounts/account-roles.js';
 import { AccountStates, type AccountWithState } from '../accounts/accounts/account-states.js';
 import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../accounts/api-keys/api-keys.service.js';
@@ -57,6 +58,15 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     required: { email: 'E', tier: 'T' },
     optional: {},
     run: async (app, { email, tier }) => shown(await app.get(AccountsService).setTier(email, tier)),
+  }),
+  command({
+    name: 'account role',
+    required: { email: 'E', role: 'R' },
+    optional: {},
+    run: async (app, options) => {
+      const { id, email, role } = await app.get(AccountRoles).set(options.email, options.role);
+      return { id, email, role };
+    },
   }),
   command({
     ...OF_ACCOUNT,
@@ -146,7 +156,7 @@ async function* listOf(pages: AsyncIterable<readonly AccountWithState[]>): Async
   let before = '[';
   for await (const page of pages) {
     for (const { account, state } of page) {
-      yield before + JSON.stringify({ ...shown(account), state, created_at: account.createdAt });
+      yield before + JSON.stringify({ ...shown(account), role: account.role, state, created_at: account.createdAt });
       before = ',';
     }
   }

@@ -17,10 +17,12 @@ import { Misuse } from './misuse.js';
 import { commandModule, commandsOf } from './plugin-commands.js';
 import { readPassword } from './password-input.js';
 import { USAGE_COMMANDS } from './usage-commands.js';
+import { usageText } from './usage-text.js';
 
 /** The environment and the streams of a command: `process`, or a replacement for it. */
 export interface CommandContext {
   readonly env: Variables;
+  readonly argv?: readonly string[];
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable;
   readonly stderr: Writable & { readonly isTTY?: boolean };
@@ -45,9 +47,10 @@ export async function runCommand(
   try {
     const set = new PluginSet(plugins);
     const commands = [...ACCOUNT_COMMANDS, ...USAGE_COMMANDS, ...set.descriptions.flatMap(commandsOf)];
-    if (words.length === 0) throw new Misuse(usage(commands));
-    if (words.includes('--help') || words.includes('-h')) context.stdout.write(usage(commands));
-    else await run(words, context, commands, set);
+    const usage = usageText(commands, context.argv?.[1]);
+    if (words.length === 0) throw new Misuse(usage);
+    if (words.includes('--help') || words.includes('-h')) context.stdout.write(usage);
+    else await run(words, context, commands, usage, set);
     return 0;
   } catch (error) {
     context.stderr.write(`${messageOf(error).trimEnd()}\n`);
@@ -59,10 +62,11 @@ async function run(
   words: readonly string[],
   context: CommandContext,
   commands: readonly Command[],
+  usage: string,
   plugins: PluginSet,
 ): Promise<void> {
-  const command = commandOf(words, commands);
-  const options = await optionsOf(command, words.slice(command.name.split(' ').length), context, commands);
+  const command = commandOf(words, commands, usage);
+  const options = await optionsOf(command, words.slice(command.name.split(' ').length), context, usage);
   const config = ConfigModule.forRoot(loadConfig(context.env));
   const app = await NestFactory.createApplicationContext(
     {
@@ -98,10 +102,9 @@ function isPieces(result: unknown): result is AsyncIterable<string> {
   return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
 }
 
-function commandOf(words: readonly string[], commands: readonly Command[]): Command {
+function commandOf(words: readonly string[], commands: readonly Command[], usage: string): Command {
   const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
-  if (command === undefined)
-    throw new Misuse(`There is no command "${words.slice(0, 2).join(' ')}".\n${usage(commands)}`);
+  if (command === undefined) throw new Misuse(`There is no command "${words.slice(0, 2).join(' ')}".\n${usage}`);
   return command;
 }
 
@@ -109,14 +112,13 @@ async function optionsOf(
   { required, optional, flags = [], setsPassword = false }: Command,
   words: string[],
   context: CommandContext,
-  commands: readonly Command[],
+  usage: string,
 ) {
   const names = [...Object.keys(required), ...Object.keys(optional), ...(setsPassword ? ['password'] : [])];
   const switches = [...flags, ...(setsPassword ? ['password-stdin'] : [])];
   const { values } = parseArgs({ args: words, options: { ...typed(names, 'string'), ...typed(switches, 'boolean') } });
   const missing = Object.keys(required).filter((name) => values[name] === undefined);
-  if (missing.length > 0)
-    throw new Misuse(`Missing: ${missing.map((name) => `--${name}`).join(', ')}.\n${usage(commands)}`);
+  if (missing.length > 0) throw new Misuse(`Missing: ${missing.map((name) => `--${name}`).join(', ')}.\n${usage}`);
   const { 'password-stdin': fromStdin, ...others } = values;
   const options = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)]));
   if (!setsPassword) return options;
@@ -128,17 +130,6 @@ async function optionsOf(
 
 function typed<T extends 'string' | 'boolean'>(names: readonly string[], type: T): Record<string, { type: T }> {
   return Object.fromEntries(names.map((name) => [name, { type }]));
-}
-
-function usage(commands: readonly Command[]): string {
-  const lines = commands.map(({ name, required, optional, flags = [], setsPassword = false }) => {
-    const needed = Object.entries(required).map(([option, value]) => `--${option} ${value}`);
-    const allowed = Object.entries(optional).map(([option, value]) => `[--${option} ${value}]`);
-    const switches = flags.map((flag) => `[--${flag}]`);
-    const password = setsPassword ? ['[--password-stdin | --password P]'] : [];
-    return `  ${[name, ...needed, ...allowed, ...switches, ...password].join(' ')}`;
-  });
-  return `Usage: npm run --silent admin -- <command>\n\n${lines.join('\n')}\n\nIf you give no password option, the command asks for the password in the terminal.\n`;
 }
 
 /** The error message for the operator, without the stack. */

@@ -2,15 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
 import { AtomicStatements, type Row, type Statement } from '../../database/queries/atomic-statements.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import { ApiKeyVerifier } from '../api-keys/api-key-verifier.js';
 import { RevocationWatch } from '../api-keys/revocation-watch.js';
 import { SessionsService } from '../sessions/sessions.service.js';
 import { Account } from './account.entity.js';
-import { AccountsService } from './accounts.service.js';
-import { normalizeEmail } from './email.js';
+import { AccountsService, type AccountReference } from './accounts.service.js';
 
 /** A disabled account cannot sign in, and its keys are refused. */
 export type AccountState = 'active' | 'disabled' | 'deleted';
@@ -18,6 +16,11 @@ export type AccountState = 'active' | 'disabled' | 'deleted';
 export interface AccountWithState {
   readonly account: Account;
   readonly state: AccountState;
+}
+
+/** The state of an account that exists. */
+export function stateOf({ disabledAt }: Pick<Account, 'disabledAt'>): 'active' | 'disabled' {
+  return disabledAt === null ? 'active' : 'disabled';
 }
 
 const ACCOUNTS_PER_PAGE = 500;
@@ -41,8 +44,8 @@ export class AccountStates {
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async disable(email: string): Promise<AccountWithState> {
-    const account = await this.find(email);
+  async disable(reference: AccountReference): Promise<AccountWithState> {
+    const account = await this.accounts.get(reference);
     const { id } = account;
     const now = new Date(this.now()).toISOString();
     await this.end(id, [
@@ -60,8 +63,8 @@ export class AccountStates {
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async enable(email: string): Promise<AccountWithState> {
-    const account = await this.find(email);
+  async enable(reference: AccountReference): Promise<AccountWithState> {
+    const account = await this.accounts.get(reference);
     await orUnavailable(this.repository.update({ id: account.id }, { disabledAt: null }));
     return { account, state: 'active' };
   }
@@ -72,8 +75,8 @@ export class AccountStates {
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async delete(email: string): Promise<AccountWithState> {
-    const account = await this.find(email);
+  async delete(reference: AccountReference): Promise<AccountWithState> {
+    const account = await this.accounts.get(reference);
     const { id } = account;
     await this.end(id, [
       statement('DELETE FROM api_keys WHERE account_id = :id RETURNING id', { id }),
@@ -89,16 +92,10 @@ export class AccountStates {
       const accounts = await orUnavailable(
         this.repository.find({ where: { email: MoreThan(last) }, order: { email: 'ASC' }, take: ACCOUNTS_PER_PAGE }),
       );
-      yield accounts.map((account) => ({ account, state: account.disabledAt === null ? 'active' : 'disabled' }));
+      yield accounts.map((account) => ({ account, state: stateOf(account) }));
       last = accounts.at(-1)?.email ?? '';
       if (accounts.length < ACCOUNTS_PER_PAGE) return;
     }
-  }
-
-  private async find(email: string): Promise<Account> {
-    const account = await this.accounts.findByEmail(email);
-    if (account === undefined) throw new ServiceError('not_found', `There is no account "${normalizeEmail(email)}".`);
-    return account;
   }
 
   /** Ends the sessions and refuses the keys in one step with `changes`. Other processes notice by themselves. */

@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { TimestampColumn } from '../../database/queries/timestamp-column.js';
+import type { AccountRole } from './account-role.js';
 
 /** An account signs in, owns API keys and is rate limited. */
 @Entity('accounts')
@@ -17,6 +18,9 @@ export class Account {
   /** The name of a tier. {@link tierNamed} handles a name that the configuration no longer has. */
   @Column({ type: 'text' })
   readonly tier!: string;
+
+  @Column({ type: 'text', default: 'member' })
+  readonly role!: AccountRole;
 
   /** The time at which an operator has disabled the account. `null`: the account is active. */
   @TimestampColumn({ name: 'disabled_at', nullable: true })

@@ -16,6 +16,9 @@ import { tierNamed } from './tier.js';
 
 const IDS_PER_QUERY = 500;
 
+/** An email address, or an id. The address of a deleted account can later belong to another account, the id cannot. */
+export type AccountReference = string | { readonly id: string };
+
 export interface NewAccount {
   readonly email: string;
   readonly password: string;
@@ -72,6 +75,7 @@ export class AccountsService {
       email: normalized,
       passwordHash: await this.passwords.hash(password, network),
       tier,
+      role: 'member',
       disabledAt: null,
       createdAt: new Date(this.now()),
     });
@@ -113,15 +117,26 @@ export class AccountsService {
   }
 
   /**
+   * Finds an account that must exist.
+   *
+   * @throws {ServiceError} `not_found` for an unknown account.
+   */
+  async get(reference: AccountReference): Promise<Account> {
+    const account = await (typeof reference === 'string' ? this.findByEmail(reference) : this.findById(reference.id));
+    if (account !== undefined) return account;
+    const name = typeof reference === 'string' ? normalizeEmail(reference) : reference.id;
+    throw new ServiceError('not_found', `There is no account "${name}".`);
+  }
+
+  /**
    * Changes the tier of the account.
    *
    * @throws {ServiceError} `invalid_request` for an unknown tier, `not_found` for an unknown account.
    */
-  async setTier(email: string, tier: string): Promise<Account> {
+  async setTier(reference: AccountReference, tier: string): Promise<Account> {
     const details = this.tierProblems(tier);
     if (details.length > 0) throw invalid(details);
-    const account = await this.findByEmail(email);
-    if (account === undefined) throw new ServiceError('not_found', `There is no account "${normalizeEmail(email)}".`);
+    const account = await this.get(reference);
     await orUnavailable(this.accounts.update({ id: account.id }, { tier }));
     return this.accounts.merge(account, { tier });
   }
@@ -168,8 +183,7 @@ export class AccountsService {
    * @throws {ServiceError} `invalid_request` when the password is not acceptable, `not_found` for an unknown account.
    */
   async setPassword(email: string, password: string, options: PasswordChangeOptions = {}): Promise<ChangedPassword> {
-    const account = await this.findByEmail(email);
-    if (account === undefined) throw new ServiceError('not_found', `There is no account "${normalizeEmail(email)}".`);
+    const account = await this.get(email);
     const problems = passwordProblems(password, account.email);
     if (problems.length > 0) throw invalid(problems);
     return this.replacePassword(account, password, options);

@@ -30,13 +30,6 @@ export interface CreatedApiKey {
   readonly key: string;
 }
 
-/** A key of the same account that the new key replaces. */
-export interface ReplacedApiKey {
-  readonly id: string;
-  /** The time when the replaced key expires. `undefined`: the replaced key is revoked at once. */
-  readonly endsAt: Date | undefined;
-}
-
 /** Creates API keys, within the limits of an account. */
 @Injectable()
 export class ApiKeyCreation {
@@ -53,7 +46,7 @@ export class ApiKeyCreation {
    * @throws {ServiceError} `invalid_request` for an invalid name, expiry date or id, and for an account with too many
    * active keys; `not_found` for an unknown account; `unauthenticated` when the session has ended.
    */
-  async create(accountId: string, newKey: NewApiKey, replaced?: ReplacedApiKey): Promise<CreatedApiKey> {
+  async create(accountId: string, newKey: NewApiKey, replaced?: statements.ReplacedApiKey): Promise<CreatedApiKey> {
     const { name, expiresAt, id = randomUUID(), sessionId } = newKey;
     const now = this.now();
     const trimmed = name.trim();
@@ -70,11 +63,11 @@ export class ApiKeyCreation {
     };
     const ending = replaced === undefined ? [] : [endingOf(replaced, row)];
     const [added, , ended = []] = await this.run(accountId, [
-      statements.insertKey(row, sessionId, replaced?.endsAt === undefined ? replaced?.id : undefined),
+      statements.insertKey(row, sessionId, replaced),
       statements.removeOldestEnded(row),
       ...ending,
     ]);
-    if (added?.length !== 1) throw await this.reasonOfNone(accountId, sessionId);
+    if (added?.length !== 1) throw await this.reasonOfNone(row, sessionId, replaced);
     this.verifier.expect(row.hashedKey);
     for (const each of ended) this.forget(each, replaced);
     return { id, name: trimmed, key };
@@ -90,19 +83,25 @@ export class ApiKeyCreation {
     }
   }
 
-  private async reasonOfNone(accountId: string, sessionId: string | undefined): Promise<ServiceError> {
-    const [session] = sessionId === undefined ? [] : await this.run(accountId, [statements.findSession(sessionId)]);
-    return session?.length === 0 ? sessionEnded() : tooManyKeys();
+  private async reasonOfNone(
+    row: statements.ApiKeyRow,
+    sessionId: string | undefined,
+    replaced: statements.ReplacedApiKey | undefined,
+  ): Promise<ServiceError> {
+    const isGone = async (statement: Statement) => (await this.run(row.accountId, [statement]))[0]?.length === 0;
+    if (sessionId !== undefined && (await isGone(statements.findSession(sessionId)))) return sessionEnded();
+    if (replaced !== undefined && (await isGone(statements.findActive(replaced.id, row)))) return replacedKeyEnded();
+    return tooManyKeys();
   }
 
   /** Makes this process notice the end of the key at once. Other processes notice the end by themselves. */
-  private forget({ id, hashed_key: hashedKey }: Row, replaced: ReplacedApiKey | undefined): void {
+  private forget({ id, hashed_key: hashedKey }: Row, replaced: statements.ReplacedApiKey | undefined): void {
     this.verifier.forget(String(hashedKey));
     if (replaced?.endsAt === undefined) this.revocations.tell(String(id));
   }
 }
 
-function endingOf({ id, endsAt }: ReplacedApiKey, row: statements.ApiKeyRow): Statement {
+function endingOf({ id, endsAt }: statements.ReplacedApiKey, row: statements.ApiKeyRow): Statement {
   return endsAt === undefined
     ? statements.revokeReplaced(id, row)
     : statements.expireReplaced(id, endsAt.toISOString(), row);
@@ -130,6 +129,11 @@ function tooManyKeys(): ServiceError {
     'invalid_request',
     `This account has ${most} active API keys, which is the maximum. Revoke a key first.`,
   );
+}
+
+/** The error for a key that is to be replaced but has expired or was revoked. */
+export function replacedKeyEnded(): ServiceError {
+  return new ServiceError('invalid_request', 'This key is expired or revoked. Create a new key.');
 }
 
 function sessionEnded(): ServiceError {

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError } from '../../common/service-error.js';
-import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
+import { ApiKeyCreation, replacedKeyEnded, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
 import { ApiKeysService } from './api-keys.service.js';
 
 export interface Rotation extends Omit<NewApiKey, 'name'> {
@@ -34,7 +33,7 @@ export class ApiKeyRotation {
     const old = await this.keys.find(id, accountId);
     const now = this.now();
     if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt.getTime() <= now)) {
-      throw new ServiceError('invalid_request', 'This key is expired or revoked. Create a new key.');
+      throw replacedKeyEnded();
     }
     const end = new Date(now + overlapMs);
     const endsAt = old.expiresAt !== null && old.expiresAt < end ? old.expiresAt : end;

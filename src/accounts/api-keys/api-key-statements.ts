@@ -21,20 +21,34 @@ export interface ApiKeyRow {
   readonly now: string;
 }
 
+/** A key of the same account that the new key replaces. */
+export interface ReplacedApiKey {
+  readonly id: string;
+  /** The time when the replaced key expires. `undefined`: the replaced key is revoked at once. */
+  readonly endsAt: Date | undefined;
+}
+
 /**
  * Adds the key if the account has fewer than {@link MAX_ACTIVE_KEYS} active keys. If `sessionId` is given, the session
- * must still exist.
- *
- * @param revokedId a key that the new key replaces at once. This key does not count as active.
+ * must still exist. If the key replaces another one, that key must be active. It does not count if it is revoked at once.
  */
-export function insertKey(row: ApiKeyRow, sessionId: string | undefined, revokedId = ''): Statement {
+export function insertKey(row: ApiKeyRow, sessionId?: string, replaced?: ReplacedApiKey): Statement {
+  const replacedId = replaced?.id ?? '';
+  const conditions = [
+    `(SELECT COUNT(*) FROM api_keys WHERE ${ACTIVE} AND id <> :uncountedId) < ${MAX_ACTIVE_KEYS}`,
+    ...(sessionId === undefined ? [] : ['EXISTS (SELECT id FROM sessions WHERE id = :sessionId)']),
+    ...(replaced === undefined ? [] : [`EXISTS (SELECT id FROM api_keys WHERE id = :replacedId AND ${ACTIVE})`]),
+  ];
   return {
     sql: `INSERT INTO api_keys (id, account_id, name, prefix, hashed_key, created_at, expires_at)
       SELECT :id, :accountId, :name, :prefix, :hashedKey, :now, :expiresAt
-      WHERE (SELECT COUNT(*) FROM api_keys WHERE ${ACTIVE} AND id <> :revokedId) < ${MAX_ACTIVE_KEYS}
-      ${sessionId === undefined ? '' : 'AND EXISTS (SELECT id FROM sessions WHERE id = :sessionId)'}
-      RETURNING id`,
-    parameters: { ...row, revokedId, ...(sessionId === undefined ? {} : { sessionId }) },
+      WHERE ${conditions.join(' AND ')} RETURNING id`,
+    parameters: {
+      ...row,
+      uncountedId: replaced?.endsAt === undefined ? replacedId : '',
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(replaced === undefined ? {} : { replacedId }),
+    },
   };
 }
 
@@ -64,6 +78,11 @@ export function removeOldestEnded({ accountId, now }: Pick<ApiKeyRow, 'accountId
       ) RETURNING id`,
     parameters: { accountId, now },
   };
+}
+
+/** Finds the key of the account, if it is active. */
+export function findActive(id: string, { accountId, now }: Pick<ApiKeyRow, 'accountId' | 'now'>): Statement {
+  return { sql: `SELECT id FROM api_keys WHERE id = :id AND ${ACTIVE}`, parameters: { id, accountId, now } };
 }
 
 /** Finds the session, if it has not ended. */

@@ -8,6 +8,7 @@ import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
 import { CredentialDatabase } from '../../database/credential-database.js';
 import { DatabasePresence } from '../../database/database-presence.js';
 import { isForeignKeyViolation, orUnavailable } from '../../database/queries/query-failure.js';
+import type { AccountRole } from '../accounts/account-role.js';
 import { tierNamed } from '../accounts/tier.js';
 import { CredentialCache } from '../credentials/credential-cache.js';
 import { ExpiredSessions } from './expired-sessions.js';
@@ -32,6 +33,7 @@ export interface VerifiedSession {
     readonly id: string;
     readonly email: string;
     readonly tier: TierConfig;
+    readonly role: AccountRole;
   };
 }
 
@@ -126,7 +128,7 @@ export class SessionsService {
       .createQueryBuilder('session')
       .innerJoin('session.account', 'account')
       .select(['session.id', 'session.lastSeenAt', 'session.expiresAt'])
-      .addSelect(['account.id', 'account.email', 'account.tier'])
+      .addSelect(['account.id', 'account.email', 'account.tier', 'account.role'])
       .where('session.id IN (:...sessionIds)', { sessionIds })
       .andWhere('account.disabledAt IS NULL')
       .getMany();
@@ -134,7 +136,8 @@ export class SessionsService {
   }
 
   private knownSession({ id: sessionId, lastSeenAt, expiresAt, account }: Session): KnownSession {
+    const { id, email, role } = account;
     const tier = tierNamed(this.config, account.tier);
-    return { lastSeenAt, expiresAt, verified: { sessionId, account: { id: account.id, email: account.email, tier } } };
+    return { lastSeenAt, expiresAt, verified: { sessionId, account: { id, email, tier, role } } };
   }
 }

@@ -25,7 +25,7 @@ export interface DaySums {
 
 /** The order of the rows. There is an index for each, so that the database does not sort a page. */
 const ORDER_OF_ACCOUNT = ['day', 'model', 'key_id', 'credential', 'currency'] as const;
-const ORDER_OF_ALL = ['day', 'account_id', 'model', 'key_id', 'credential', 'currency'] as const;
+export const ORDER_OF_ALL = ['day', 'account_id', 'model', 'key_id', 'credential', 'currency'] as const;
 
 export interface PageRequest {
   /** `YYYY-MM-DD`, as `before`. */

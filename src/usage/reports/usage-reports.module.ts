@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CommonModule } from '../../common/common.module.js';
 import { DatabaseModule } from '../../database/database.module.js';
+import { AccountSums } from './account-sums.js';
 import { ReportGate } from './report-gate.js';
 import { RecentStreams } from './recent-streams.js';
 import { UsageReports } from './usage-reports.js';
@@ -8,7 +9,7 @@ import { UsageReports } from './usage-reports.js';
 /** Provides the reports of the ledger to modules that only read the ledger. */
 @Module({
   imports: [CommonModule, DatabaseModule],
-  providers: [UsageReports, RecentStreams, ReportGate],
-  exports: [UsageReports, RecentStreams, ReportGate],
+  providers: [UsageReports, AccountSums, RecentStreams, ReportGate],
+  exports: [UsageReports, AccountSums, RecentStreams, ReportGate],
 })
 export class UsageReportsModule {}

@@ -8,9 +8,10 @@ import { engineOf, marks } from '../../database/queries/statements.js';
 import type { UsageParty } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
 import { pageOfDaySums, type DaySums } from './day-sums.js';
+import { figuresOf, type UsageFigures } from './usage-figures.js';
 
 /** The usage of one model by one API key, or by another kind of credential, on one day. */
-export interface UsageRow {
+export interface UsageRow extends UsageFigures {
   /** `YYYY-MM-DD` in UTC: the day on which the streams began. */
   readonly day: string;
   readonly model: string;
@@ -18,23 +19,6 @@ export interface UsageRow {
   /** `null` for a credential that is not an API key. */
   readonly keyId: string | null;
   readonly keyPrefix: string | null;
-  readonly requests: number;
-  readonly completed: number;
-  /** Requests that failed because of the provider, the service or the request. Not requests whose client left. */
-  readonly errors: number;
-  /** The sum over the requests with known tokens. */
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  /** Requests with unknown tokens of the prompt or of the answer. */
-  readonly tokensUnknown: number;
-  /** Requests with an estimated number of tokens of the prompt or of the answer. */
-  readonly tokensEstimated: number;
-  /** In units of the currency. `undefined` when no request had a price and known tokens. */
-  readonly cost: number | undefined;
-  /** Requests that `cost` does not include. */
-  readonly withoutCost: number;
-  /** `null` where no request had a price. */
-  readonly currency: string | null;
 }
 
 /** A usage row with its account. */
@@ -46,7 +30,6 @@ export interface AccountUsageRow extends UsageRow {
 const MOST_ROWS = 50_000;
 /** Small, because SQLite blocks the event loop while it reads a page. */
 const ROWS_PER_PAGE = 500;
-const MICROS = 1_000_000;
 
 /** The report would have too many rows. A shorter period may have fewer. */
 export class TooManyRows extends ServiceError {
@@ -128,7 +111,6 @@ async function* bounded(pages: AsyncIterable<readonly AccountUsageRow[]>): Async
 }
 
 function usageRowOf(row: DaySums): AccountUsageRow {
-  const [requests, withoutCost] = [Number(row.requests), Number(row.without_cost)];
   return {
     accountId: row.account_id,
     day: row.day,
@@ -136,15 +118,6 @@ function usageRowOf(row: DaySums): AccountUsageRow {
     credential: row.credential,
     keyId: row.key_id || null,
     keyPrefix: row.key_prefix || null,
-    requests,
-    completed: Number(row.completed),
-    errors: Number(row.errors),
-    inputTokens: row.prompt_tokens,
-    outputTokens: row.completion_tokens,
-    tokensUnknown: Number(row.tokens_unknown),
-    tokensEstimated: Number(row.tokens_estimated),
-    cost: requests > withoutCost ? row.cost_micros / MICROS : undefined,
-    withoutCost,
-    currency: row.currency || null,
+    ...figuresOf(row),
   };
 }

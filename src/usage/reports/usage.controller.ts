@@ -7,6 +7,7 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
 import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
+import { RATE_LIMIT_HEADERS } from '../../http/open-api/api-headers.js';
 import { ReportGate } from './report-gate.js';
 import { usagePeriod } from './usage-period.js';
 import { reportJson } from './report-json.js';
@@ -36,8 +37,8 @@ export class UsageController {
   })
   @ApiQuery({ name: 'from', ...DAY, description: 'The first day, in UTC. Default: 29 days before the last day.' })
   @ApiQuery({ name: 'to', ...DAY, description: 'The last day, in UTC. Default: today.' })
-  @ApiOkResponse({ type: UsageReport })
-  @ApiErrors(400, 401, 429, 503)
+  @ApiOkResponse({ type: UsageReport, headers: RATE_LIMIT_HEADERS })
+  @ApiErrors('invalid_request', 401, 429, 'unavailable')
   async own(
     @CurrentPrincipal() { accountId }: Principal,
     @Query() query: Readonly<Record<string, string | string[] | undefined>>,

@@ -120,6 +120,7 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
       id: expect.any(String) as string,
       email: 'back@example.com',
       tier: 'free',
+      role: 'member',
       state: 'active',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
     });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { usageText } from '../../../src/admin-commands/usage-text.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
@@ -154,6 +155,13 @@ describe('the admin command', () => {
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it.each([
+    ['/srv/chat/dist/admin.js', 'npm run --silent admin --'],
+    ['/srv/app/node_modules/.bin/chat-streaming-service-admin', 'chat-streaming-service-admin'],
+  ])('names itself as %s was called', (script, name) => {
+    expect(usageText([], script)).toMatch(new RegExp(`^Usage: ${name} <command>\n`));
   });
 
   it('tells of a database that it cannot open in one line', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { TOKEN_KIND_COLUMNS } from '../../../src/database/migrations/add-token-kinds.js';
 import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
@@ -81,7 +82,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
   beforeEach(async () => {
     database = await engine.create();
     source = await open();
-    store = new DatabaseUsageStore(source);
+    store = new DatabaseUsageStore(source, new EmbeddedPresence());
     reports = new UsageReports(source);
   });
   afterEach(async () => {
@@ -121,7 +122,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
 
   it('are what the records come to after any batches, retries and corrections, of several replicas at once', async () => {
     const others = await Promise.all([open(), open()]);
-    const stores = [store, ...others.map((other) => new DatabaseUsageStore(other))];
+    const stores = [store, ...others.map((other) => new DatabaseUsageStore(other, new EmbeddedPresence()))];
     const rounds = fc.array(fc.tuple(batch, fc.nat(2), fc.boolean()), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(rounds, async (all) => {

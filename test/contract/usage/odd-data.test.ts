@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
@@ -30,7 +31,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
   beforeEach(async () => {
     database = await engine.create();
     source = await openDataSource(dataSourceOptions(database.config));
-    store = new DatabaseUsageStore(source);
+    store = new DatabaseUsageStore(source, new EmbeddedPresence());
     reports = new UsageReports(source);
   });
   afterEach(async () => {

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { RecordRetention } from '../../../src/usage/ledger/record-retention.js';
 import { recordId } from '../../../src/usage/record/record-id.js';
@@ -21,7 +22,7 @@ describe.each(await testEngines())('old records on $name', (engine) => {
   beforeEach(async () => {
     database = await engine.create();
     source = await openDataSource(dataSourceOptions(database.config));
-    store = new DatabaseUsageStore(source);
+    store = new DatabaseUsageStore(source, new EmbeddedPresence());
   });
   afterEach(async () => {
     vi.useRealTimers();

@@ -1,0 +1,23 @@
+import { basename, extname } from 'node:path';
+import type { Command } from './account-commands.js';
+
+/**
+ * The commands with their options, for the operator.
+ *
+ * @param script the path of the running script.
+ */
+export function usageText(commands: readonly Command[], script: string | undefined): string {
+  const lines = commands.map(({ name, required, optional, flags = [], setsPassword = false }) => {
+    const needed = Object.entries(required).map(([option, value]) => `--${option} ${value}`);
+    const allowed = Object.entries(optional).map(([option, value]) => `[--${option} ${value}]`);
+    const switches = flags.map((flag) => `[--${flag}]`);
+    const password = setsPassword ? ['[--password-stdin | --password P]'] : [];
+    return `  ${[name, ...needed, ...allowed, ...switches, ...password].join(' ')}`;
+  });
+  return `Usage: ${calledAs(script)} <command>\n\n${lines.join('\n')}\n\nIf you give no password option, the command asks for the password in the terminal.\n`;
+}
+
+/** An installed command is a file without an extension. */
+function calledAs(script = 'admin.js'): string {
+  return extname(script) === '' ? basename(script) : 'npm run --silent admin --';
+}

@@ -1,0 +1,79 @@
+import type { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EmbeddedPresence } from '../../../src/database/database-presence.js';
+import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
+import { AccountSums, type AccountFigures, type Days } from '../../../src/usage/reports/account-sums.js';
+import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { over, TODAY } from './records.js';
+
+const DAY_MS = 86_400_000;
+const inUsd = { inputPerMillion: 1, outputPerMillion: 2, currency: 'USD' };
+const inEur = { ...inUsd, currency: 'EUR' };
+const LAST_TWO: Days = { from: '2026-11-20', to: '2026-11-21' };
+
+describe.each(await testEngines())('the sums by account on $name', (engine) => {
+  let database: TestDatabase;
+  let source: DataSource;
+  let sums: AccountSums;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    source = await openDataSource(dataSourceOptions(database.config));
+    sums = new AccountSums(source);
+    const at = (daysAgo: number) => ({ startedAt: TODAY - daysAgo * DAY_MS + 5 });
+    const store = new DatabaseUsageStore(source, new EmbeddedPresence());
+    await store.append([
+      over({ accountId: 'ada', ...at(0), price: inUsd, costMicros: 1_000_000 }),
+      over({ accountId: 'ada', ...at(1), price: inUsd, costMicros: 500_000, model: 'acme/slow' }),
+      over({ accountId: 'ada', ...at(1), price: inEur, costMicros: 250_000 }),
+      over({ accountId: 'ada', ...at(2), price: inUsd, costMicros: 7_000_000 }),
+      over({ accountId: 'bob', ...at(0), price: undefined, costMicros: undefined, outcome: 'timed_out' }),
+    ]);
+    // More rows than one statement adds up.
+    const many = Array.from({ length: 2_500 }, (_, index) =>
+      over({ accountId: `many-${index % 700}`, ...at(1), keyId: `key-${index}`, price: inUsd, costMicros: 1 }),
+    );
+    for (let start = 0; start < many.length; start += 500) await store.append(many.slice(start, start + 500));
+  });
+  afterAll(async () => {
+    await source.destroy();
+    await database.drop();
+  });
+
+  const shown = (figures: readonly AccountFigures[]) =>
+    figures
+      .map(({ accountId, requests, errors, cost, currency }) => [accountId, requests, errors, cost, currency] as const)
+      .sort(([one, , , , inOne], [other, , , , inOther]) => `${one} ${inOne}`.localeCompare(`${other} ${inOther}`));
+
+  it('are those of the named accounts and of whole days, by currency', async () => {
+    expect(shown(await sums.of(['ada', 'bob', 'nobody'], LAST_TWO))).toEqual([
+      ['ada', 1, 0, 0.25, 'EUR'],
+      ['ada', 2, 0, 1.5, 'USD'],
+      ['bob', 1, 1, undefined, null],
+    ]);
+    expect(shown(await sums.of(['ada'], { from: '2026-11-21', to: '2026-11-21' }))).toEqual([['ada', 1, 0, 1, 'USD']]);
+    expect(await sums.of([], LAST_TWO)).toEqual([]);
+  });
+
+  it('of all accounts come in parts, each row once', async () => {
+    const requests = new Map<string, number>();
+    let parts = 0;
+    for await (const part of sums.ofAll(LAST_TWO)) {
+      parts += 1;
+      for (const figures of part) {
+        requests.set(figures.accountId, (requests.get(figures.accountId) ?? 0) + figures.requests);
+      }
+    }
+    expect(parts).toBeGreaterThan(2);
+    expect(requests.size).toBe(702);
+    expect([...requests.values()].reduce((sum, count) => sum + count)).toBe(2_504);
+    expect([requests.get('ada'), requests.get('bob'), requests.get('many-0')]).toEqual([3, 1, 4]);
+  });
+
+  it('of all accounts without any usage are one empty part', async () => {
+    const parts: unknown[] = [];
+    for await (const part of sums.ofAll({ from: '2020-01-01', to: '2020-01-02' })) parts.push(part);
+    expect(parts).toEqual([[]]);
+  });
+});
