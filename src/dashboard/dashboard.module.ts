@@ -11,6 +11,13 @@ import { KeyRotationController } from './api-keys/key-rotation.controller.js';
 import { PluginAssets } from './assets/plugin-assets.js';
 import { AssetsController } from './assets/assets.controller.js';
 import { HomeController } from './home/home.controller.js';
+import { AccountPage } from './operator/detail/account-page.js';
+import { OperatedAccountController } from './operator/detail/account.controller.js';
+import { OperatedKeyController } from './operator/detail/operated-key.controller.js';
+import { AccountList } from './operator/list/account-list.js';
+import { AccountsController } from './operator/list/accounts.controller.js';
+import { OperatorLog } from './operator/operator-log.js';
+import { ServiceSpend } from './operator/service-spend.js';
 import { Pages } from './pages.js';
 import { PlaygroundController } from './playground/playground.controller.js';
 import { SecureTransport } from './sign-in/secure-transport.js';
@@ -19,6 +26,8 @@ import { SignOutController } from './sign-in/sign-out.controller.js';
 import { SignUpController } from './sign-in/sign-up.controller.js';
 import { RequestsPageController } from './usage/requests-page.controller.js';
 import { UsagePageController } from './usage/usage-page.controller.js';
+
+const OPERATOR = [AccountList, ServiceSpend, AccountPage, OperatorLog];
 
 /** The web application: the pages that this process renders, and the files that the pages use. */
 @Module({
@@ -36,8 +45,11 @@ import { UsagePageController } from './usage/usage-page.controller.js';
     PlaygroundController,
     UsagePageController,
     RequestsPageController,
+    AccountsController,
+    OperatedAccountController,
+    OperatedKeyController,
   ],
-  providers: [Pages, PluginAssets, KeyList, KeySpends, SecureTransport],
+  providers: [Pages, PluginAssets, KeyList, KeySpends, SecureTransport, ...OPERATOR],
   exports: [Pages],
 })
 export class DashboardModule {}

@@ -5,6 +5,7 @@ import { Field } from '../forms/field.js';
 import type { FormProblems } from '../forms/field-problems.js';
 import { MadeFor } from '../forms/made-for.js';
 import { Done, FormFailure } from '../forms/notice.js';
+import { limitsOf } from './tier-limits.js';
 
 interface AccountViewProps {
   readonly account: VerifiedSession['account'];
@@ -73,20 +74,14 @@ function reportOf({ revokedKeys }: PasswordChanged): string {
 }
 
 function TierFacts({ tier }: { readonly tier: TierConfig }) {
-  const limits: [string, number | undefined][] = [
-    ['Requests per minute', tier.requestsPerMinute],
-    ['Concurrent streams', tier.concurrentStreams],
-    ['Tokens per answer', tier.maxTokens],
-    ['Tokens per day', tier.tokensPerDay],
-  ];
   return (
     <>
       <dt>Tier</dt>
       <dd>{tier.name}</dd>
-      {limits.map(([label, limit]) => (
+      {limitsOf(tier).map(([label, limit]) => (
         <>
           <dt>{label}</dt>
-          <dd>{limit === undefined ? 'No limit' : limit.toLocaleString('en')}</dd>
+          <dd>{limit}</dd>
         </>
       ))}
     </>

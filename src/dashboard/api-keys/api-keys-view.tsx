@@ -4,11 +4,12 @@ import { MadeFor } from '../forms/made-for.js';
 import { Field } from '../forms/field.js';
 import type { FormProblems } from '../forms/field-problems.js';
 import { Done, FormFailure } from '../forms/notice.js';
-import { Pagination, type PageOfMany } from '../layout/pagination.js';
+import type { PageOfMany } from '../layout/page-of-many.js';
+import { Pagination } from '../layout/pagination.js';
 import { keyQuery, type KeyFilter } from './key-filter.js';
 import { KeyFilterForm } from './key-filter-form.js';
 import type { KeySpend } from './key-spend.js';
-import { KeyTable } from './key-table.js';
+import { KeyTable, type KeyAction } from './key-table.js';
 import { LIFETIMES } from './lifetimes.js';
 import { NewKeyView, type NewKey } from './new-key-view.js';
 
@@ -50,7 +51,7 @@ export function ApiKeysView(props: ApiKeysViewProps) {
           <p class="empty">{hasKeys ? 'No key matches.' : 'No keys yet.'}</p>
         ) : (
           <>
-            <KeyTable keys={keys} now={now} spend={spend} />
+            <KeyTable keys={keys} now={now} spend={spend} usageOf={usageOf} actionsOn={actionsOn} />
             <p class="fine">All times are in UTC. “Last used” can be up to a minute late.</p>
           </>
         )}
@@ -58,6 +59,17 @@ export function ApiKeysView(props: ApiKeysViewProps) {
       </section>
     </>
   );
+}
+
+function usageOf(keyId: string): string {
+  return `/usage?days=30&key=${keyId}`;
+}
+
+function actionsOn(keyId: string): readonly KeyAction[] {
+  return [
+    { label: 'Rotate', path: `/settings/api-keys/${keyId}/rotate` },
+    { label: 'Revoke', path: `/settings/api-keys/${keyId}/revoke` },
+  ];
 }
 
 function CreateForm({ accountId, nextId, name = '', lifetime = 'never', problems }: ApiKeysViewProps) {

@@ -43,10 +43,9 @@ export class ApiKeysController {
     @Res() response: Response,
   ): Promise<void> {
     const done = query['done'] === 'revoked' ? 'The key was revoked.' : undefined;
-    const wanted = pageNumber(query['page']);
     this.pages.send(
       response,
-      await this.gate.run(accountId, () => this.list.page(accountId, { done }, keyFilterOf(query), wanted)),
+      await this.gate.run(accountId, () => this.list.page(accountId, { done }, keyFilterOf(query), query['page'])),
     );
   }
 
@@ -75,8 +74,4 @@ export class ApiKeysController {
       this.pages.sendFailure(response, page, problems.error);
     }
   }
-}
-
-function pageNumber(text: unknown): number {
-  return typeof text === 'string' && /^[1-9]\d{0,6}$/.test(text) ? Number(text) : 1;
 }

@@ -5,6 +5,7 @@ import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys/api-
 import { publicOriginOf } from '../../auth/same-origin/public-origin.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
+import { pageOfMany } from '../layout/page-of-many.js';
 import type { Page } from '../page.js';
 import { ApiKeysView, type ApiKeysViewProps } from './api-keys-view.js';
 import { ALL_KEYS, chosenKeys } from './key-filter.js';
@@ -28,16 +29,14 @@ export class KeyList {
   /**
    * Builds one page of the list.
    *
-   * @param wanted the page number, starting at 1. A number above the last page gives the last page.
+   * @param wanted the page number as the query has it.
    */
-  async page(accountId: string, additions: Additions, filter = ALL_KEYS, wanted = 1): Promise<Page> {
+  async page(accountId: string, additions: Additions, filter = ALL_KEYS, wanted?: unknown): Promise<Page> {
     const [all, spend] = await Promise.all([this.keys.list(accountId), this.spends.of(accountId)]);
     const chosen = chosenKeys(all, filter, this.now());
-    const of = Math.max(1, Math.ceil(chosen.length / KEYS_PER_PAGE));
-    const number = Math.min(wanted, of);
-    const keys = chosen.slice((number - 1) * KEYS_PER_PAGE, number * KEYS_PER_PAGE);
+    const shown = pageOfMany(wanted, chosen.length, KEYS_PER_PAGE);
+    const keys = chosen.slice((shown.number - 1) * KEYS_PER_PAGE, shown.number * KEYS_PER_PAGE);
     const hasKeys = all.length > 0;
-    const shown = { number, of };
     const content = ApiKeysView({
       accountId,
       keys,

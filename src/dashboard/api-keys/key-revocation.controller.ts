@@ -12,6 +12,8 @@ import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { RevokeView } from './revoke-view.js';
 
+const LIST = '/settings/api-keys';
+
 @PageController('settings/api-keys/:id/revoke')
 @SessionOnly()
 export class KeyRevocationController {
@@ -29,10 +31,10 @@ export class KeyRevocationController {
   ): Promise<void> {
     const apiKey = await this.keys.find(id, accountId);
     if (apiKey.revokedAt !== null) {
-      this.pages.leadTo(response, '/settings/api-keys?done=revoked');
+      this.pages.leadTo(response, `${LIST}?done=revoked`);
       return;
     }
-    const content = RevokeView({ accountId, apiKey });
+    const content = RevokeView({ accountId, apiKey, path: `${LIST}/${id}/revoke`, back: LIST });
     this.pages.send(response, { title: `Revoke ${apiKey.name}`, place: 'api-keys', width: 'narrow', content });
   }
 
@@ -46,6 +48,6 @@ export class KeyRevocationController {
   ): Promise<void> {
     expectMadeFor(form, session);
     await this.keys.revoke(id, session.account.id);
-    this.pages.leadTo(response, '/settings/api-keys?done=revoked');
+    this.pages.leadTo(response, `${LIST}?done=revoked`);
   }
 }

@@ -1,6 +1,6 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { Moment, OptionalMoment } from '../layout/moment.js';
-import { cost, count } from '../usage/number-text.js';
+import { cost, requestCount } from '../usage/number-text.js';
 import type { UsageSum } from '../usage/usage-sum.js';
 import type { KeySpend } from './key-spend.js';
 import { stateOf, type KeyState } from './key-state.js';
@@ -11,19 +11,29 @@ const BADGES: Readonly<Record<KeyState, readonly [label: string, tone: string]>>
   revoked: ['Revoked', 'bad'],
 };
 
-/** A table with one row for each key. The roles are explicit because the stylesheet changes the table layout on phones. */
+/** The page that confirms an action on a key. */
+export interface KeyAction {
+  readonly label: string;
+  readonly path: string;
+}
+
 interface KeyTableProps {
   readonly keys: readonly ListedApiKey[];
   readonly now: number;
   /** Without it, the table has no column with the spend. */
   readonly spend: KeySpend | undefined;
+  /** The path of the page with the usage of the key. */
+  readonly usageOf: (keyId: string) => string;
+  /** The actions on an active key. */
+  readonly actionsOn: (keyId: string) => readonly KeyAction[];
 }
 
-export function KeyTable({ keys, now, spend }: KeyTableProps) {
+/** A table with one row for each key. The roles are explicit because the stylesheet changes the table layout on phones. */
+export function KeyTable({ keys, now, spend, usageOf, actionsOn }: KeyTableProps) {
   const hasCosts = [...(spend?.values() ?? [])].some(({ costs }) => costs.size > 0);
   const shownSpend = spend === undefined ? undefined : { spend, hasCosts };
   return (
-    <table class="keys" role="table" aria-label="API keys">
+    <table class="cards" role="table" aria-label="API keys">
       <thead role="rowgroup">
         <tr role="row">
           {[
@@ -46,20 +56,27 @@ export function KeyTable({ keys, now, spend }: KeyTableProps) {
       </thead>
       <tbody role="rowgroup">
         {keys.map((key) => (
-          <KeyRow key={key.id} listed={key} state={stateOf(key, now)} shownSpend={shownSpend} />
+          <KeyRow
+            key={key.id}
+            listed={key}
+            state={stateOf(key, now)}
+            shownSpend={shownSpend}
+            usageOf={usageOf}
+            actionsOn={actionsOn}
+          />
         ))}
       </tbody>
     </table>
   );
 }
 
-interface KeyRowProps {
+interface KeyRowProps extends Pick<KeyTableProps, 'usageOf' | 'actionsOn'> {
   readonly listed: ListedApiKey;
   readonly state: KeyState;
   readonly shownSpend: { readonly spend: KeySpend; readonly hasCosts: boolean } | undefined;
 }
 
-function KeyRow({ listed, state, shownSpend }: KeyRowProps) {
+function KeyRow({ listed, state, shownSpend, usageOf, actionsOn }: KeyRowProps) {
   const { id, name, prefix, createdAt, lastUsedAt, expiresAt, revokedAt } = listed;
   const [label, tone] = BADGES[state];
   return (
@@ -81,7 +98,7 @@ function KeyRow({ listed, state, shownSpend }: KeyRowProps) {
       </td>
       {shownSpend === undefined ? null : (
         <td role="cell" data-label="Last 30 days">
-          <Spend sum={shownSpend.spend.get(id)} hasCosts={shownSpend.hasCosts} id={id} />
+          <Spend sum={shownSpend.spend.get(id)} hasCosts={shownSpend.hasCosts} path={usageOf(id)} />
         </td>
       )}
       <td role="cell" data-label="State">
@@ -95,8 +112,9 @@ function KeyRow({ listed, state, shownSpend }: KeyRowProps) {
       <td role="cell">
         {state === 'active' ? (
           <div class="row-actions">
-            <Action action="rotate" label="Rotate" id={id} />
-            <Action action="revoke" label="Revoke" id={id} />
+            {actionsOn(id).map((action) => (
+              <Action key={action.path} {...action} id={id} />
+            ))}
           </div>
         ) : null}
       </td>
@@ -104,25 +122,22 @@ function KeyRow({ listed, state, shownSpend }: KeyRowProps) {
   );
 }
 
-/** The cost of the last 30 days, or the number of requests if no model has a price. Leads to the usage of the key. */
-function Spend({
-  sum,
-  hasCosts,
-  id,
-}: {
+interface SpendProps {
   readonly sum: UsageSum | undefined;
   readonly hasCosts: boolean;
-  readonly id: string;
-}) {
+  readonly path: string;
+}
+
+/** The cost of the last 30 days, or the number of requests if no model has a price. Leads to the usage of the key. */
+function Spend({ sum, hasCosts, path }: SpendProps) {
   if (sum === undefined) return <span class="none">–</span>;
-  const requests = sum.requests === 1 ? '1 request' : `${count(sum.requests)} requests`;
-  return <a href={`/usage?days=30&key=${id}`}>{hasCosts ? cost(sum) : requests}</a>;
+  return <a href={path}>{hasCosts ? cost(sum) : requestCount(sum.requests)}</a>;
 }
 
 /** A button that opens the confirmation page of the action. */
-function Action({ action, label, id }: { readonly action: string; readonly label: string; readonly id: string }) {
+function Action({ label, path, id }: KeyAction & { readonly id: string }) {
   return (
-    <form method="get" action={`/settings/api-keys/${id}/${action}`}>
+    <form method="get" action={path}>
       <button class="quiet" aria-describedby={`key-${id}`}>
         {label}
       </button>

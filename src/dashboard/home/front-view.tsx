@@ -14,8 +14,8 @@ export function FrontView({ models, signUp, hasDocs }: FrontViewProps) {
     <>
       <h1>One API for many language models</h1>
       <p class="lead">
-        Send a conversation, and the answer arrives as it is generated. The wire format is the same for all models, and
-        a complete answer is never confused with a broken one.
+        Send a conversation, and read the answer while it is generated. All models have the same request and response
+        format, and your program can always tell a complete answer from an incomplete one.
       </p>
       <p class="actions">
         {signUp === 'open' ? (

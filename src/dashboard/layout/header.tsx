@@ -1,6 +1,6 @@
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { Config } from '../../config/config.js';
-import { DOCS_PATH, NAVIGATION, type NavigationEntry, type Place } from './navigation.js';
+import { DOCS_PATH, NAVIGATION, OPERATOR_ENTRY, type NavigationEntry, type Place } from './navigation.js';
 
 interface HeaderProps {
   readonly place: Place | undefined;
@@ -38,7 +38,7 @@ function AccountLinks({ place, account, navigation, hasDocs }: AccountLinksProps
   return (
     <>
       <nav aria-label="Main">
-        {NAVIGATION.map((entry) => (
+        {[...NAVIGATION, ...(account.role === 'operator' ? [OPERATOR_ENTRY] : [])].map((entry) => (
           <a key={entry.place} href={entry.path} aria-current={entry.place === place ? 'page' : undefined}>
             {entry.label}
           </a>

@@ -7,6 +7,9 @@ export const NAVIGATION = [
   { place: 'usage', label: 'Usage', path: '/usage' },
 ] as const;
 
+/** The page in the navigation of operators only. */
+export const OPERATOR_ENTRY = { place: 'accounts', label: 'Accounts', path: '/operator/accounts' } as const;
+
 /** The description of the API. It has a layout of its own. */
 export const DOCS_PATH = '/api/docs';
 
@@ -25,4 +28,10 @@ export const NAVIGATION_ENTRIES = new ExtensionPoint<NavigationEntry>('navigatio
  * The part of the application that a page belongs to. The header marks this part as current. A page of a plugin has the path
  * of its entry.
  */
-export type Place = (typeof NAVIGATION)[number]['place'] | 'account' | 'sign-in' | 'sign-up' | `/${string}`;
+export type Place =
+  | (typeof NAVIGATION)[number]['place']
+  | (typeof OPERATOR_ENTRY)['place']
+  | 'account'
+  | 'sign-in'
+  | 'sign-up'
+  | `/${string}`;

@@ -1,8 +1,4 @@
-/** The page number in a list, starting at 1, and the number of pages. */
-export interface PageOfMany {
-  readonly number: number;
-  readonly of: number;
-}
+import type { PageOfMany } from './page-of-many.js';
 
 /** Links to the previous and the next page of a list. Shows nothing if the list has one page only. */
 export function Pagination({ pathOf, shown }: { pathOf(page: number): string; readonly shown: PageOfMany }) {

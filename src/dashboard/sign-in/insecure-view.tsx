@@ -11,8 +11,8 @@ export function InsecureView({ origin, port }: InsecureViewProps) {
     <>
       <h1>HTTPS is required to sign in</h1>
       <p>
-        You opened <code>{origin}</code> without HTTPS. Browsers do not keep the session cookie of such an address, and
-        others on the network could read your password.
+        You opened <code>{origin}</code> without HTTPS. Browsers don't keep you signed in at such an address, and others
+        on the network could read your password.
       </p>
       <h2>What to do</h2>
       <ul>
@@ -25,7 +25,7 @@ export function InsecureView({ origin, port }: InsecureViewProps) {
           If you operate this service, put a proxy with a certificate in front of it, and set <code>TRUST_PROXY</code>.
         </li>
       </ul>
-      <p class="fine">API keys work at this address, but they are not encrypted either.</p>
+      <p class="fine">API keys work at this address, but they are sent without encryption.</p>
     </>
   );
 }

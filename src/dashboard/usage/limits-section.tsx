@@ -50,7 +50,7 @@ export function LimitsSection({ tier, state }: LimitsSectionProps) {
             {linesOf(tier, state).map(({ name, limit, remaining, renewal }) => (
               <tr key={name}>
                 <th scope="row">{name}</th>
-                <td class="number">{limit === undefined ? 'no limit' : count(limit)}</td>
+                <td class="number">{limit === undefined ? 'No limit' : count(limit)}</td>
                 <td class="number">
                   {limit === undefined ? '–' : remaining === undefined ? 'unknown' : count(limit - remaining)}
                   {limit === undefined || remaining === undefined ? null : <Gauge used={1 - remaining / limit} />}
@@ -84,7 +84,7 @@ function linesOf(tier: TierConfig, state: LimitState | undefined): readonly Limi
       remaining: requests?.remaining,
       renewal:
         requests === undefined || isMinuteUnused
-          ? 'one minute after the first request'
+          ? '1 minute after the first request'
           : `in ${waitingTime(requests.resetSeconds)}`,
     },
     {

@@ -13,6 +13,10 @@ export function count(number: number): string {
   return COUNTS.format(number);
 }
 
+export function requestCount(number: number): string {
+  return number === 1 ? '1 request' : `${count(number)} requests`;
+}
+
 /** A number of tokens as text, with a sign if the number is an estimate or leaves out unknown values. */
 export function tokens(number: number, { requests, tokensUnknown, tokensEstimated }: UsageSum): string {
   if (number === 0 && requests > 0 && tokensUnknown === requests) return 'unknown';

@@ -23,18 +23,18 @@ export function ReceiptView({ stream, keys }: ReceiptViewProps) {
     ['Model', <code>{stream.model}</code>],
     ['Key', <KeyName {...stream} keys={keys} />],
     [
-      'Began',
+      'Started',
       <>
         <Moment at={new Date(stream.started_at)} /> UTC
       </>,
     ],
-    ['First text after', secondsBetween(stream.started_at, stream.first_text_at)],
+    ['Time to first text', secondsBetween(stream.started_at, stream.first_text_at)],
     ['Total time', secondsBetween(stream.started_at, stream.ended_at)],
     ['Input tokens', tokens(counts.input, stream)],
-    ['… read from the cache', tokens(counts.cached_input, stream)],
-    ['… written to the cache', tokens(counts.cache_write_input, stream)],
+    ['Input tokens read from cache', tokens(counts.cached_input, stream)],
+    ['Input tokens written to cache', tokens(counts.cache_write_input, stream)],
     ['Output tokens', tokens(counts.output, stream)],
-    ['… of them reasoning', tokens(counts.reasoning_output, stream)],
+    ['Reasoning tokens', tokens(counts.reasoning_output, stream)],
     ['Cost', cost === null || currency === null ? 'Unknown' : money(cost, currency)],
   ];
   return (
@@ -53,7 +53,7 @@ export function ReceiptView({ stream, keys }: ReceiptViewProps) {
       </dl>
       <h2>Attempts</h2>
       {attempts.length === 0 ? (
-        <p>No provider was asked.</p>
+        <p>No provider was called.</p>
       ) : (
         <ol>
           {attempts.map(({ upstream, code, duration_ms: ms }, index) => (

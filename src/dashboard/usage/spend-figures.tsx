@@ -1,4 +1,4 @@
-import { cost, count } from './number-text.js';
+import { cost, count, requestCount } from './number-text.js';
 import { UsageSum } from './usage-sum.js';
 
 interface SpendFiguresProps {
@@ -16,6 +16,16 @@ export function SpendFigures({ days, byDay, total, withCost }: SpendFiguresProps
     ['Last 7 days', sumOf(days.slice(-7), byDay)],
     ...(days.length > 7 ? [[`Last ${days.length} days`, total] as [string, UsageSum]] : []),
   ];
+  return <Figures figures={figures} withCost={withCost} />;
+}
+
+interface FiguresProps {
+  readonly figures: readonly (readonly [label: string, sum: UsageSum])[];
+  readonly withCost: boolean;
+}
+
+/** Figures in large type, each with its label. */
+export function Figures({ figures, withCost }: FiguresProps) {
   return (
     <dl class="figures">
       {figures.map(([label, sum]) => (
@@ -27,7 +37,7 @@ export function SpendFigures({ days, byDay, total, withCost }: SpendFiguresProps
             ) : (
               <strong>{count(sum.requests)}</strong>
             )}
-            <small>{withCost ? `${count(sum.requests)} requests` : 'requests'}</small>
+            <small>{withCost ? requestCount(sum.requests) : sum.requests === 1 ? 'request' : 'requests'}</small>
           </dd>
         </div>
       ))}

@@ -12,6 +12,7 @@ const COLUMNS = [
   'prompt_tokens',
   'completion_tokens',
   'tokens_unknown',
+  'cost_unknown',
   'cost',
   'currency',
 ] as const;
@@ -29,6 +30,7 @@ export function usageCsv(rows: Iterable<UsageRow>): string {
     row.inputTokens,
     row.outputTokens,
     row.tokensUnknown,
+    row.withoutCost,
     row.cost ?? '',
     row.currency ?? '',
   ]);

@@ -1,4 +1,4 @@
-import { Get, Inject, Logger, Query, Res } from '@nestjs/common';
+import { Get, Inject, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
 import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
@@ -11,6 +11,7 @@ import { LimitStore } from '../../throttling/limit-store.js';
 import { RecentStreams } from '../../usage/reports/recent-streams.js';
 import { ReportGate } from '../../usage/reports/report-gate.js';
 import { UsageReports } from '../../usage/reports/usage-reports.js';
+import { optionalPart } from '../optional-part.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { daysOf, lastDays } from './usage-days.js';
@@ -24,8 +25,6 @@ const LATEST_REQUESTS = 10;
 @PageController('usage')
 @SessionOnly()
 export class UsagePageController {
-  private readonly logger = new Logger(UsagePageController.name);
-
   constructor(
     private readonly pages: Pages,
     private readonly reports: UsageReports,
@@ -48,12 +47,12 @@ export class UsagePageController {
     const period = lastDays(filter.range, this.now());
     const [totals, latest, keys, state] = await this.gate.run(accountId, () =>
       Promise.all([
-        this.orUndefined(
+        optionalPart(
           new UsageTotals((row) => passes(filter, row)).read(this.reports, accountId, period.from, period.to),
         ),
-        this.orUndefined(this.streams.list(accountId, { ...period, model, key }, LATEST_REQUESTS)),
-        this.orUndefined(this.keys.list(accountId)),
-        this.orUndefined(this.limits.peek(accountId, tier)),
+        optionalPart(this.streams.list(accountId, { ...period, model, key }, LATEST_REQUESTS)),
+        optionalPart(this.keys.list(accountId)),
+        optionalPart(this.limits.peek(accountId, tier)),
       ]),
     );
     const all = this.models.all();
@@ -96,15 +95,5 @@ export class UsagePageController {
       'Content-Length': body.length,
     });
     response.end(body);
-  }
-
-  /** Returns `undefined` for a part of the page that fails, and logs the error. The other parts are still shown. */
-  private async orUndefined<T>(part: Promise<T>): Promise<T | undefined> {
-    try {
-      return await part;
-    } catch (error) {
-      this.logger.error(error);
-      return undefined;
-    }
   }
 }

@@ -1,4 +1,4 @@
-import type { UsageRow } from '../../usage/reports/usage-reports.js';
+import type { UsageFigures } from '../../usage/reports/usage-figures.js';
 
 /** The sums of some requests: counts, tokens and costs. */
 export class UsageSum {
@@ -16,7 +16,7 @@ export class UsageSum {
    */
   readonly costs = new Map<string, number>();
 
-  addRow(row: UsageRow): void {
+  addRow(row: UsageFigures): void {
     this.addCounts(row);
     if (row.cost !== undefined && row.currency !== null) this.addCost(row.currency, row.cost);
   }
@@ -26,7 +26,7 @@ export class UsageSum {
     for (const [currency, cost] of other.costs) this.addCost(currency, cost);
   }
 
-  private addCounts(other: Omit<UsageRow, 'cost'> | UsageSum): void {
+  private addCounts(other: Omit<UsageFigures, 'cost'> | UsageSum): void {
     this.requests += other.requests;
     this.completed += other.completed;
     this.errors += other.errors;
@@ -40,6 +40,13 @@ export class UsageSum {
   private addCost(currency: string, cost: number): void {
     this.costs.set(currency, (this.costs.get(currency) ?? 0) + cost);
   }
+}
+
+/** The sum of this name. Adds an empty sum if there is none. */
+export function sumIn(sums: Map<string, UsageSum>, name: string): UsageSum {
+  let sum = sums.get(name);
+  if (sum === undefined) sums.set(name, (sum = new UsageSum()));
+  return sum;
 }
 
 /** Sorts the sums by their number of requests, highest first. */

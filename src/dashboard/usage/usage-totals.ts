@@ -1,6 +1,6 @@
 import { startOfDay } from '../../common/utc-day.js';
 import { TooManyRows, type UsageReports, type UsageRow } from '../../usage/reports/usage-reports.js';
-import { UsageSum } from './usage-sum.js';
+import { sumIn, UsageSum } from './usage-sum.js';
 
 /** The credential of a request, as the table by key distinguishes credentials. */
 export type KeyParty = Pick<UsageRow, 'credential' | 'keyId' | 'keyPrefix'>;
@@ -59,10 +59,4 @@ export class UsageTotals {
     this.parties.set(name, [{ credential, keyId, keyPrefix }, sum]);
     return sum;
   }
-}
-
-function sumIn(sums: Map<string, UsageSum>, name: string): UsageSum {
-  let sum = sums.get(name);
-  if (sum === undefined) sums.set(name, (sum = new UsageSum()));
-  return sum;
 }

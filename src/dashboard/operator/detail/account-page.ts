@@ -1,0 +1,69 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ListedAccount } from '../../../accounts/accounts/account-directory.js';
+import { ApiKeysService } from '../../../accounts/api-keys/api-keys.service.js';
+import { CLOCK, type Clock } from '../../../common/clock.js';
+import { CONFIG, type Config } from '../../../config/config.js';
+import { UsageReports } from '../../../usage/reports/usage-reports.js';
+import { ALL_KEYS, chosenKeys } from '../../api-keys/key-filter.js';
+import { KeySpends } from '../../api-keys/key-spend.js';
+import type { FormProblems } from '../../forms/field-problems.js';
+import { pageOfMany } from '../../layout/page-of-many.js';
+import { optionalPart } from '../../optional-part.js';
+import type { Page } from '../../page.js';
+import { daysOf, lastDays } from '../../usage/usage-days.js';
+import { filterOf, passes } from '../../usage/usage-filter.js';
+import { UsageTotals } from '../../usage/usage-totals.js';
+import { AccountView } from './account-view.js';
+
+const KEYS_PER_PAGE = 50;
+
+type Query = Readonly<Record<string, unknown>>;
+
+interface Additions {
+  readonly done?: string | undefined;
+  readonly problems?: FormProblems;
+}
+
+/** Builds the page of an operator about one account. */
+@Injectable()
+export class AccountPage {
+  constructor(
+    private readonly reports: UsageReports,
+    private readonly keys: ApiKeysService,
+    private readonly spends: KeySpends,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /** @throws {ServiceError} `invalid_request` for a number of days that no page offers. */
+  async of(account: ListedAccount, operatorId: string, query: Query, additions: Additions = {}): Promise<Page> {
+    const filter = filterOf(query);
+    const period = lastDays(filter.range, this.now());
+    const totals = new UsageTotals((row) => passes(filter, row));
+    const [keys, spend, read] = await Promise.all([
+      this.keys.list(account.id),
+      this.spends.of(account.id),
+      optionalPart(totals.read(this.reports, account.id, period.from, period.to)),
+    ]);
+    const { tiers, defaultTier, models } = this.config;
+    const content = AccountView({
+      account,
+      operatorId,
+      tiers: [...tiers.keys()],
+      defaultTier: defaultTier.name,
+      keys: chosenKeys(keys, ALL_KEYS, this.now()),
+      shownKeys: pageOfMany(query['page'], keys.length, KEYS_PER_PAGE),
+      keysPerPage: KEYS_PER_PAGE,
+      spend,
+      now: this.now(),
+      filter,
+      models: models.map(({ id }) => id),
+      days: daysOf(period),
+      totals: read,
+      hasPrices: models.some(({ price }) => price !== undefined),
+      ...additions,
+    });
+    const title = additions.problems === undefined ? account.email : `Error: ${account.email}`;
+    return { title, place: 'accounts', width: 'wide', style: 'usage.css', script: 'usage/charts.js', content };
+  }
+}

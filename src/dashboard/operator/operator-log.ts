@@ -1,0 +1,19 @@
+import { Injectable, Logger } from '@nestjs/common';
+
+/** Who changes which account. Ids only, because addresses must not be in the log. */
+interface OperatorChange {
+  readonly operatorId: string;
+  readonly accountId: string;
+  readonly keyId?: string;
+  readonly tier?: string;
+}
+
+/** Writes every change by an operator to the log. */
+@Injectable()
+export class OperatorLog {
+  private readonly logger = new Logger('Operator');
+
+  write(msg: string, change: OperatorChange): void {
+    this.logger.log({ msg, ...change });
+  }
+}

@@ -1,0 +1,141 @@
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccountStates } from '../../src/accounts/accounts/account-states.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
+import { testUsageRecord } from '../../src/testing/stores/usage-records.js';
+import { UsageStore } from '../../src/usage/store/usage-store.js';
+import { operatorSignedIn, signedIn, type AccountSession } from '../support/account-session.js';
+import { expectAccessible } from './accessibility.js';
+import { hasChromium } from './chromium.js';
+import { WebStage } from './web-stage.js';
+
+const DAY_MS = 86_400_000;
+const LOOKING_MS = 120_000;
+const price = { inputPerMillion: 0.5, outputPerMillion: 2, currency: 'USD' };
+const LONG = 'somebody-with-a-very-long-name.of-the-department-of-long-names@mail.subsidiary.example-company.com';
+
+describe.skipIf(!hasChromium)('the pages of operators in Chromium', () => {
+  let web: WebStage;
+  let operator: AccountSession;
+  let busy: AccountSession;
+
+  beforeAll(async () => {
+    web = await WebStage.set({
+      price: { input_per_million: 0.5, output_per_million: 2 },
+      tiers: {
+        free: { requests_per_minute: 20, concurrent_streams: 2, max_tokens: 4096, tokens_per_day: 2_000_000 },
+        pro: { requests_per_minute: 600, concurrent_streams: 50 },
+      },
+    });
+    const { app } = web.stage.service;
+    operator = await operatorSignedIn(web.stage.service);
+    const people: AccountSession[] = [];
+    for (let index = 0; index < 60; index++) {
+      people.push(await signedIn(web.stage.service, index % 3 === 0 ? 'pro' : 'free'));
+    }
+    busy = people.at(-1) as AccountSession;
+    await app
+      .get(DataSource)
+      .query(`UPDATE accounts SET email = '${LONG}' WHERE id = '${(people.at(-2) as AccountSession).accountId}'`);
+    for (const person of people.slice(0, 4)) {
+      await app.get(AccountStates, { strict: false }).disable({ id: person.accountId });
+    }
+    const keys = app.get(ApiKeysService, { strict: false });
+    for (let index = 0; index < 5; index++) {
+      const { id } = await keys.create(busy.accountId, { name: `service ${index}` });
+      if (index === 4) await keys.revoke(id);
+    }
+    const records = people.slice(20).flatMap(({ accountId }, person) =>
+      Array.from({ length: 12 }, (_, index) =>
+        testUsageRecord({
+          accountId,
+          startedAt: Date.now() - ((index * 5) % 30) * DAY_MS,
+          price,
+          costMicros: (person + 1) * (index + 1) * 1300,
+        }),
+      ),
+    );
+    for (let start = 0; start < records.length; start += 400) {
+      await app.get(UsageStore, { strict: false }).append(records.slice(start, start + 400));
+    }
+  }, 60_000);
+  afterAll(() => web.clear());
+
+  describe.each([
+    ['with scripts', true],
+    ['without scripts', false],
+  ])('%s', (_, javaScriptEnabled) => {
+    it('lead from the navigation to an account, disable it after a confirmation, and enable it again', async () => {
+      const person = await signedIn(web.stage.service);
+      const { page, complaints } = await web.open('/usage', { account: operator, javaScriptEnabled });
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Accounts' }).click();
+      await page.getByLabel('Search').fill(person.email);
+      await page.getByRole('button', { name: 'Apply' }).click();
+      const row = page.getByRole('table', { name: 'Accounts' }).getByRole('row').filter({ hasText: person.email });
+      await row.getByRole('button', { name: 'Disable' }).click();
+      await page.getByRole('heading', { name: `Disable ${person.email}?` }).waitFor();
+      await page.getByRole('button', { name: 'Disable' }).click();
+      expect(await page.getByRole('status').innerText()).toBe('The account was disabled.');
+      await page.getByRole('button', { name: 'Enable account' }).click();
+      expect(await page.getByRole('status').innerText()).toBe('The account was enabled.');
+      await page.getByLabel('Tier').selectOption('pro');
+      await page.getByRole('button', { name: 'Change tier' }).click();
+      expect(await page.getByRole('status').innerText()).toBe('The tier was changed.');
+      expect(await page.getByLabel('Tier').inputValue()).toBe('pro');
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('revoke a key', async () => {
+      const person = await signedIn(web.stage.service);
+      await web.stage.service.app.get(ApiKeysService, { strict: false }).create(person.accountId, { name: 'laptop' });
+      const path = `/operator/accounts/${person.accountId}`;
+      const { page, complaints } = await web.open(path, { account: operator, javaScriptEnabled });
+      await page.getByRole('button', { name: 'Revoke' }).click();
+      await page.getByRole('button', { name: 'Revoke' }).click();
+      expect(await page.getByRole('status').innerText()).toBe('The key was revoked.');
+      expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+  });
+
+  it('is not there for others, who see an ordinary page that is not found', async () => {
+    const { page } = await web.open('/operator/accounts');
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.goto(`${web.origin}/usage`);
+    expect(await page.getByRole('link', { name: 'Accounts' }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('say that another tab has signed in to another account', async () => {
+    const { page } = await web.open(`/operator/accounts/${busy.accountId}`, { account: operator });
+    await web.signIn(page, await operatorSignedIn(web.stage.service));
+    await page.getByRole('button', { name: 'Change tier' }).click();
+    await page.getByRole('heading', { name: 'Signed in to another account' }).waitFor();
+    await page.context().close();
+  });
+
+  it(
+    'have nothing serious wrong with them for axe-core, light and dark, on a phone and wide',
+    async () => {
+      const { page, complaints } = await web.open('/operator/accounts', { account: operator });
+      await expectAccessible(page, 'operator-accounts');
+      await page.goto(`${web.origin}/operator/accounts?search=nobody`);
+      await expectAccessible(page, 'operator-accounts-none');
+      await page.goto(`${web.origin}/operator/accounts/${busy.accountId}?done=tier`);
+      await expectAccessible(page, 'operator-account');
+      await page.goto(`${web.origin}/operator/accounts/${busy.accountId}/disable`);
+      await expectAccessible(page, 'operator-disable');
+      await page.goto(`${web.origin}/operator/accounts?state=disabled`);
+      await page.getByRole('table', { name: 'Accounts' }).getByRole('link').first().click();
+      await page.getByRole('button', { name: 'Enable account' }).waitFor();
+      await expectAccessible(page, 'operator-account-disabled');
+      await page.goto(`${web.origin}/operator/accounts/${operator.accountId}`);
+      await expectAccessible(page, 'operator-account-own');
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    },
+    LOOKING_MS,
+  );
+});
