@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium, launchChromium } from './chromium.js';
 import { complaintsOf } from './watched-page.js';

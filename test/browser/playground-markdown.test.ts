@@ -4,6 +4,7 @@ import { Gate } from '../support/gate.js';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
+import { shot } from './screenshots.js';
 import { WebStage, type SignedInPage } from './web-stage.js';
 
 const FULL = `# A heading
@@ -42,6 +43,65 @@ const NASTY = `<img src=x onerror="globalThis.ran = 1"> <script>globalThis.ran =
 <div onclick="globalThis.ran = 3">block</div>
 
 [a](javascript:globalThis.ran=4) [b](data:text/html,x) [c](/local) ![d](https://example.com/d.png) <https://example.com/e>`;
+
+const WORDS = 'The **quick** brown `fox` jumps over the [lazy](https://example.com) dog &amp; _runs_ away. ';
+const lines = (count: number, lineOf: (index: number) => string) => Array.from({ length: count }, (_, i) => lineOf(i));
+/** Blocks of about 50 KB. */
+const LONG_BLOCKS: readonly [name: string, text: string][] = [
+  ['paragraph', WORDS.repeat(550)],
+  ['paragraph of lines', lines(550, () => WORDS.trimEnd()).join('\n')],
+  ['paragraph without markup', 'word '.repeat(10_000).trimEnd()],
+  ['list', lines(750, (i) => `- item ${i} with **bold** and \`code\` and some more words`).join('\n')],
+  [
+    'list with blank lines',
+    lines(750, (i) => `${i + 1}. item ${i} with **bold** and \`code\`, more words`).join('\n\n'),
+  ],
+  [
+    'list in a list',
+    lines(750, (i) => `${i % 5 === 0 ? '' : '  '}- item ${i} with **bold** and \`code\`, more`).join('\n'),
+  ],
+  [
+    'table',
+    `| a | b |\n| - | -: |\n${lines(900, (i) => `| row ${i} **bold** | \`code\` and more words |`).join('\n')}`,
+  ],
+];
+
+interface Grown {
+  readonly isSame: boolean;
+  /** The highest number of nodes that one piece of the text has added. */
+  readonly mostAdded: number;
+  /** The number of all nodes at the end. */
+  readonly all: number;
+}
+
+/** As text, because the test runner changes imports. */
+const GROW = `async (markdown) => {
+  const script = document.querySelector('script[type=module]').src;
+  const of = (path) => import(new URL(path, script).href);
+  const { GrowingMarkdown } = await of('markdown/growing-markdown.js');
+  const { blockNode } = await of('markdown/block-nodes.js');
+  const { lexer } = await of('../marked.js');
+  const [grown, whole] = [document.createElement('div'), document.createElement('div')];
+  const growing = new GrowingMarkdown(grown, () => undefined);
+  const observer = new MutationObserver(() => undefined);
+  observer.observe(grown, { childList: true, subtree: true });
+  let mostAdded = 0;
+  for (let start = 0; start < markdown.length; start += 97) {
+    growing.add(markdown.slice(start, start + 97));
+    growing.flush();
+    const added = observer.takeRecords().reduce((sum, { addedNodes }) => sum + addedNodes.length, 0);
+    mostAdded = Math.max(mostAdded, added);
+  }
+  for (const token of lexer(markdown, { gfm: true, breaks: true })) {
+    const node = blockNode(token);
+    if (node !== undefined) whole.append(node);
+  }
+  const nodes = document.createNodeIterator(whole);
+  let all = 0;
+  while (nodes.nextNode() !== null) all++;
+  for (const each of [grown, whole]) each.normalize();
+  return { isSame: grown.innerHTML === whole.innerHTML, mostAdded, all };
+}`;
 
 describe.skipIf(!hasChromium)('Markdown in the playground in Chromium', () => {
   let web: WebStage;
@@ -94,6 +154,23 @@ describe.skipIf(!hasChromium)('Markdown in the playground in Chromium', () => {
     await expectAccessible(page, 'playground-markdown');
   }, 120_000);
 
+  it.each(['light', 'dark'] as const)('has most of the page on a phone, %s', async (colorScheme) => {
+    const phone = await web.open('/playground', { viewport: { width: 390, height: 844 }, hasTouch: true, colorScheme });
+    web.provider.next((call) => {
+      call.answer(FULL);
+    });
+    await new PlaygroundPage(phone.page).send('Write!');
+    await expect
+      .poll(() => new PlaygroundPage(phone.page).announcement(), PATIENCE)
+      .toContain('The answer is complete');
+    const conversation = await phone.page.locator('#conversation').boundingBox();
+    expect(conversation?.height).toBeGreaterThan(844 * 0.4);
+    await shot(phone.page, `playground-markdown-on-a-phone-${colorScheme}`);
+    await phone.page.emulateMedia({ media: 'print' });
+    await shot(phone.page, `playground-markdown-printed-${colorScheme}`);
+    await phone.page.context().close();
+  });
+
   it('runs nothing, loads nothing, and links only to the web', async () => {
     await ask(NASTY);
     expect(await answer().innerText()).toContain('<script>globalThis.ran = 2</script>');
@@ -140,6 +217,17 @@ describe.skipIf(!hasChromium)('Markdown in the playground in Chromium', () => {
     expect(await answer().locator('li').count()).toBe(3);
     expect(await answer().locator('pre').innerText()).toBe('let a;\nlet b;');
   });
+
+  it.each(LONG_BLOCKS)(
+    'is the same for a long %s as if it had come at once, and new text changes only its end',
+    async (_, text) => {
+      const { isSame, mostAdded, all } = await page.evaluate<Grown>(`(${GROW})(${JSON.stringify(text)})`);
+      expect(isSame).toBe(true);
+      // Without the split of long blocks, the last pieces would add nearly all nodes anew.
+      if (all > 1000) expect(mostAdded).toBeLessThan(all / 4);
+    },
+    60_000,
+  );
 
   it('copies the code of a block', async () => {
     await ask('```sh\necho "a  b"\n```');

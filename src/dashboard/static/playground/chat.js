@@ -196,7 +196,7 @@ export class Chat {
    */
   #fail(turn, error) {
     const failure =
-      error instanceof ChatError ? error : new ChatError('This page failed.', { kind: 'invalid', cause: error });
+      error instanceof ChatError ? error : new ChatError('This page had an error.', { kind: 'invalid', cause: error });
     const advice = adviceOn(failure);
     turn.end('failed');
     this.parts.settings.markInvalid((failure.details ?? []).map(({ field }) => field));

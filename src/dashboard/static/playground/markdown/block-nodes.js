@@ -1,4 +1,5 @@
 import { button, create } from '../elements.js';
+import { partsOf } from './block-parts.js';
 import { inlineNodes } from './inline-nodes.js';
 
 /**
@@ -46,9 +47,16 @@ export function blockNode(token) {
  * @param {HTMLElement} element
  * @param {Token} old
  * @param {Token} token
+ * @param {number} settled the number of parts of the element that come before the token
  * @returns {boolean} whether the element shows the token now
  */
-export function growBlock(element, old, token) {
+export function growBlock(element, old, token, settled) {
+  if (old.type === 'paragraph' && token.type === 'paragraph') {
+    const { parent, parts } = partsOf(element);
+    for (const part of parts.slice(settled)) part.remove();
+    parent.append(...inlineNodes(token.tokens));
+    return true;
+  }
   if (old.type === 'code' && token.type === 'code') {
     if (old['lang'] !== token['lang'] || !token.text.startsWith(old['text'])) return false;
     const code = element.querySelector('code')?.firstChild;
@@ -57,28 +65,42 @@ export function growBlock(element, old, token) {
     return true;
   }
   if (old.type === 'list' && token.type === 'list' && old['ordered'] === token['ordered']) {
-    growList(element, /** @type {List} */ (old), /** @type {List} */ (token));
+    const [before, items] = [/** @type {List} */ (old).items, /** @type {List} */ (token).items];
+    growParts(element, settled, items.length, (index) => {
+      const [one, item] = [before[index], items[index]];
+      return item === undefined || (one?.raw === item.raw && one.loose === item.loose) ? undefined : itemNode(item);
+    });
+    return true;
+  }
+  if (old.type === 'table' && token.type === 'table' && headOf(old) === headOf(token)) {
+    const [before, rows] = [/** @type {Table} */ (old).rows, /** @type {Table} */ (token).rows];
+    growParts(element, settled, rows.length, (index) => {
+      const row = rows[index];
+      return row === undefined || textsOf(before[index]) === textsOf(row) ? undefined : rowNode(row);
+    });
     return true;
   }
   return false;
 }
 
 /**
+ * Shows the items of a list or the rows of a table, and leaves the unchanged ones alone.
+ *
  * @param {HTMLElement} element
- * @param {List} old
- * @param {List} list
+ * @param {number} settled the number of parts that stay in any case
+ * @param {number} count the number of parts after them
+ * @param {(index: number) => Node | undefined} changed the new node of a part, or `undefined` if the part has not changed
  */
-function growList(element, old, list) {
-  const items = [...element.children];
-  list.items.forEach((item, index) => {
-    const before = old.items[index];
-    if (before?.raw === item.raw && before.loose === item.loose) return;
-    const node = itemNode(item);
-    const current = items[index];
-    if (current === undefined) element.append(node);
+function growParts(element, settled, count, changed) {
+  const { parent, parts } = partsOf(element);
+  for (let index = 0; index < count; index++) {
+    const node = changed(index);
+    const current = parts[settled + index];
+    if (node === undefined) continue;
+    if (current === undefined) parent.append(node);
     else current.replaceWith(node);
-  });
-  for (const surplus of items.slice(list.items.length)) surplus.remove();
+  }
+  for (const surplus of parts.slice(settled + count)) surplus.remove();
 }
 
 /** @param {List} list */
@@ -129,14 +151,30 @@ function tableNode(table) {
   const element = create('table');
   const head = element.createTHead().insertRow();
   head.append(...table.header.map((cell) => cellNode('th', cell)));
-  const body = element.createTBody();
-  for (const row of table.rows) body.insertRow().append(...row.map((cell) => cellNode('td', cell)));
+  element.createTBody().append(...table.rows.map(rowNode));
   const region = create('div', 'table');
   region.tabIndex = 0;
   region.setAttribute('role', 'region');
   region.setAttribute('aria-label', 'Table');
   region.append(element);
   return region;
+}
+
+/** @param {import('../../marked.js').Tokens.TableCell[]} cells */
+function rowNode(cells) {
+  const row = create('tr');
+  row.append(...cells.map((cell) => cellNode('td', cell)));
+  return row;
+}
+
+/** @param {import('../../marked.js').Tokens.TableCell[]} [cells] */
+function textsOf(cells) {
+  return cells && JSON.stringify(cells.map(({ text, align }) => [text, align]));
+}
+
+/** @param {Token} table */
+function headOf(table) {
+  return textsOf(/** @type {Table} */ (table).header);
 }
 
 /**
