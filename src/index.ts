@@ -13,6 +13,7 @@ export type { AdminCommand, AdminCommandType, AdminExtension, CommandLine } from
 export { runAdmin, type AdminOptions } from './admin-commands/run-admin.js';
 
 export { AccountsService } from './accounts/accounts/accounts.service.js';
+export type { CreatedApiKey } from './accounts/api-keys/api-key-creation.js';
 export { ApiKeysService } from './accounts/api-keys/api-keys.service.js';
 export type { VerifiedSession } from './accounts/sessions/sessions.service.js';
 export { CurrentPrincipal } from './auth/principal/current-principal.decorator.js';
@@ -37,6 +38,7 @@ export { LabeledCounter } from './common/counts/labeled-counter.js';
 export { defineError, type DefinedError, type ErrorDefinition } from './common/define-error.js';
 export { ServiceError, type ErrorCode, type ErrorDetail, type ServiceErrorOptions } from './common/service-error.js';
 export { CONFIG, type Config, type ModelConfig, type TierConfig, type UpstreamConfig } from './config/config.js';
+export type { AsyncConfig } from './config/config.module.js';
 export { ConfigError } from './config/config-error.js';
 export { loadConfig } from './config/load-config.js';
 export { ModelCatalog } from './models/model-catalog.js';
@@ -76,6 +78,7 @@ export {
   type ProviderFailureCode,
   type ProviderFailureOptions,
 } from './upstreams/contract/provider-failure.js';
+export type { CallTrace } from './upstreams/completion/call-trace.js';
 export { AnthropicProtocol } from './upstreams/protocols/anthropic/anthropic.js';
 export { BuiltinProtocol } from './upstreams/protocols/builtin/builtin.js';
 export { GeminiProtocol } from './upstreams/protocols/gemini/gemini.js';
@@ -93,7 +96,7 @@ export { tokenCount, tokenUsage } from './upstreams/protocols/shared/token-count
 export { ndjson } from './upstreams/transport/ndjson-decoder.js';
 export { sse } from './upstreams/transport/sse-decoder.js';
 export type { StreamOutcome } from './usage/record/stream-outcome.js';
-export type { TokenCount, UsageRecord } from './usage/record/usage-record.js';
+export type { BegunStream, TokenCount, UsageRecord } from './usage/record/usage-record.js';
 export { UnstorableData } from './usage/store/unstorable-data.js';
 export { UsageReports, type UsageRow } from './usage/reports/usage-reports.js';
 export type {

@@ -15,7 +15,8 @@ export class ReadinessParts {
 
   @ApiPropertyOptional({
     enum: ['up', 'down'],
-    description: 'Present if Redis is configured. The service keeps answering while Redis is down.',
+    description:
+      'Present if Redis is configured. `down` if Redis, or a master of a Redis Cluster, is unavailable. The service keeps answering then.',
   })
   readonly redis?: 'up' | 'down';
 

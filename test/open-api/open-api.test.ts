@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routesTo, configFile, CONTEXT_LENGTH } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { get, stream, type StreamOptions } from '../support/sse-client.js';
 import { checkerOf, checkerOfAnswer, documentedAnswer } from './documented.js';
 import { OpenApiDocument } from './open-api-shape.js';
@@ -101,6 +101,21 @@ describe('the OpenAPI document', () => {
       expect(statusesOf(READY)).toEqual([['get', expect.arrayContaining([200, 503])]]);
     });
 
+    it('names the request id in every answer, and the answer to a bug', () => {
+      const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+      for (const { operationId, responses } of operations) {
+        expect(Object.keys(responses), operationId).toContain('500');
+        for (const answer of Object.values(responses)) {
+          expect(Object.keys(('headers' in answer && answer.headers) || {}), operationId).toContain('X-Request-Id');
+        }
+      }
+    });
+
+    it('names only the codes that an operation can have', () => {
+      expect(documentedAnswer(document, 'get', '/api/v1/usage', 400).description).toBe('`invalid_request`');
+      expect(documentedAnswer(document, 'get', '/api/v1/chat/streams/{id}', 404).description).toBe('`not_found`');
+    });
+
     it('says which of them needs a key', () => {
       const schemes = Object.entries(document.components.securitySchemes ?? {});
       const [name, scheme] = schemes.find(([, { type }]) => type === 'http') ?? ['none', undefined];
@@ -137,6 +152,8 @@ describe('the OpenAPI document', () => {
         { ...valid, temperature: '1' },
         { ...valid, max_tokens: 0 },
         { ...valid, max_tokens: 1.5 },
+        { ...valid, color: 'red' },
+        { ...valid, messages: [{ ...messages[0], name: 'A' }] },
       ];
       expect(accepted.filter((body) => !request.safeParse(body).success)).toEqual([]);
       expect(refused.filter((body) => request.safeParse(body).success)).toEqual([]);

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiOperation } from '../../http/open-api/api-decorators.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
-import { RATE_LIMIT_HEADERS, REQUEST_ID } from '../../http/open-api/api-headers.js';
+import { RATE_LIMIT_HEADERS } from '../../http/open-api/api-headers.js';
 import { ApiLastEventId, DURABLE_HEADERS } from '../durable/api-durable-streams.decorator.js';
 import { Chunk, EVENT_STREAM } from './chunk.dto.js';
 
@@ -29,7 +29,6 @@ export const ApiChatStream = (): MethodDecorator =>
     ApiOkResponse({
       description: 'The stream of chunks.',
       headers: {
-        ...REQUEST_ID,
         ...DURABLE_HEADERS,
         ...RATE_LIMIT_HEADERS,
       },

@@ -1,16 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import type { DefinedError } from '../../common/define-error.js';
 import { ERRORS, STREAM_ONLY_CODES, type BuiltInErrorCode, type ErrorCode } from '../../common/service-error.js';
-import type { ApiResponseOptions } from '@nestjs/swagger';
-import {
-  ApiExtraModels,
-  ApiProperty,
-  ApiPropertyOptional,
-  ApiResponse,
-  ApiSchema,
-  schemaPath,
-} from './api-decorators.js';
-import { RATE_LIMIT_HEADERS, REQUEST_ID } from './api-headers.js';
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, ApiResponse, ApiSchema } from './api-decorators.js';
+import { errorResponse } from './error-response.js';
 
 const CODES = (Object.keys(ERRORS) as BuiltInErrorCode[]).filter((code) => !STREAM_ONLY_CODES.includes(code));
 
@@ -44,40 +36,30 @@ class ErrorBodyDto {
   readonly error!: ErrorDto;
 }
 
-const RETRY_AFTER = {
-  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' as const } },
-};
-const HEADERS: Readonly<Record<number, ApiResponseOptions['headers']>> = {
-  401: { 'WWW-Authenticate': { description: 'The challenge of RFC 6750.', schema: { type: 'string' } } },
-  429: { ...RETRY_AFTER, ...RATE_LIMIT_HEADERS },
-  503: RETRY_AFTER,
-};
-
 /**
  * Documents the error body for each status, with the error codes of that status.
  *
- * @param errors statuses of the service's own errors, and classes of `defineError`.
+ * @param errors codes of the service's own errors, statuses with all of their codes, and classes of `defineError`.
  */
-export const ApiErrors = (...errors: readonly (number | DefinedError)[]): MethodDecorator => {
+export const ApiErrors = (...errors: readonly (BuiltInErrorCode | number | DefinedError)[]): MethodDecorator => {
   const texts = new Map<number, string[]>();
   for (const error of errors) {
-    const status = typeof error === 'number' ? error : error.status;
+    const status = statusOf(error);
     texts.set(status, [...(texts.get(status) ?? []), ...textsOf(error)]);
   }
   return applyDecorators(
     ApiExtraModels(ErrorBodyDto, ErrorDto, ErrorDetailDto),
-    ...[...texts].map(([status, codes]) =>
-      ApiResponse({
-        status,
-        description: codes.join(', '),
-        content: { 'application/json': { schema: { $ref: schemaPath('ErrorBody') } } },
-        headers: { ...REQUEST_ID, ...HEADERS[status] },
-      }),
-    ),
+    ...[...texts].map(([status, codes]) => ApiResponse({ status, ...errorResponse(status, codes) })),
   );
 };
 
-function textsOf(error: number | DefinedError): string[] {
+function statusOf(error: BuiltInErrorCode | number | DefinedError): number {
+  if (typeof error === 'number') return error;
+  return typeof error === 'string' ? ERRORS[error].status : error.status;
+}
+
+function textsOf(error: BuiltInErrorCode | number | DefinedError): string[] {
+  if (typeof error === 'string') return [`\`${error}\``];
   if (typeof error !== 'number') return [`\`${error.code}\`: ${error.description}`];
   return CODES.filter((code) => ERRORS[code].status === error).map((code) => `\`${code}\``);
 }

@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { DefinedError } from '../../common/define-error.js';
 import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import { errorResponse } from './error-response.js';
 
 /** The errors of plugins. */
 export const DEFINED_ERRORS = new ExtensionPoint<DefinedError>('errors');
@@ -48,8 +49,6 @@ function describe({ responses }: Operation, errors: readonly DefinedError[]): vo
     const known = responses[String(status)];
     const text = `\`${code}\`: ${description}`;
     if (known !== undefined && 'description' in known) known.description = `${known.description}, ${text}`;
-    else responses[String(status)] = { description: text, content: ERROR_CONTENT };
+    else responses[String(status)] = errorResponse(status, [text]);
   }
 }
-
-const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } };

@@ -1,0 +1,31 @@
+import type { ApiResponseOptions, OpenAPIObject } from '@nestjs/swagger';
+import { schemaPath } from './api-decorators.js';
+import { RATE_LIMIT_HEADERS } from './api-headers.js';
+
+type HeadersByName = ApiResponseOptions['headers'];
+type Answer = Exclude<
+  NonNullable<OpenAPIObject['paths'][string]['get']>['responses'][string],
+  { $ref: string } | undefined
+>;
+
+const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer' as const } },
+};
+const HEADERS: Readonly<Record<number, HeadersByName>> = {
+  401: { 'WWW-Authenticate': { description: 'The challenge of RFC 6750.', schema: { type: 'string' } } },
+  429: { ...RETRY_AFTER, ...RATE_LIMIT_HEADERS },
+  503: RETRY_AFTER,
+};
+
+/**
+ * The description of an error answer, for the OpenAPI document.
+ *
+ * @param texts one for each error code of the answer.
+ */
+export function errorResponse(status: number, texts: readonly string[]): Answer {
+  return {
+    description: texts.join(', '),
+    headers: { ...HEADERS[status] },
+    content: { 'application/json': { schema: { $ref: schemaPath('ErrorBody') } } },
+  };
+}
