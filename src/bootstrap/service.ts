@@ -15,7 +15,8 @@ import { ClientConnections } from '../http/connections/client-connections.js';
 import { serveConnections } from '../http/connections/serve-connections.js';
 import { ServiceErrorFilter } from '../http/errors/service-error.filter.js';
 import { DEFINED_ERRORS, describeErrors } from '../http/open-api/defined-errors.js';
-import { describeExample } from '../http/open-api/describe-example.js';
+import { describeAnswers } from '../http/open-api/describe-answers.js';
+import { describeChatRequest } from '../http/open-api/describe-chat-request.js';
 import { serveOpenApi } from '../http/open-api/serve-open-api.js';
 import { begin, notFound } from '../http/routing/outer-middleware.js';
 import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
@@ -95,8 +96,9 @@ export async function createServiceBy(
     const extensions = app.get(Extensions, { strict: false });
     serveOpenApi(app, [
       (document) => {
-        describeExample(document, config.models[0]?.id);
+        describeChatRequest(document, config.models[0]?.id);
         describeErrors(document, extensions.values(DEFINED_ERRORS));
+        describeAnswers(document);
         describeStrategies(document, extensions.values(PLUGIN_STRATEGIES));
       },
     ]);

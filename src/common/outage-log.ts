@@ -23,6 +23,11 @@ export class OutageLog {
     this.logger = new Logger(store);
   }
 
+  /** Whether the log has told of an outage, and not of its end. */
+  get isOpen(): boolean {
+    return this.since !== undefined;
+  }
+
   unavailable(reason: string): void {
     if (this.since !== undefined) return;
     const since = (this.since = performance.now());

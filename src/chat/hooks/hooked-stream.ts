@@ -1,21 +1,13 @@
 import { CLIENT_GONE, type CompletionStream } from '../../upstreams/completion/completion-stream.js';
-import { nextPart, type PartReader } from '../../upstreams/completion/part-reader.js';
+import { PartStream } from '../../upstreams/completion/part-stream.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 
 /** A completion whose parts pass through the hooks of plugins. Reads one part ahead, so a slow reader slows the provider. */
-export class HookedStream implements PartReader {
-  onReadable: () => void = () => undefined;
-  readonly begun: Promise<void>;
-  private begin!: () => void;
-  private refuse!: (failure: Error) => void;
+export class HookedStream extends PartStream {
   private readonly iterator: AsyncIterator<CompletionPart>;
   /** What the hooks have returned, and the reader has not read yet. Before the first text, these may be several parts. */
   private readonly waiting: CompletionPart[] = [];
-  private hasBegun = false;
   private isPulling = false;
-  /** The failure that {@link read} has not thrown yet. */
-  private failure: Error | undefined;
-  private over = false;
 
   /** @param onOver called once, when the hooks have returned everything or something has failed. */
   constructor(
@@ -23,50 +15,35 @@ export class HookedStream implements PartReader {
     wrapped: AsyncIterable<CompletionPart>,
     private readonly onOver: (failure?: unknown) => void,
   ) {
-    this.begun = new Promise((resolve, reject) => {
-      this.begin = resolve;
-      this.refuse = reject;
-    });
-    // The failure also reaches the reader. This handler prevents an unhandled rejection until then.
-    this.begun.catch(() => undefined);
+    super();
     this.iterator = wrapped[Symbol.asyncIterator]();
     this.pull();
   }
 
-  get accepted(): Promise<void> {
+  override get accepted(): Promise<void> {
     return this.inner.accepted;
   }
 
-  get isOver(): boolean {
-    return this.over && this.failure === undefined && this.waiting.length === 0;
-  }
-
-  get isWhole(): boolean {
+  override get isWhole(): boolean {
     return this.over;
   }
 
-  read(): CompletionPart | undefined {
+  override read(): CompletionPart | undefined {
     const part = this.waiting.shift();
     if (part !== undefined) return part;
-    const { failure } = this;
-    this.failure = undefined;
-    if (failure !== undefined) throw failure;
+    this.throwFailure();
     this.pull();
     return undefined;
   }
 
-  next(): Promise<IteratorResult<CompletionPart, undefined>> {
-    return nextPart(this);
-  }
-
-  stop(reason: Error): void {
+  override stop(reason: Error): void {
     if (this.over) return;
     this.inner.stop(reason);
     this.fail(reason);
     this.onReadable();
   }
 
-  return(): Promise<IteratorResult<CompletionPart, undefined>> {
+  override return(): Promise<IteratorResult<CompletionPart, undefined>> {
     this.waiting.length = 0;
     if (!this.over) {
       this.inner.stop(CLIENT_GONE);
@@ -75,8 +52,14 @@ export class HookedStream implements PartReader {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  protected override get held(): number {
+    return this.waiting.length;
+  }
+
+  protected override whenOver(failure: Error | undefined): void {
+    // Lets the `finally` blocks of the hooks run. A hook that waits ends only when its wait is over.
+    if (failure !== undefined) this.iterator.return?.().catch(() => undefined);
+    this.onOver(failure);
   }
 
   private pull(): void {
@@ -119,25 +102,5 @@ export class HookedStream implements PartReader {
       this.fail(failure);
     }
     this.onReadable();
-  }
-
-  private noteBegun(): void {
-    if (this.hasBegun) return;
-    this.hasBegun = true;
-    this.begin();
-  }
-
-  private fail(failure: Error): void {
-    this.failure = failure;
-    if (!this.hasBegun) this.refuse(failure);
-    this.end(failure);
-  }
-
-  private end(failure: Error | undefined): void {
-    if (this.over) return;
-    this.over = true;
-    // Lets the `finally` blocks of the hooks run. A hook that waits ends only when its wait is over.
-    if (failure !== undefined) this.iterator.return?.().catch(() => undefined);
-    this.onOver(failure);
   }
 }

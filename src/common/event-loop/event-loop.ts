@@ -17,13 +17,22 @@ export class EventLoop implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   onApplicationBootstrap(): void {
+    this.watch();
+  }
+
+  onApplicationShutdown(): void {
+    this.unwatch();
+  }
+
+  watch(): void {
     this.firedAt = performance.now();
     this.timer = setInterval(() => {
       this.measure();
     }, MEASURE_EVERY_MS).unref();
   }
 
-  onApplicationShutdown(): void {
+  /** From now on, nothing counts as overload. */
+  unwatch(): void {
     clearInterval(this.timer);
   }
 

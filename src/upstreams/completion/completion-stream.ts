@@ -3,7 +3,7 @@ import type { RouteConfig } from '../../config/config.js';
 import type { CompletionPart } from '../contract/stream-part.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
 import type { Attempt } from './attempt.js';
-import { nextPart, type PartReader } from './part-reader.js';
+import { PartStream } from './part-stream.js';
 
 /** The reason for stopping a completion when its reader has left. */
 export const CLIENT_GONE = new Error('The client has left.');
@@ -15,20 +15,12 @@ export type BeginAttempt = (route: RouteConfig, onChange: () => void) => Attempt
  * Streams the parts of one completion from the first route that returns text. When an attempt fails before its first text,
  * the stream tries the next route. A later failure is thrown, because text that was already sent must not be sent twice.
  */
-export class CompletionStream implements PartReader {
-  onReadable: () => void = () => undefined;
-  readonly accepted: Promise<void>;
-  readonly begun: Promise<void>;
+export class CompletionStream extends PartStream {
+  override readonly accepted: Promise<void>;
   private accept!: () => void;
-  private begin!: () => void;
-  private refuse!: (failure: Error) => void;
   private current: Attempt | undefined;
   /** What the current route has sent before its first text. Another route may still replace it. */
-  private held: CompletionPart[] = [];
-  private hasBegun = false;
-  /** The failure that {@link read} has not thrown yet. */
-  private failure: Error | undefined;
-  private over = false;
+  private early: CompletionPart[] = [];
   private complete = false;
 
   /**
@@ -40,20 +32,11 @@ export class CompletionStream implements PartReader {
     private readonly attempt: BeginAttempt,
     private readonly onOver: (failure?: unknown) => void,
   ) {
+    super();
     this.accepted = new Promise((resolve) => {
       this.accept = resolve;
     });
-    this.begun = new Promise((resolve, reject) => {
-      this.begin = resolve;
-      this.refuse = reject;
-    });
-    // The failure also reaches the reader. This handler prevents an unhandled rejection until then.
-    this.begun.catch(() => undefined);
     this.tryNext();
-  }
-
-  get isOver(): boolean {
-    return this.over && this.failure === undefined && this.held.length === 0;
   }
 
   /** True when the provider has marked the answer as complete. */
@@ -61,33 +44,27 @@ export class CompletionStream implements PartReader {
     return this.complete;
   }
 
-  get isWhole(): boolean {
+  override get isWhole(): boolean {
     return this.current?.isWhole ?? false;
   }
 
-  read(): CompletionPart | undefined {
+  override read(): CompletionPart | undefined {
     // What the first text was sent with is read even if the completion was stopped since.
-    const part = this.hasBegun ? (this.held.shift() ?? this.readCurrent()) : undefined;
+    const part = this.hasBegun ? (this.early.shift() ?? this.readCurrent()) : undefined;
     if (part !== undefined) return part;
-    const { failure } = this;
-    this.failure = undefined;
-    if (failure !== undefined) throw failure;
+    this.throwFailure();
     return undefined;
   }
 
-  next(): Promise<IteratorResult<CompletionPart, undefined>> {
-    return nextPart(this);
-  }
-
-  stop(reason: Error): void {
+  override stop(reason: Error): void {
     if (this.over) return;
     this.current?.stop(reason);
     this.fail(reason);
     this.onReadable();
   }
 
-  return(): Promise<IteratorResult<CompletionPart, undefined>> {
-    this.held = [];
+  override return(): Promise<IteratorResult<CompletionPart, undefined>> {
+    this.early = [];
     if (!this.over) {
       this.current?.stop(CLIENT_GONE);
       this.end(CLIENT_GONE);
@@ -95,8 +72,13 @@ export class CompletionStream implements PartReader {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  protected override get held(): number {
+    return this.early.length;
+  }
+
+  protected override whenOver(failure: Error | undefined): void {
+    this.complete = failure === undefined;
+    this.onOver(failure);
   }
 
   private readonly changed = (): void => {
@@ -124,7 +106,9 @@ export class CompletionStream implements PartReader {
       try {
         const next = this.routes.next();
         if (next.done === true) throw failure ?? new Error('The model has no route.');
-        this.held = [];
+        this.early = [];
+        // The next attempt may call back before it is known. The failed one then must not be read again.
+        this.current = undefined;
         this.current = this.attempt(next.value, this.changed);
       } catch (error) {
         this.fail(unexpectedFailure(error));
@@ -156,7 +140,7 @@ export class CompletionStream implements PartReader {
           if (current.isOver) this.noteBegun();
           return undefined;
         }
-        this.held.push(part);
+        this.early.push(part);
         if (part.type === 'text' || part.type === 'reasoning') {
           this.noteBegun();
           return undefined;
@@ -165,24 +149,6 @@ export class CompletionStream implements PartReader {
     } catch (error) {
       return error as Error;
     }
-  }
-
-  private noteBegun(): void {
-    this.hasBegun = true;
-    this.begin();
-  }
-
-  private fail(failure: Error): void {
-    this.failure = failure;
-    if (!this.hasBegun) this.refuse(failure);
-    this.end(failure);
-  }
-
-  private end(failure: Error | undefined): void {
-    if (this.over) return;
-    this.over = true;
-    this.complete = failure === undefined;
-    this.onOver(failure);
   }
 }
 

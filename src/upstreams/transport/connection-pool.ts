@@ -15,6 +15,8 @@ export interface Connection {
   spare(): void;
   /** Call this when the exchange is over. */
   release(): void;
+  /** Call this instead when undici uses the connection by itself. The pool takes it back when it has no more work. */
+  lend(): void;
 }
 
 /**
@@ -25,6 +27,7 @@ export class ConnectionPool {
   /** The last entry is the most recently used connection. The provider is least likely to have closed this connection. */
   private readonly idle: Client[] = [];
   private readonly spare = new Set<Client>();
+  private readonly lent = new Set<Client>();
   private readonly all = new Set<Client>();
 
   constructor(
@@ -39,6 +42,7 @@ export class ConnectionPool {
 
   /** Returns a connection that has served an exchange before, if there is one. */
   reuse(): Connection | undefined {
+    this.takeBack();
     const client = this.takeIdle();
     return client && this.connection(client, true);
   }
@@ -66,6 +70,7 @@ export class ConnectionPool {
    * none.
    */
   closeUnneeded(): boolean {
+    this.takeBack();
     const [client = this.spare.values().next().value] = this.idle;
     if (client === undefined) return false;
     this.forget(client);
@@ -88,8 +93,21 @@ export class ConnectionPool {
         // Do not keep a connection that has lost its socket in the meantime.
         if (this.all.has(client)) this.idle.push(client);
       },
+      lend: () => {
+        if (this.all.has(client)) this.lent.add(client);
+        client.once('drain', this.takeBack);
+      },
     };
   }
+
+  /** undici says only in a later turn that a client has no more work. The pool also looks when it needs a connection. */
+  private readonly takeBack = (): void => {
+    for (const client of this.lent) {
+      if (client.stats.size > 0) continue;
+      this.lent.delete(client);
+      this.idle.push(client);
+    }
+  };
 
   /**
    * Returns an idle client that is still connected. A client looks idle from the end of its socket until the pool is
@@ -104,6 +122,7 @@ export class ConnectionPool {
   private forget(client: Client): void {
     this.all.delete(client);
     this.spare.delete(client);
+    this.lent.delete(client);
     const index = this.idle.indexOf(client);
     if (index !== -1) this.idle.splice(index, 1);
     client.destroy().catch(() => undefined);

@@ -74,9 +74,9 @@ class ConnectionDispatcher extends Dispatcher {
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const { client, release } = this.open(new URL(String(options.origin)).origin);
-    // undici emits this event when the client has no more work.
-    client.once('drain', release);
-    return client.dispatch(options, handler);
+    const { client, lend } = this.open(new URL(String(options.origin)).origin);
+    const hasRoom = client.dispatch(options, handler);
+    lend();
+    return hasRoom;
   }
 }

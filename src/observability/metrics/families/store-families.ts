@@ -31,7 +31,7 @@ export function registerStores(registry: Registry, { database, ledger, limitFall
   if (redis === undefined) return;
   gauge(registry, {
     name: 'chat_redis_away',
-    help: '1 while Redis does not answer. Each replica then admits its share of the limits.',
+    help: '1 while Redis, or a master of a Redis Cluster, is unavailable. Each replica then admits its share of the limits.',
     samples: () => [[{}, Number(redis.isUnavailable)]],
   });
   counter(registry, {

@@ -1,0 +1,74 @@
+import type { CompletionPart } from '../contract/stream-part.js';
+import { nextPart, type PartReader } from './part-reader.js';
+
+/** The beginning and the end of a stream of parts: it begins once or is refused, and it ends once. */
+export abstract class PartStream implements PartReader {
+  onReadable: () => void = () => undefined;
+  abstract readonly accepted: Promise<void>;
+  readonly begun: Promise<void>;
+  private begin!: () => void;
+  private refuse!: (failure: Error) => void;
+  protected hasBegun = false;
+  protected over = false;
+  /** The failure that {@link throwFailure} has not thrown yet. */
+  private failure: Error | undefined;
+
+  constructor() {
+    this.begun = new Promise((resolve, reject) => {
+      this.begin = resolve;
+      this.refuse = reject;
+    });
+    // The failure also reaches the reader. This handler prevents an unhandled rejection until then.
+    this.begun.catch(() => undefined);
+  }
+
+  get isOver(): boolean {
+    return this.over && this.failure === undefined && this.held === 0;
+  }
+
+  abstract get isWhole(): boolean;
+
+  abstract read(): CompletionPart | undefined;
+
+  abstract stop(reason: Error): void;
+
+  abstract return(): Promise<IteratorResult<CompletionPart, undefined>>;
+
+  next(): Promise<IteratorResult<CompletionPart, undefined>> {
+    return nextPart(this);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** The number of parts that wait for the reader. */
+  protected abstract get held(): number;
+
+  /** Called once at the end, with `undefined` on success. */
+  protected abstract whenOver(failure: Error | undefined): void;
+
+  protected noteBegun(): void {
+    this.hasBegun = true;
+    this.begin();
+  }
+
+  /** Throws the failure of the stream, once. */
+  protected throwFailure(): void {
+    const { failure } = this;
+    this.failure = undefined;
+    if (failure !== undefined) throw failure;
+  }
+
+  protected fail(failure: Error): void {
+    this.failure = failure;
+    if (!this.hasBegun) this.refuse(failure);
+    this.end(failure);
+  }
+
+  protected end(failure: Error | undefined): void {
+    if (this.over) return;
+    this.over = true;
+    this.whenOver(failure);
+  }
+}
