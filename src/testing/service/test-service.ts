@@ -5,6 +5,7 @@ import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys/api-
 import { AppModule } from '../../app.module.js';
 import { createService, createServiceBy } from '../../bootstrap/service.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
+import { EventLoop } from '../../common/event-loop/event-loop.js';
 import type { Plugin } from '../../plugins/plugin-set.js';
 import { creatorWith } from './overrides.js';
 import { testConfig } from './test-config.js';
@@ -85,6 +86,8 @@ export async function createTestService({
     await app.close();
     throw error;
   });
+  // The event loop also waits for the tests, and for other work of the machine. No stream is refused for that.
+  app.get(EventLoop, { strict: false }).unwatch();
   const accounts = app.get(AccountsService, { strict: false });
   const keys = app.get(ApiKeysService, { strict: false });
   let created = 0;
