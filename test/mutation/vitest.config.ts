@@ -1,8 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import base from '../vitest.config.js';
-import { SUITES } from './suites.mjs';
-
-const folder = process.env.MUTATED_FOLDER as keyof typeof SUITES;
+import { suiteOf } from './suites.mjs';
 
 /** Only the tests of one folder, on stores of their own: no build, no browser, no process. */
 export default defineConfig({
@@ -10,7 +8,7 @@ export default defineConfig({
   test: {
     root: `${import.meta.dirname}/..`,
     setupFiles: ['support/setup.ts'],
-    include: SUITES[folder],
+    include: suiteOf(process.env.MUTATED_PATH ?? '') ?? [],
     isolate: false,
     testTimeout: 20_000,
     hookTimeout: 20_000,

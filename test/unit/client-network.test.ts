@@ -19,6 +19,10 @@ describe('the network of a client', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['::', '0:0:0:0::/64'],
+    ['1.2.0.0', '1.2.0.0'],
+    ['::1.2.3.4:5:6', 'unknown'],
+    ['1:2:3:4::', '1:2:3:4::/64'],
+    ['::1:2:3:4:5', '0:0:0:1::/64'],
   ])('of %s is %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
@@ -26,6 +30,8 @@ describe('the network of a client', () => {
   it.each([
     ['203.0.113.9:50123', '203.0.113.9'],
     ['203.0.113.9:_obfuscated-port', '203.0.113.9'],
+    ['" 203.0.113.9 "', '203.0.113.9'],
+    [`${' '.repeat(89)}203.0.113.9`, '203.0.113.9'],
     ['"203.0.113.9"', '203.0.113.9'],
     ['"203.0.113.9:443"', '203.0.113.9'],
     [' \t203.0.113.9:443\t ', '203.0.113.9'],
@@ -81,6 +87,7 @@ describe('the network of a client', () => {
     '\0',
     'é'.repeat(40),
     `${'0'.repeat(200)}203.0.113.9`,
+    `${' '.repeat(90)}203.0.113.9`,
     undefined,
   ])('is the one for what is no address when the text is %j', (text) => {
     expect(networkOf(text)).toBe(NO_NETWORK);

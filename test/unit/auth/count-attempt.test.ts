@@ -103,6 +103,22 @@ describe('a counter of rate-limiter-flexible', () => {
     },
   );
 
+  it('takes back a point that came too late for its window', async () => {
+    const points: string[] = [];
+    const counter = counterOf({
+      consume: () => Promise.resolve(windowWith(1)),
+      get: () => Promise.resolve(windowWith(1)),
+      reward: () => Promise.resolve(windowWith(-1)),
+      penalty: (key) => {
+        points.push(String(key));
+        return Promise.resolve(windowWith(0));
+      },
+    });
+    const counted = await counter.count('key');
+    if (counted.allowed) await counted.withdraw();
+    expect(points).toEqual(['key']);
+  });
+
   it('does not take a failure of the store for a refusal', async () => {
     const counter = counterOf({ consume: () => Promise.reject(new Error('away')) });
     await expect(counter.count('key')).rejects.toThrow('away');

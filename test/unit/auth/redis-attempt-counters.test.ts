@@ -23,7 +23,7 @@ class FakeRedis {
     },
   };
 
-  async run<T>(command: (client: object) => Promise<T>): Promise<T> {
+  async run<T>(_: string, command: (client: object) => Promise<T>): Promise<T> {
     await Promise.resolve();
     if (this.failure !== undefined) throw this.failure;
     return command(this.client);

@@ -15,7 +15,10 @@ import { hasBearerHeader } from '../../../src/auth/strategies/bearer-header.js';
 import type { TierConfig } from '../../../src/config/config.js';
 
 const TIER = { name: 'free' } as TierConfig;
-const SESSION: VerifiedSession = { sessionId: 's1', account: { id: 'ada', email: 'ada@example.com', tier: TIER } };
+const SESSION: VerifiedSession = {
+  sessionId: 's1',
+  account: { id: 'ada', email: 'ada@example.com', tier: TIER, role: 'member' },
+};
 const OF_SESSION = { accountId: 'ada', tier: TIER, credential: { kind: 'session', sessionId: 's1' } } as const;
 const OF_KEY: Principal = {
   accountId: 'bob',

@@ -15,13 +15,17 @@ import { PLUGIN_STRATEGIES } from '../../../src/auth/strategies/all-strategies.j
 import { AuthenticationGuard } from '../../../src/auth/strategies/authentication.guard.js';
 import { BearerStrategy } from '../../../src/auth/strategies/bearer.strategy.js';
 import { SessionStrategy } from '../../../src/auth/strategies/session.strategy.js';
+import { ServiceError } from '../../../src/common/service-error.js';
 import type { TierConfig } from '../../../src/config/config.js';
 import { Public } from '../../../src/http/routing/public.decorator.js';
 import { extensionsOf } from '../../support/extensions.js';
 
 const TIER = { name: 'free' } as TierConfig;
 const ADA: Principal = { accountId: 'ada', tier: TIER, credential: { kind: 'external', id: 'x' } };
-const SESSION: VerifiedSession = { sessionId: 's1', account: { id: 'ada', email: 'ada@example.com', tier: TIER } };
+const SESSION: VerifiedSession = {
+  sessionId: 's1',
+  account: { id: 'ada', email: 'ada@example.com', tier: TIER, role: 'member' },
+};
 const AWAY = new Error('The database is away.');
 const SEND_A_KEY = 'Send an API key as "Authorization: Bearer <API key>".';
 
@@ -167,6 +171,27 @@ describe('the guard of authentication', () => {
     const failed = guard.canActivate(contextOf(requestWith()));
     await expect(failed).rejects.toBeInstanceOf(Error);
     await expect(failed).rejects.toMatchObject({ cause: 'away' });
+  });
+
+  const failingWith = (error: unknown) =>
+    guardOf((strategy) => {
+      strategy.error(error);
+    }).canActivate(contextOf(requestWith()));
+
+  it('adds a challenge to the refusal of a strategy, as HTTP demands, and keeps its words', async () => {
+    const refused = failingWith(new ServiceError('unauthenticated', 'This badge has expired.'));
+    await expect(refused).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: 'This badge has expired.',
+      headers: { 'WWW-Authenticate': 'Bearer realm="chat", error="invalid_token"' },
+    });
+  });
+
+  it.each([
+    new ServiceError('unauthenticated', 'No.', { headers: { 'WWW-Authenticate': 'Badge' } }),
+    new ServiceError('unavailable', 'The badges cannot be read.'),
+  ])('leaves the failure of a strategy as it is: $message', async (error) => {
+    await expect(failingWith(error)).rejects.toBe(error);
   });
 
   it('keeps the strategies of two applications apart', async () => {

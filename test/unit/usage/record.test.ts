@@ -1,6 +1,7 @@
 import { estimateTokenCount } from 'tokenx';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../src/auth/principal/principal.js';
+import { defineError } from '../../../src/common/define-error.js';
 import { ERRORS, ServiceError, type ErrorCode } from '../../../src/common/service-error.js';
 import type { TierConfig } from '../../../src/config/config.js';
 import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
@@ -81,10 +82,24 @@ describe('the kinds of tokens', () => {
     expect(tokenKindsOf({}, input, output)).toEqual(NONE);
   });
 
+  it.each([{ cachedInputTokens: 100 }, { cacheWriteInputTokens: 1 }, { reasoningOutputTokens: 10 }])(
+    'may be reported in part: %o',
+    (usage) => {
+      expect(tokenKindsOf(usage, input, output)).toEqual({ ...NONE, ...usage });
+    },
+  );
+
+  it('may be none', () => {
+    const usage = { cachedInputTokens: 0, cacheWriteInputTokens: 0, reasoningOutputTokens: 0 };
+    expect(tokenKindsOf(usage, input, output)).toEqual(usage);
+  });
+
   it.each([
     { cachedInputTokens: 101 },
     { cachedInputTokens: 60, cacheWriteInputTokens: 41 },
     { cachedInputTokens: -1 },
+    { cachedInputTokens: -1, cacheWriteInputTokens: 40 },
+    { cachedInputTokens: 40, cacheWriteInputTokens: -1 },
     { cacheWriteInputTokens: 1.5 },
     { cachedInputTokens: Infinity },
     { reasoningOutputTokens: 11 },
@@ -209,6 +224,11 @@ describe('the tokens of an answer', () => {
     expect(outputTokensOf(trace(undefined, TEXT), true, 2)).toEqual({ source: 'estimated', count: 2 });
   });
 
+  it('are not counted by a provider that reports 0 next to a text', () => {
+    expect(outputTokensOf(trace(0, TEXT, FINISH), true, 100)).toEqual({ source: 'estimated', count: estimated });
+    expect(outputTokensOf(trace(0, '', FINISH), true, 100)).toEqual({ source: 'reported', count: 0 });
+  });
+
   it('are unknown without a text and a final report', () => {
     expect(outputTokensOf(trace(undefined), true, 100)).toEqual({ source: 'unknown' });
     expect(outputTokensOf(trace(5), false, 100)).toEqual({ source: 'unknown' });
@@ -272,6 +292,15 @@ describe('the outcome of a stream', () => {
 
   it.each(Object.keys(ERRORS) as ErrorCode[])('that ends with %s is the one of this code', (code) => {
     expect(streamOutcomeOf(new ServiceError(code, ''))).toBe(outcomes[code] ?? 'failed');
+  });
+
+  it.each([
+    ['caller', 'rejected'],
+    ['service', 'failed'],
+    ['provider', 'failed'],
+  ] as const)('that ends with the error of a plugin, at the fault of the %s, is %s', (fault, outcome) => {
+    const Failure = defineError(`acme_of_${fault}`, { status: 500, fault, description: 'Never.' });
+    expect(streamOutcomeOf(new Failure(''))).toBe(outcome);
   });
 
   it('that ends without a ServiceError is completed, left by its client, or failed', () => {
@@ -350,6 +379,23 @@ describe('the entry of a stream', () => {
       price: PRICE,
       costMicros: undefined,
     });
+  });
+
+  it('counts what was written of an answer that was cut, and all of a whole one without a finish reason', () => {
+    const cut = answered();
+    cut.finish = undefined;
+    cut.addText('one two three four');
+    const whole = entry.end(undefined, cut, HELLO);
+    expect(whole.outputTokens).toEqual({ source: 'reported', count: 2 });
+    const { outputTokens } = entry.end(CLIENT_GONE, cut, HELLO);
+    expect(outputTokens).toEqual({ source: 'estimated', count: estimateTokenCount('one two three four') });
+  });
+
+  it('is charged by the price of long prompts if the prompt is long', () => {
+    const long = { aboveInputTokens: 9, inputPerMillion: 30, outputPerMillion: 150 };
+    const price = { ...PRICE, longInput: long };
+    entry = new LedgerEntry(stream, { ...MODEL, price }, Promise.resolve(), () => undefined);
+    expect(entry.end(undefined, answered(), HELLO).costMicros).toBe(600);
   });
 
   it('has no error code for an error that the client does not receive', () => {

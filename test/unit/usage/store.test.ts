@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
+import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { readStreams, writeStreams } from '../../../src/usage/store/begun-streams.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
 import { ledgerText } from '../../../src/usage/store/ledger-text.js';
@@ -167,7 +168,7 @@ describe('the store in the database', () => {
   const raceLost = () => Object.assign(new Error('deadlock'), { code: '40P01' });
   function storeOn(query: (statement: string, values?: unknown[]) => Promise<unknown>) {
     const database = { options: { type: 'postgres' }, query };
-    return new DatabaseUsageStore(database as unknown as DataSource);
+    return new DatabaseUsageStore(database as unknown as DataSource, new EmbeddedPresence());
   }
 
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CallTrace } from '../../src/upstreams/completion/call-trace.js';
-import { PartCollector } from '../../src/upstreams/completion/part-collector.js';
+import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
+import { PartCollector } from '../../../src/upstreams/completion/part-collector.js';
 
 /** The word that the ledger gets for an answer that ends so. */
 function keptWord(raw: string, reason: 'stop' | 'other'): string | undefined {

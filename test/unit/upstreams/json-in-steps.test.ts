@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonInSteps } from '../../src/upstreams/protocols/shared/json-in-steps.js';
+import { jsonInSteps } from '../../../src/upstreams/protocols/shared/json-in-steps.js';
 
 const text = fc
   .tuple(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RepeatedEvent } from '../../src/upstreams/protocols/shared/repeated-event.js';
+import { RepeatedEvent } from '../../../src/upstreams/protocols/shared/repeated-event.js';
 
 interface Event {
   readonly choices: readonly [{ readonly delta: { readonly content: string } }];

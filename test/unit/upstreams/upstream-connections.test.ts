@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ServiceError } from '../../src/common/service-error.js';
-import { ShedLoad } from '../../src/common/shed-load.js';
-import type { Config, UpstreamConfig } from '../../src/config/config.js';
-import { UpstreamConnections } from '../../src/upstreams/transport/upstream-connections.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
-import { waitFor } from '../support/wait-for.js';
+import type { ServiceError } from '../../../src/common/service-error.js';
+import { ShedLoad } from '../../../src/common/shed-load.js';
+import type { Config, UpstreamConfig } from '../../../src/config/config.js';
+import { UpstreamConnections } from '../../../src/upstreams/transport/upstream-connections.js';
+import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { waitFor } from '../../support/wait-for.js';
 
 describe('connections to upstreams', () => {
   let provider: ScriptedProvider;

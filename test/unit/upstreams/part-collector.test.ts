@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CallTrace } from '../../src/upstreams/completion/call-trace.js';
-import { PartCollector } from '../../src/upstreams/completion/part-collector.js';
-import type { CompletionPart, StreamPart } from '../../src/upstreams/contract/stream-part.js';
+import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
+import { PartCollector } from '../../../src/upstreams/completion/part-collector.js';
+import type { CompletionPart, StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 
 function collectorOf(...parts: readonly StreamPart[]): PartCollector {
   const trace = new CallTrace('request-1');

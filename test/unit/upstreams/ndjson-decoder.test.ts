@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ndjson } from '../../src/upstreams/transport/ndjson-decoder.js';
-import { byteByByte, cutAt } from '../../src/testing/protocols/replay.js';
+import { ndjson } from '../../../src/upstreams/transport/ndjson-decoder.js';
+import { byteByByte, cutAt } from '../../../src/testing/protocols/replay.js';
 
 const LIMIT = 64;
 

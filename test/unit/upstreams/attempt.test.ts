@@ -1,17 +1,17 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
-import type { RouteConfig, UpstreamConfig } from '../../src/config/config.js';
-import { AttemptAccount } from '../../src/upstreams/completion/attempt-account.js';
-import { AttemptContext } from '../../src/upstreams/completion/attempt-context.js';
-import { Attempt } from '../../src/upstreams/completion/attempt.js';
-import { CallTrace } from '../../src/upstreams/completion/call-trace.js';
-import { CompletionStream } from '../../src/upstreams/completion/completion-stream.js';
-import type { PartCollector } from '../../src/upstreams/completion/part-collector.js';
-import type { PartSource } from '../../src/upstreams/completion/part-source.js';
-import { providerFailure } from '../../src/upstreams/contract/provider-failure.js';
-import { RouteStates } from '../../src/upstreams/routing/route-states.js';
-import type { UpstreamConnections } from '../../src/upstreams/transport/upstream-connections.js';
-import { waitFor } from '../support/wait-for.js';
+import type { RouteConfig, UpstreamConfig } from '../../../src/config/config.js';
+import { AttemptAccount } from '../../../src/upstreams/completion/attempt-account.js';
+import { AttemptContext } from '../../../src/upstreams/completion/attempt-context.js';
+import { Attempt } from '../../../src/upstreams/completion/attempt.js';
+import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
+import { CompletionStream } from '../../../src/upstreams/completion/completion-stream.js';
+import type { PartCollector } from '../../../src/upstreams/completion/part-collector.js';
+import type { PartSource } from '../../../src/upstreams/completion/part-source.js';
+import { providerFailure } from '../../../src/upstreams/contract/provider-failure.js';
+import { RouteStates } from '../../../src/upstreams/routing/route-states.js';
+import type { UpstreamConnections } from '../../../src/upstreams/transport/upstream-connections.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const FAILURES_TO_OPEN = 5;
 const upstream = {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CircuitBreaker } from '../../src/upstreams/routing/circuit-breaker.js';
+import { CircuitBreaker } from '../../../src/upstreams/routing/circuit-breaker.js';
 
 const FAILURES_TO_OPEN = 5;
 const LONG_MS = 10 * 60_000;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { headersDue } from '../../src/chat/stream/header-wait.js';
+import { headersDue } from '../../../src/chat/stream/header-wait.js';
 
 const never = new Promise<never>(() => undefined);
 const now = Promise.resolve();

@@ -1,9 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ModelConfig, RouteConfig, UpstreamConfig } from '../../src/config/config.js';
-import { providerFailure } from '../../src/upstreams/contract/provider-failure.js';
-import { routesToTry } from '../../src/upstreams/routing/route-order.js';
-import { RouteStates } from '../../src/upstreams/routing/route-states.js';
+import type { ModelConfig, RouteConfig, UpstreamConfig } from '../../../src/config/config.js';
+import { providerFailure } from '../../../src/upstreams/contract/provider-failure.js';
+import { routesToTry } from '../../../src/upstreams/routing/route-order.js';
+import { RouteStates } from '../../../src/upstreams/routing/route-states.js';
 
 const ACCOUNTS = Array.from({ length: 1_000 }, (_, index) => `account-${index}`);
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { CallTrace } from '../../src/upstreams/completion/call-trace.js';
-import { PartCollector } from '../../src/upstreams/completion/part-collector.js';
-import type { CompletionPart, StreamPart } from '../../src/upstreams/contract/stream-part.js';
+import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
+import { PartCollector } from '../../../src/upstreams/completion/part-collector.js';
+import type { CompletionPart, StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 
 const [HIGH, LOW] = ['\ud83e', '\udd9c'];
 const PARROT = HIGH + LOW;
