@@ -7,7 +7,14 @@ import { testEngines, type TestDatabase } from '../support/database.js';
 import { CredentialsStage, HOUR_MS, type StoredCredentials } from './credentials.js';
 import { dieAt, failAt, heal, type Fault } from './faults.js';
 
-const UNTOUCHED: StoredCredentials = { hasOldPassword: true, sessions: 1, activeKeys: 1, allKeys: 1, lastingKeys: 1 };
+const UNTOUCHED: StoredCredentials = {
+  account: 'active',
+  hasOldPassword: true,
+  sessions: 1,
+  activeKeys: 1,
+  allKeys: 1,
+  lastingKeys: 1,
+};
 
 /** The writes of each change in their order, and what is stored once all of them are done. */
 const CHANGES = [
@@ -40,15 +47,34 @@ const CHANGES = [
       { table: 'sessions', event: 'DELETE' },
       { table: 'api_keys', event: 'UPDATE' },
     ],
-    after: { hasOldPassword: false, sessions: 0, activeKeys: 0, allKeys: 1, lastingKeys: 0 },
+    after: { ...UNTOUCHED, hasOldPassword: false, sessions: 0, activeKeys: 0, lastingKeys: 0 },
+  },
+  {
+    name: 'the disabling of an account',
+    operation: 'disable',
+    change: (stage: CredentialsStage) => stage.disable(),
+    writes: [
+      { table: 'sessions', event: 'DELETE' },
+      { table: 'accounts', event: 'UPDATE' },
+    ],
+    after: { ...UNTOUCHED, account: 'disabled', sessions: 0 },
+  },
+  {
+    name: 'the deletion of an account',
+    operation: 'delete',
+    change: (stage: CredentialsStage) => stage.delete(),
+    writes: [
+      { table: 'sessions', event: 'DELETE' },
+      { table: 'api_keys', event: 'DELETE' },
+      { table: 'accounts', event: 'DELETE' },
+    ],
+    after: { account: 'deleted', hasOldPassword: false, sessions: 0, activeKeys: 0, allKeys: 0, lastingKeys: 0 },
   },
 ] as const;
 
 const CASES = CHANGES.flatMap((change) =>
   change.writes.map((fault) => ({ ...change, fault, write: `${fault.event} ${fault.table}` })),
 );
-/** All writes but the last one are done by then. */
-const DEATHS = CHANGES.map((change) => ({ ...change, fault: change.writes[change.writes.length - 1] as Fault }));
 
 describe.each(await testEngines())('credentials on $name', (engine) => {
   let database: TestDatabase;
@@ -76,7 +102,7 @@ describe.each(await testEngines())('credentials on $name', (engine) => {
     expect(await stage.stored()).toEqual(each.after);
   });
 
-  it.each(DEATHS)('$name: killed at the last write nothing has changed, and the next try does all', async (each) => {
+  it.each(CASES)('$name: killed at $write nothing has changed, and the next try does all', async (each) => {
     if (database.config.type === 'sqlite') {
       const { status, signal, stderr } = die(database.config.path, each.operation, each.fault, stage);
       expect({ status, signal, stderr }).toEqual({ status: null, signal: 'SIGKILL', stderr: '' });

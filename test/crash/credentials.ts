@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Account } from '../../src/accounts/accounts/account.entity.js';
+import { AccountStates, type AccountState } from '../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import type { CreatedApiKey } from '../../src/accounts/api-keys/api-key-creation.js';
 import { ApiKeyRotation } from '../../src/accounts/api-keys/api-key-rotation.js';
@@ -14,6 +15,7 @@ export const HOUR_MS = 3_600_000;
 
 /** What is stored of an account. */
 export interface StoredCredentials {
+  readonly account: AccountState;
   readonly hasOldPassword: boolean;
   readonly sessions: number;
   /** Keys that work now. */
@@ -54,6 +56,14 @@ export class CredentialsStage {
     return this.app.get(PasswordReplacement, { strict: false }).replace(this.account, NEXT_HASH, true);
   }
 
+  disable(): Promise<unknown> {
+    return this.app.get(AccountStates, { strict: false }).disable(this.account.email);
+  }
+
+  delete(): Promise<unknown> {
+    return this.app.get(AccountStates, { strict: false }).delete(this.account.email);
+  }
+
   async stored(): Promise<StoredCredentials> {
     const { source } = this;
     const { id, passwordHash } = this.account;
@@ -61,7 +71,10 @@ export class CredentialsStage {
       Number((await source.query<{ n: string }[]>(`SELECT COUNT(*) AS n FROM ${from}`))[0]?.n);
     const worksAt = (ms: number) =>
       `api_keys WHERE account_id = '${id}' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > '${new Date(ms).toISOString()}')`;
+    const isThere = (await count(`accounts WHERE id = '${id}'`)) === 1;
+    const isActive = (await count(`accounts WHERE id = '${id}' AND disabled_at IS NULL`)) === 1;
     return {
+      account: isActive ? 'active' : isThere ? 'disabled' : 'deleted',
       hasOldPassword: (await count(`accounts WHERE id = '${id}' AND password_hash = '${passwordHash}'`)) === 1,
       sessions: await count(`sessions WHERE account_id = '${id}'`),
       activeKeys: await count(worksAt(Date.now())),

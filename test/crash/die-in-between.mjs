@@ -3,6 +3,7 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { AccountsModule } from '../../dist/accounts/accounts.module.js';
+import { AccountStates } from '../../dist/accounts/accounts/account-states.js';
 import { AccountsService } from '../../dist/accounts/accounts/accounts.service.js';
 import { ApiKeyRotation } from '../../dist/accounts/api-keys/api-key-rotation.js';
 import { PasswordReplacement } from '../../dist/accounts/passwords/password-replacement.js';
@@ -17,6 +18,7 @@ const { databaseConnection } = app.get(DataSource).driver;
 databaseConnection.function('die', { directOnly: false }, () => process.kill(process.pid, 'SIGKILL'));
 databaseConnection.exec(`CREATE TEMP TRIGGER test_fault BEFORE ${event} ON ${table} BEGIN SELECT die(); END`);
 
+const emailOf = async (id) => (await app.get(AccountsService).findById(id)).email;
 const operations = {
   'rotate-at-once': () => app.get(ApiKeyRotation).rotate(keyId, accountId, { overlapMs: 0 }),
   'rotate-later': () => app.get(ApiKeyRotation).rotate(keyId, accountId, { overlapMs: 3_600_000 }),
@@ -24,6 +26,8 @@ const operations = {
     app
       .get(PasswordReplacement, { strict: false })
       .replace(await app.get(AccountsService).findById(accountId), 'another-hash', true),
+  disable: async () => app.get(AccountStates, { strict: false }).disable(await emailOf(accountId)),
+  delete: async () => app.get(AccountStates, { strict: false }).delete(await emailOf(accountId)),
 };
 await operations[operation]();
 process.exit(0);

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { EmbeddedPresence } from '../../src/database/database-presence.js';
 import type { Principal } from '../../src/auth/principal/principal.js';
 import type { ModelConfig } from '../../src/config/config.js';
 import { CallTrace } from '../../src/upstreams/completion/call-trace.js';
@@ -32,14 +33,15 @@ class BreakableStore extends UsageStore {
 
   constructor(source: DataSource) {
     super();
-    this.store = new DatabaseUsageStore(source);
+    this.store = new DatabaseUsageStore(source, new EmbeddedPresence());
   }
 
   open = (batch: OpeningBatch) => this.run('open', () => this.store.open(batch));
   append = (records: readonly UsageRecord[]) => this.run('append', () => this.store.append(records));
   close = (ids: readonly string[]) => this.run('close', () => this.store.close(ids));
   beat = () => this.run('beat', () => this.store.beat());
-  abandoned = () => this.run<readonly AbandonedBatch[]>('abandoned', () => this.store.abandoned());
+  abandoned = (isUrgent?: boolean) =>
+    this.run<readonly AbandonedBatch[]>('abandoned', () => this.store.abandoned(isUrgent));
   leave = () => this.run('leave', () => this.store.leave());
   override setAside = (record: SetAsideRecord) => this.run('setAside', () => this.store.setAside(record));
 

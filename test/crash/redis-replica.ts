@@ -1,5 +1,7 @@
 import { RedisUnavailable } from '../../src/redis/redis-unavailable.js';
-import { RedisConnection, type RedisClient } from '../../src/redis/redis-connection.js';
+import { readRedisUrl, type RedisAddress } from '../../src/config/sources/redis-url.js';
+import type { Commands } from '../../src/redis/redis-connection.js';
+import { SingleConnection } from '../../src/redis/single-connection.js';
 import { LimitFallback } from '../../src/throttling/limit-fallback.js';
 import type { Lease } from '../../src/throttling/limit-store.js';
 import { RedisLimitStore } from '../../src/throttling/redis/redis-limit-store.js';
@@ -8,7 +10,7 @@ import { NoTokensUsed } from '../../src/throttling/tokens/tokens-used.js';
 export const LIMIT = 1000;
 export const LIMITS = { tokensPerDay: LIMIT };
 /** Loses the answers of what nobody waits for, while told so. */
-class LossyConnection extends RedisConnection {
+class LossyConnection extends SingleConnection {
   /** `before`: Redis never gets it. `after`: Redis has done it. */
   loses: 'before' | 'after' | undefined;
   lost = 0;
@@ -19,9 +21,9 @@ class LossyConnection extends RedisConnection {
     super.whenBack(listener);
   }
 
-  override async runPatiently<T>(commands: (client: RedisClient) => Promise<T>): Promise<T> {
+  override async runPatiently<T>(key: string, commands: Commands<T>): Promise<T> {
     const { loses } = this;
-    const answer = loses === 'before' ? undefined : await super.runPatiently(commands);
+    const answer = loses === 'before' ? undefined : await super.runPatiently(key, commands);
     if (loses === undefined) return answer as T;
     this.lost++;
     throw new RedisUnavailable('The connection was cut.', true);
@@ -42,7 +44,7 @@ export class Replica {
   ) {}
 
   static async start(url: string): Promise<Replica> {
-    const connection = new LossyConnection(url);
+    const connection = new LossyConnection(readRedisUrl(url) as Extract<RedisAddress, { kind: 'server' }>);
     const store = new RedisLimitStore(connection, new NoTokensUsed(), new LimitFallback());
     await connection.onModuleInit();
     return new Replica(connection, store);
