@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ChatPlugin } from '../../src/plugins/chat-plugin.decorator.js';
 import { PLUGIN_CONFIG } from '../../src/plugins/plugin-configs.js';
 import { serving, type Effect, type Mode, type Serving } from './effect.js';
-import { inMovedTime } from './moved-time.js';
+import { inMovedTime } from '../support/moved-time.js';
 import { sent } from './upstream-members.js';
 
 const REQUIRED = () => Promise.resolve();

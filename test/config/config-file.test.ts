@@ -43,6 +43,17 @@ describe.each(Object.entries(EFFECTS))('%s', (name, { refused }) => {
   });
 });
 
+describe('an upstream with several problems', () => {
+  it('is refused with all of them at once', () => {
+    const upstream = { protocol: 'openai', base_url: 'ftp://provider', api_key: 'a\nb', headers: { 'x-team': 'é\n' } };
+    expect(problemsOfFile('upstreams.acme', upstream)).toEqual([
+      'CONFIG_FILE.upstreams.acme.base_url: must start with http:// or https://',
+      'CONFIG_FILE.upstreams.acme.api_key: contains a character that is not allowed in a header',
+      'CONFIG_FILE.upstreams.acme.headers.x-team: contains a character that is not allowed in a header',
+    ]);
+  });
+});
+
 describe('the variables of the built-in catalog', () => {
   const all = catalogVariables();
   const upstreams = [...new Set(all.map(({ upstream }) => upstream))];

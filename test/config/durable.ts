@@ -3,7 +3,7 @@ import { durableWireOf, resume, streamIdOf } from '../support/durable.js';
 import { openStream, type ReceivedStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { serving, type Effects, type Mode, type Served } from './effect.js';
-import { inMovedTime, type MovedTime } from './moved-time.js';
+import { inMovedTime, type MovedTime } from '../support/moved-time.js';
 
 const MIB = 1024 * 1024;
 /** Below the largest event of a provider. */

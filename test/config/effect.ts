@@ -1,5 +1,5 @@
 import { routesTo } from '../support/catalog.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService, type ServiceOptions } from '../support/service.js';
 
 export const MODES = ['development', 'production'] as const;

@@ -11,7 +11,11 @@ import { get, stream } from '../support/sse-client.js';
 import { serving, type Effects } from './effect.js';
 
 const DATABASE_PROBLEM = 'DATABASE_URL: must be sqlite:<path> or postgres://…';
-const REDIS_PROBLEM = 'REDIS_URL: must be redis://…, rediss://… or redis+sentinel://host:port,…/<master>';
+const REDIS_PROBLEM =
+  'REDIS_URL: must be redis://…, rediss://…, redis+sentinel://host:port,…/<master> or redis+cluster://host:port,… (rediss+… with TLS)';
+
+const REDIS_PROBLEM_OF_SENTINEL =
+  'REDIS_URL: must name the master that the Sentinels watch: redis+sentinel://host:port,…/<master>';
 
 /** Stores, and the file of upstreams, models and tiers. */
 export const stores: Effects = {
@@ -86,8 +90,12 @@ export const stores: Effects = {
     refused: [
       ['127.0.0.1:6379', REDIS_PROBLEM],
       ['http://127.0.0.1', REDIS_PROBLEM],
-      ['redis+sentinel://127.0.0.1:26379', REDIS_PROBLEM],
-      ['redis+sentinel://127.0.0.1:26379/a b', REDIS_PROBLEM],
+      ['redis+sentinel://127.0.0.1:26379', REDIS_PROBLEM_OF_SENTINEL],
+      ['redis+sentinel://127.0.0.1:26379/a b', REDIS_PROBLEM_OF_SENTINEL],
+      [
+        'redis+cluster://127.0.0.1:7000/1',
+        'REDIS_URL: a cluster has no databases: remove the number after the servers',
+      ],
       ['redis://127.0.0.1', 'REDIS_URL: needs DATABASE_URL to be postgres://…, because replicas share both'],
     ],
   },

@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import { CONFIG, type Config } from '../../src/config/config.js';
 import { startSilentServer } from '../support/silent-server.js';
 import { startStream, stream } from '../support/sse-client.js';
-import type { ProviderCall } from '../support/provider-call.js';
+import type { ProviderCall } from '../../src/testing/provider/provider-call.js';
 import { serving, type Effect, type Mode, type Serving } from './effect.js';
-import { inMovedTime } from './moved-time.js';
+import { inMovedTime } from '../support/moved-time.js';
 
 const EVENT_BYTES = 8_192;
 const COUNT = 'expected number to be >=1';

@@ -9,7 +9,7 @@ import { openStream } from '../support/sse-client.js';
 import { sendMuch } from '../support/unread.js';
 import { standsStill, waitFor } from '../support/wait-for.js';
 import { serving, type Effects, type Mode, type Served } from './effect.js';
-import { inMovedTime, type MovedTime } from './moved-time.js';
+import { inMovedTime, type MovedTime } from '../support/moved-time.js';
 
 const QUIET_MS = 100;
 /** Made once, as the first one listens for the exit of the process for good. */

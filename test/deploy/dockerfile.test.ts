@@ -25,13 +25,16 @@ const copies = all
 
 describe('the image', () => {
   it('is made of stages, on a Node of a fixed version that the service supports', () => {
-    expect(args).toEqual([{ name: 'ARG', words: expect.stringMatching(/^NODE_VERSION=\d+\.\d+\.\d+$/) as unknown }]);
-    const major = Number(/=(\d+)/.exec(args[0]?.words ?? '')?.[1]);
+    const versions = args.map(({ words: version }) => /^(?:BUILD_)?NODE_VERSION=(\d+)\.\d+\.\d+$/.exec(version)?.[1]);
+    const [major, builder] = versions.map(Number);
+    expect([versions.length, builder]).toEqual([2, major]);
     // Even ones are those that are maintained for years.
-    expect(major % 2).toBe(0);
+    expect(Number(major) % 2).toBe(0);
     expect(major).toBeGreaterThanOrEqual(20);
     const names = stages.map(({ name }) => name);
-    for (const { from } of stages) expect(['node:${NODE_VERSION}-bookworm-slim', ...names]).toContain(from);
+    const images = ['NODE_VERSION', 'BUILD_NODE_VERSION'].map((version) => `node:\${${version}}-bookworm-slim`);
+    for (const { from } of stages) expect([...images, ...names]).toContain(from);
+    expect(stages.find(({ name }) => name === last?.from)?.from ?? last?.from).toBe(images[0]);
     for (const { from } of copies) expect([undefined, ...names]).toContain(from);
   });
 

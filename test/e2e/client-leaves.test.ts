@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScriptedProvider, Script } from '../support/scripted-provider.js';
+import type { ScriptedProvider, Script } from '../../src/testing/provider/scripted-provider.js';
 import { openStream, startStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { wireOf } from '../support/wire.js';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { routesTo } from '../support/catalog.js';
-import { anthropic, openAi } from '../support/dialects.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { anthropic, openAi } from '../../src/testing/provider/dialects.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService } from '../support/service.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';

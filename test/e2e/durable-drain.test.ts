@@ -3,7 +3,7 @@ import { configFile, routesTo } from '../support/catalog.js';
 import { durableWireOf, resume, streamIdOf } from '../support/durable.js';
 import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { openStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 

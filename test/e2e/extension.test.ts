@@ -19,7 +19,7 @@ import {
   type UpstreamRequest,
 } from '../../src/index.js';
 import { routesTo } from '../support/catalog.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService } from '../support/service.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { wireOf } from '../support/wire.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
-import { ScriptedProvider, type Script } from '../support/scripted-provider.js';
+import { ScriptedProvider, type Script } from '../../src/testing/provider/scripted-provider.js';
 import { SeparateModels, type Patience } from '../support/separate-models.js';
 import { startService } from '../support/service.js';
 import { closedPort } from '../support/silent-server.js';

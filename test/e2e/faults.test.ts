@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openAi } from '../support/dialects.js';
+import { openAi } from '../../src/testing/provider/dialects.js';
 import { Gate } from '../support/gate.js';
-import type { ProviderCall } from '../support/provider-call.js';
+import type { ProviderCall } from '../../src/testing/provider/provider-call.js';
 import { get, openStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { readWire, type Wire } from '../support/wire.js';

@@ -14,7 +14,7 @@ import {
   type UpstreamRequest,
 } from '../../src/index.js';
 import type { Timeouts } from '../support/catalog.js';
-import { ScriptedProvider, type Script } from '../support/scripted-provider.js';
+import { ScriptedProvider, type Script } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService, type ServiceOptions } from '../support/service.js';
 import { closedPort } from '../support/silent-server.js';
 import { openStream, startStream, stream } from '../support/sse-client.js';
@@ -189,8 +189,8 @@ describe('a protocol of a team over HTTP', () => {
   });
 
   it('may fetch a token before its request, and each connection is used again or given back', async () => {
-    // A connection that is not given back would be missed by the next request.
-    const client = await start({}, false, { env: { MAX_STREAMS: '2' } });
+    // There is only one connection, for the tokens and for the answers.
+    const client = await start({}, false, { env: { MAX_STREAMS: '1' } });
     protocol.prepare = fetchToken;
     provider.answers(withToken(answering('Hi')));
     for (let count = 0; count < 4; count++) {
@@ -248,7 +248,8 @@ describe('a protocol of a team over HTTP', () => {
   it('answers 504 when it never creates its request and there is no other route', async () => {
     const client = await start({ first_token_ms: 150 });
     protocol.prepare = () => new Promise(() => undefined);
-    expect((await stream(client.origin, { key: client.key })).status).toBe(504);
+    const answer = await stream(client.origin, { key: client.key });
+    expect([answer.status, (await answer.error()).code]).toEqual([504, 'upstream_timeout']);
   });
 
   it('sends nothing more when the client leaves while it waits for a token', async () => {

@@ -12,7 +12,7 @@ import {
   text,
   type InProcessCall,
 } from '../support/in-process-provider.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService } from '../support/service.js';
 import { openStream, startStream, stream } from '../support/sse-client.js';
 import { standsStill, waitFor } from '../support/wait-for.js';

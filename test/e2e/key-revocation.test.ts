@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { configFile, routesTo } from '../support/catalog.js';
 import { Installation } from '../support/process.js';
-import { ScriptedProvider, type Script } from '../support/scripted-provider.js';
+import { ScriptedProvider, type Script } from '../../src/testing/provider/scripted-provider.js';
 import { openStream, startStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';

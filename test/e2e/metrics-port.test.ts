@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { readMetrics, valueOf } from '../support/metrics.js';
 import { Installation, type SpawnedProcess } from '../support/process.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { get, openStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routesTo } from '../support/catalog.js';
-import { gemini, ollama, type Dialect } from '../support/dialects.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { gemini, ollama, type Dialect } from '../../src/testing/provider/dialects.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService } from '../support/service.js';
 import { stream } from '../support/sse-client.js';
 import { readWire } from '../support/wire.js';

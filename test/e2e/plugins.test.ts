@@ -233,7 +233,9 @@ describe('a completion hook', () => {
         },
       ],
     });
-    expect((await stream(origin, { key })).status).toBe(500);
+    const answer = await stream(origin, { key });
+    expect([answer.status, (await answer.error()).code]).toEqual([500, 'internal_error']);
+    expect(answer.raw).not.toContain('a bug');
   });
 
   it('that returns an invalid request is an internal error', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openAi } from '../support/dialects.js';
+import { openAi } from '../../src/testing/provider/dialects.js';
 import { Gate } from '../support/gate.js';
-import type { Script } from '../support/scripted-provider.js';
+import type { Script } from '../../src/testing/provider/scripted-provider.js';
 import { SeparateModels, type Patience } from '../support/separate-models.js';
 import { openStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';

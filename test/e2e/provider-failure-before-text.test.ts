@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routesTo } from '../support/catalog.js';
-import type { Script } from '../support/scripted-provider.js';
+import type { Script } from '../../src/testing/provider/scripted-provider.js';
 import { SeparateModels, type Patience } from '../support/separate-models.js';
 import { startService } from '../support/service.js';
 import { closedPort, startSilentServer } from '../support/silent-server.js';

@@ -4,7 +4,7 @@ import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js'
 import { configFile, MODEL, routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { get, openStream, startStream, stream, type ReceivedStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';
@@ -177,7 +177,8 @@ describe('the receipt of a stream', () => {
   });
 
   it.each(['none', 'a'.repeat(2000), '%00', "' OR 1=1 --", '\u{1f600}'])('is not there for the id %j', async (id) => {
-    expect((await receipt(stage.origin, stage.key, id)).status).toBe(404);
+    const answer = await receipt(stage.origin, stage.key, id);
+    expect([answer.status, (await answer.error()).code]).toEqual([404, 'not_found']);
   });
 
   it('is not there while the stream runs', async () => {

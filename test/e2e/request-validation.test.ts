@@ -161,6 +161,8 @@ describe('the body of a chat request', () => {
   it('is read only once the caller is known', async () => {
     const answer = await send('{', { key: undefined });
     expect(answer.status).toBe(401);
+    const { code, details } = await answer.error();
+    expect({ code, details }).toEqual({ code: 'unauthenticated', details: undefined });
   });
 
   it('may not ask for more tokens than the tier or the context of the model allows', async () => {

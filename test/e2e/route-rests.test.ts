@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Timeouts } from '../support/catalog.js';
 import { scrape, valueOf } from '../support/metrics.js';
-import type { ScriptedProvider, Script } from '../support/scripted-provider.js';
+import type { ScriptedProvider, Script } from '../../src/testing/provider/scripted-provider.js';
 import { closedPort } from '../support/silent-server.js';
 import { openStream, startStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage, type StageOptions } from '../support/stage.js';

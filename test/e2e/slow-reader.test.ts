@@ -5,7 +5,7 @@ import { ClientConnections } from '../../src/http/connections/client-connections
 import { configFile, routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { muchText, sendMuch } from '../support/unread.js';

@@ -3,7 +3,7 @@ import type { DatabaseConfig } from '../../src/config/config.js';
 import { routesTo } from '../support/catalog.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { testRedis, type TestRedis } from '../support/redis.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService } from '../support/service.js';
 import { get, openStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MODEL, routesTo } from '../support/catalog.js';
-import { anthropic } from '../support/dialects.js';
+import { anthropic } from '../../src/testing/provider/dialects.js';
 import { Gate } from '../support/gate.js';
 import { rawRequest } from '../support/raw-request.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService } from '../support/service.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { readWire, wireOf } from '../support/wire.js';

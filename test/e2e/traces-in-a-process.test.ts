@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../support/catalog.js';
 import { OtlpCollector } from '../support/otlp-collector.js';
 import { Installation } from '../support/process.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { signedIn, type AccountSession } from '../support/account-session.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
@@ -73,5 +74,10 @@ describe('a page whose browser has signed in to another account since', () => {
     const fields = { current_password: 'correct horse battery', new_password: 'eight blue parrots' };
     const form = await formAs(bob, '/settings/account/password', { ...fields, account_id: ada.accountId });
     expect(form.status).toBe(409);
+    const accounts = stage.service.app.get(AccountsService, { strict: false });
+    for (const { email } of [ada, bob]) {
+      expect(await accounts.verifyPassword(email, 'eight blue parrots')).toBeUndefined();
+    }
+    expect((await openStream(stage.origin, { headers: headersOf(bob, bob.accountId) })).status).toBe(200);
   });
 });

@@ -5,7 +5,7 @@ import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { configFile, MODEL, routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';
-import { ScriptedProvider, type Script } from '../support/scripted-provider.js';
+import { ScriptedProvider, type Script } from '../../src/testing/provider/scripted-provider.js';
 import { get, openStream, startStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';

@@ -173,7 +173,7 @@ describe('the usage page', () => {
 
   it('shows a tier without limits as one', async () => {
     const text = await page(await signedIn(stage.service, 'boundless'));
-    expect(text).toMatch(/Requests per minute no limit – – –/);
+    expect(text).toMatch(/Requests per minute No limit – – –/);
   });
 
   it('holds nothing of another account', async () => {

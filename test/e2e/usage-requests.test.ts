@@ -113,9 +113,9 @@ describe('the single requests of an account', () => {
     expect(headers['content-disposition']).toMatch(/^attachment; filename="usage-\d{4}-\d\d-\d\d-30-days\.csv"$/);
     const [names, line] = text.split('\r\n');
     expect(names).toBe(
-      'day,model,key_id,key_prefix,requests,completed,errors,prompt_tokens,completion_tokens,tokens_unknown,cost,currency',
+      'day,model,key_id,key_prefix,requests,completed,errors,prompt_tokens,completion_tokens,tokens_unknown,cost_unknown,cost,currency',
     );
-    expect(line).toMatch(/^\d{4}-\d\d-\d\d,'=cmd\(\),session,,1,1,0,1200,34,0,0\.001268,USD$/);
+    expect(line).toMatch(/^\d{4}-\d\d-\d\d,'=cmd\(\),session,,1,1,0,1200,34,0,0,0\.001268,USD$/);
   });
 
   it('are not those of another account', async () => {

@@ -8,7 +8,7 @@ import { openAccountsApp, PASSWORD } from '../contract/accounts/accounts-app.js'
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { valueOf } from '../support/metrics.js';
 import type { SpawnedProcess } from '../support/process.js';
-import type { Script } from '../support/scripted-provider.js';
+import type { Script } from '../../src/testing/provider/scripted-provider.js';
 import { get, openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { Target } from './support/target.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { valueOf } from '../support/metrics.js';
-import type { Script } from '../support/scripted-provider.js';
+import type { Script } from '../../src/testing/provider/scripted-provider.js';
 import { waitFor } from '../support/wait-for.js';
 import { getRequest, RawConnection, streamRequest } from './support/raw-connection.js';
 import { LONGEST_HEALTH_MS, Target } from './support/target.js';

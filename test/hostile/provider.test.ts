@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MODEL, routesTo } from '../support/catalog.js';
-import type { Script } from '../support/scripted-provider.js';
+import type { Script } from '../../src/testing/provider/scripted-provider.js';
 import { stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { readWire } from '../support/wire.js';

@@ -111,6 +111,7 @@ describe('shedding load', () => {
     const running = await openStream(stage.origin, { key: stage.key });
     await running.block(1);
     const eventLoop = stage.service.app.get(EventLoop, { strict: false });
+    eventLoop.watch();
 
     await block(1_500, 1);
     expect((await stream(stage.origin, { key: stage.key })).status).toBe(200);

@@ -69,7 +69,11 @@ describe('docs/operations.md', () => {
       `${shared + forCredentials + 1} connections to PostgreSQL: ${shared} for reports, pages, accounts and usage records, ` +
         `${forCredentials} for lookups and watches of credentials, and 1 for the probe`,
     );
-    expect(text).toContain(`connections to PostgreSQL (${shared + forCredentials + 1} each)`);
+    const ofAll = tableRows(document, '## Scale sheet').flatMap(([replicas = '', , , connections = '']) =>
+      connections.startsWith('up to ') ? [[replicas, connections]] : [],
+    );
+    const upTo = (replicas: number) => `up to ${((shared + forCredentials + 1) * replicas).toLocaleString('en')}`;
+    expect(ofAll).toEqual([10, 100, 1_000].map((replicas) => [replicas.toLocaleString('en'), upTo(replicas)]));
   });
 });
 

@@ -10,7 +10,7 @@ import {
   type TestService,
   type TestServiceOptions,
 } from '../../src/testing/service/test-service.js';
-import { ScriptedProvider } from '../support/scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { get } from '../support/sse-client.js';
 
 const WORD = Symbol('WORD');

@@ -1,5 +1,5 @@
 import { Controller, Get, Ip, Module } from '@nestjs/common';
-import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
+import { constants } from 'node:http2';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +8,7 @@ import { Gate } from '../support/gate.js';
 import { HELLO } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';
+import { ProxyClient } from './proxy-client.js';
 import { PROXIES, RunningProxy, textOf } from './proxies.js';
 
 const FOUR_MIB = 4 * 1024 * 1024;
@@ -29,7 +30,7 @@ describe.each(PROXIES)('behind $name, as deploy/proxies/$file configures it, the
   describe.skipIf(kind.program === undefined)(`with ${kind.name}`, () => {
     let stage: Stage;
     let proxy: RunningProxy;
-    let session: ClientHttp2Session;
+    let client: ProxyClient;
 
     beforeAll(async () => {
       stage = await setStage(1, { modules: [AddressModule], env: { TRUST_PROXY: '1' } });
@@ -40,33 +41,13 @@ describe.each(PROXIES)('behind $name, as deploy/proxies/$file configures it, the
       await stage.clear();
     });
     beforeEach(() => {
-      session = connect(proxy.origin, { rejectUnauthorized: false });
-      session.on('error', () => undefined);
+      client = new ProxyClient(proxy);
     });
     afterEach(() => {
-      session.destroy();
+      client.close();
     });
 
-    /** Sends a request over HTTP/2, and collects its answer. */
-    function send(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string) {
-      const stream: ClientHttp2Stream = session.request({ ':method': method, ':path': path, ...headers });
-      const answer = { stream, status: 0, text: '', isOver: false };
-      stream.setEncoding('utf8');
-      stream.on('response', (received) => (answer.status = Number(received[':status'])));
-      stream.on('data', (text: string) => (answer.text += text));
-      stream.on('error', () => undefined);
-      stream.on('close', () => (answer.isOver = true));
-      stream.end(body);
-      return answer;
-    }
-
-    const ask = (body: object = {}) =>
-      send(
-        'POST',
-        '/api/v1/chat/stream',
-        { authorization: `Bearer ${stage.key}`, 'content-type': 'application/json' },
-        JSON.stringify({ ...HELLO, ...body }),
-      );
+    const ask = (body?: object) => client.ask(stage.key, body);
 
     it('streams each text as the provider writes it, over HTTP/2', async () => {
       const gates = [new Gate(), new Gate()];
@@ -111,11 +92,11 @@ describe.each(PROXIES)('behind $name, as deploy/proxies/$file configures it, the
       const form = new URLSearchParams(CREDENTIALS).toString();
       const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: proxy.origin };
       for (const path of ['/sign-up', '/sign-in']) {
-        const answer = send('POST', path, headers, form);
+        const answer = client.send('POST', path, headers, form);
         await waitFor(() => answer.isOver, `the answer of ${path}`);
         expect(answer.status).toBe(303);
       }
-      const foreign = send('POST', '/sign-in', { ...headers, origin: 'https://evil.example' }, form);
+      const foreign = client.send('POST', '/sign-in', { ...headers, origin: 'https://evil.example' }, form);
       await waitFor(() => foreign.isOver, 'the refusal');
       expect(foreign.status).toBe(403);
     });
@@ -126,7 +107,7 @@ describe.each(PROXIES)('behind $name, as deploy/proxies/$file configures it, the
         { 'x-forwarded-for': '203.0.113.7' },
         { 'x-forwarded-for': '203.0.113.7, 198.51.100.2' },
       ]) {
-        const answer = send('GET', '/api/v1/address', headers);
+        const answer = client.send('GET', '/api/v1/address', headers);
         await waitFor(() => answer.isOver, 'the address');
         const { address } = JSON.parse(answer.text) as { address: string };
         expect(['127.0.0.1', '::1', '::ffff:127.0.0.1']).toContain(address);

@@ -1,3 +1,4 @@
+import { AccountRoles } from '../../src/accounts/accounts/account-roles.js';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import type { RunningService } from './service.js';
@@ -12,6 +13,13 @@ export interface AccountSession {
 }
 
 let accounts = 0;
+
+/** As {@link signedIn}, for an account that is an operator. */
+export async function operatorSignedIn(service: RunningService): Promise<AccountSession> {
+  const operator = await signedIn(service);
+  await service.app.get(AccountRoles, { strict: false }).set({ id: operator.accountId }, 'operator');
+  return operator;
+}
 
 /** Creates an account and a session for it. */
 export async function signedIn({ app }: RunningService, tier?: string): Promise<AccountSession> {

@@ -1,4 +1,4 @@
-import type { ScriptedProvider } from './scripted-provider.js';
+import type { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 
 /** The parts of CONFIG_FILE that a test sets. */
 export interface Catalog {

@@ -40,7 +40,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   // One for API keys and one for sessions.
   ['src/accounts/credentials/use-recorder.ts', 2],
   // These run only with REDIS_URL.
-  ['src/redis/redis-connection.ts', 1],
+  ['src/redis/server-link.ts', 1],
   ['src/redis/silence-watch.ts', 1],
   ['src/common/outage-log.ts', 2],
   ['src/throttling/redis/replica-count.ts', 1],
@@ -146,9 +146,7 @@ export class LeftoversOfService {
       'connections of clients': app.get(ClientConnections, { strict: false }).count,
       'connections to upstreams': [...pools.values()].flatMap(({ all }) => [...all].filter((c) => !c.destroyed)).length,
       databases: [app.get(DataSource, { strict: false }), credentials].filter((source) => source.isInitialized).length,
-      'a connection to Redis': Number(
-        app.get<RedisConnection | undefined>(REDIS, { strict: false })?.client.isOpen ?? 0,
-      ),
+      'a connection to Redis': Number(app.get<RedisConnection | undefined>(REDIS, { strict: false })?.isOpen ?? 0),
     }));
   }
 

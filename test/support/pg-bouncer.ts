@@ -45,6 +45,11 @@ export class RunningPgBouncer {
     return new RunningPgBouncer(url, database, child, folder);
   }
 
+  /** Returns the rows of a query. */
+  query(statement: string): Promise<object[]> {
+    return queryAt(this.url, statement);
+  }
+
   async stop(): Promise<void> {
     const over = once(this.child, 'exit');
     this.child.kill('SIGKILL');
@@ -66,10 +71,14 @@ async function answers(connectionString: string): Promise<boolean> {
 }
 
 async function onServer(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: `${SERVER}/test` });
+  await queryAt(`${SERVER}/test`, statement);
+}
+
+async function queryAt(connectionString: string, statement: string): Promise<object[]> {
+  const client = new pg.Client({ connectionString });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query<object>(statement)).rows;
   } finally {
     await client.end();
   }

@@ -1,5 +1,5 @@
 import { routesTo, type Catalog, type Timeouts } from './catalog.js';
-import type { ScriptedProvider } from './scripted-provider.js';
+import type { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 
 /**
  * The timeouts of each patience. A busy machine answers late. Short timeouts are therefore only for tests that expect a

@@ -1,5 +1,5 @@
 import { routesTo, type Catalog, type Timeouts } from './catalog.js';
-import { ScriptedProvider } from './scripted-provider.js';
+import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService, type ServiceOptions } from './service.js';
 
 export interface StageOptions extends Omit<ServiceOptions, 'upstreams' | 'models'> {

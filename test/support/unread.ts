@@ -1,4 +1,4 @@
-import type { ProviderCall } from './provider-call.js';
+import type { ProviderCall } from '../../src/testing/provider/provider-call.js';
 
 const PIECE = 'All work and no play makes Jack a dull boy. '.repeat(200);
 

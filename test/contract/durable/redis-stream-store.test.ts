@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { RedisStreamStore } from '../../../src/chat/durable/store/redis/redis-stream-store.js';
-import { RedisConnection } from '../../../src/redis/redis-connection.js';
+import { openRedis } from '../../../src/redis/open-redis.js';
+import type { RedisConnection } from '../../../src/redis/redis-connection.js';
 import { testRedis } from '../../support/redis.js';
 import { waitFor } from '../../support/wait-for.js';
 import { claimNew, describeStreamStore, memoryOf, newKey } from './describe-stream-store.js';
@@ -10,7 +11,7 @@ const connections: RedisConnection[] = [];
 const stores: RedisStreamStore[] = [];
 
 async function openStore(retentionMs: number): Promise<RedisStreamStore> {
-  const connection = new RedisConnection(redis?.url ?? '');
+  const connection = openRedis(redis?.url ?? '');
   connections.push(connection);
   await connection.onModuleInit();
   const store = new RedisStreamStore(connection, memoryOf(), retentionMs);

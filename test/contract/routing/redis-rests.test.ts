@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
 import type { RouteConfig, UpstreamConfig } from '../../../src/config/config.js';
-import { RedisConnection } from '../../../src/redis/redis-connection.js';
+import { openRedis } from '../../../src/redis/open-redis.js';
+import type { RedisConnection } from '../../../src/redis/redis-connection.js';
 import { providerFailure, type FailureScope } from '../../../src/upstreams/contract/provider-failure.js';
 import { RedisRests } from '../../../src/upstreams/routing/redis-rests.js';
 import { RouteStates } from '../../../src/upstreams/routing/route-states.js';
@@ -43,7 +44,7 @@ describe.skipIf(redis === undefined)('the rests that replicas share', () => {
   afterAll(() => redis?.drop());
 
   async function open(url = redis?.url ?? ''): Promise<Replica> {
-    const connection = new RedisConnection(url);
+    const connection = openRedis(url);
     const rests = new RedisRests(connection);
     const states = new RouteStates(rests);
     await connection.onModuleInit();

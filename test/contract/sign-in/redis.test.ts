@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RedisAttemptCounters } from '../../../src/auth/attempts/redis-attempt-counters.js';
-import { RedisConnection } from '../../../src/redis/redis-connection.js';
+import { openRedis } from '../../../src/redis/open-redis.js';
 import { testRedis } from '../../support/redis.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -12,7 +12,7 @@ const AT_ONCE_MS = 3000;
 const redis = await testRedis();
 
 async function openOn(url: string) {
-  const connection = new RedisConnection(url);
+  const connection = openRedis(url);
   await connection.onModuleInit();
   return {
     connection,

@@ -1,4 +1,4 @@
-import { RedisConnection } from '../../../src/redis/redis-connection.js';
+import { openRedis } from '../../../src/redis/open-redis.js';
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
 import { LimitFallback } from '../../../src/throttling/limit-fallback.js';
 import { RedisLimitStore } from '../../../src/throttling/redis/redis-limit-store.js';
@@ -23,7 +23,7 @@ export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Prom
 
 /** Each has a connection of its own, as each replica has. */
 export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTokensUsed()): Promise<OpenedStore> {
-  const redis = new RedisConnection(url);
+  const redis = openRedis(url);
   const fallback = new LimitFallback();
   const store = new RedisLimitStore(redis, tokensUsed, fallback);
   await redis.onModuleInit();

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { configFile, routesTo, type Catalog, type Timeouts } from '../../support/catalog.js';
 import { readMetrics, valueOf, type Series } from '../../support/metrics.js';
 import { Installation, type SpawnedProcess } from '../../support/process.js';
-import { ScriptedProvider } from '../../support/scripted-provider.js';
+import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { get } from '../../support/sse-client.js';
 
 export interface TargetOptions {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { PLUGINS } from '../../../examples/src/plugins.js';
-import { ScriptedProvider } from '../../support/scripted-provider.js';
+import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService, type ServiceOptions } from '../../support/service.js';
 
 export const EMAIL = 'ada@example.com';

@@ -1,0 +1,39 @@
+import { setTimeout as realTime } from 'node:timers/promises';
+import { vi } from 'vitest';
+
+const STEP_MS = 100;
+
+/** Moves the clock of all timers in this process, which also goes on by itself as usual. */
+export interface MovedTime {
+  move(ms: number): Promise<void>;
+  /** Moves the clock in small steps until the promise resolves, and returns how far it was moved, in milliseconds. */
+  moveUntil(event: Promise<unknown>, limitMs: number): Promise<number>;
+}
+
+/** To be called around a service, so that all of its timers are moved. */
+export async function inMovedTime(use: (time: MovedTime) => Promise<void>): Promise<void> {
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    shouldAdvanceTime: true,
+  });
+  try {
+    await use({ move, moveUntil });
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+async function move(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+}
+
+async function moveUntil(event: Promise<unknown>, limitMs: number): Promise<number> {
+  const from = performance.now();
+  const stillWaiting = Symbol('still waiting');
+  // What the timers have sent has to reach the other end of its connection.
+  while ((await Promise.race([event, realTime(2, stillWaiting)])) === stillWaiting) {
+    if (performance.now() - from > limitMs) throw new Error(`It did not happen within ${limitMs} ms.`);
+    await move(STEP_MS);
+  }
+  return performance.now() - from;
+}

@@ -1,1 +1,0 @@
-export { ProviderCall } from '../../src/testing/provider/provider-call.js';

@@ -1,1 +1,0 @@
-export { ScriptedProvider, type Script } from '../../src/testing/provider/scripted-provider.js';
