@@ -9,6 +9,8 @@ import { connect, createServer } from 'node:net';
 export class CountingProxy {
   /** @type {Traffic} */
   traffic = { commands: 0, sent: 0, received: 0 };
+  /** The open connections of the service. */
+  connections = 0;
   #server;
 
   /**
@@ -20,6 +22,8 @@ export class CountingProxy {
     proxy.#server = createServer({ noDelay: true }, (client) => {
       const store = connect({ port, host: '127.0.0.1', noDelay: true });
       const count = counterOf();
+      proxy.connections += 1;
+      client.on('close', () => (proxy.connections -= 1));
       client.on('data', (bytes) => {
         proxy.traffic.commands += count(bytes);
         proxy.traffic.sent += bytes.length;

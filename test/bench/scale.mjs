@@ -2,11 +2,13 @@
 // scale sheet.
 //
 //   npm run build && node test/bench/scale.mjs                      about 2 minutes
-//   node test/bench/scale.mjs --postgres postgres://user@host/db    uses another database, and creates a schema in it
+//   node test/bench/scale.mjs --cluster --pgbouncer                 with a Redis Cluster of three masters, and PgBouncer
+//   node test/bench/scale.mjs --postgres postgres://user@host/db    uses another server, and creates a database in it
 //   node test/bench/scale.mjs --smoke                               tiny sizes: checks that everything runs
 //
-// Needs a redis-server on the PATH. CPU is the user and system time of the replica's process. A proxy counts the commands,
-// statements and bytes. The microseconds of Redis come from INFO commandstats of Redis.
+// Needs redis-server, and pgbouncer if wanted. CPU is the user and system time of a process. Proxies count the connections,
+// commands, statements and bytes. The time of scripts comes from INFO commandstats of Redis, and includes time in which the
+// machine runs something else.
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { parseArgs } from 'node:util';
@@ -16,12 +18,15 @@ import { idleStream } from './scenarios/idle.mjs';
 import { paced } from './scenarios/paced.mjs';
 import { completeStreams, providerIsIdle } from './scenarios/scenario.mjs';
 import { machine } from './report.mjs';
+import { startPostgres } from './postgres-server.mjs';
+import { startRedis } from './redis-servers.mjs';
 import { NO_LIMIT_REACHED, prepare } from './servers.mjs';
-import { startStores } from './shared-stores.mjs';
 
 const { values: options } = parseArgs({
   options: {
     postgres: { type: 'string', default: 'postgres://postgres@127.0.0.1:5432/test' },
+    cluster: { type: 'boolean', default: false },
+    pgbouncer: { type: 'boolean', default: false },
     smoke: { type: 'boolean', default: false },
   },
 });
@@ -30,22 +35,23 @@ const size = options.smoke
   : { warmUp: 500, streams: 2_000, admitted: 200, held: 2_000, windowMs: 24_000, paced: paced.size };
 const WIDTH = 16;
 
-const stores = await startStores(options.postgres);
+const redis = await startRedis(options.cluster);
+const postgres = await startPostgres(options.postgres, options.pgbouncer);
 const stand = await prepare({
   scripts: ['short-20', 'idle', size.paced.script],
   gatewayCommand: 'node dist/main.js',
   key: undefined,
   profileFolder: undefined,
   tier: NO_LIMIT_REACHED,
-  stores: stores.environment,
+  stores: { DATABASE_URL: postgres.url, REDIS_URL: redis.url },
 });
 const server = await stand.startGateway();
 
 /** Measures the commands, bytes, script time and CPU time that are used during an action. The action may be a wait. */
 async function spent(action) {
-  const [before, cpuBefore] = [await stores.reading(), await server.process.usage()];
+  const [before, cpuBefore] = [await reading(), await server.process.usage()];
   await action();
-  const [after, cpuAfter] = [await stores.reading(), await server.process.usage()];
+  const [after, cpuAfter] = [await reading(), await server.process.usage()];
   const difference = (store) => ({
     commands: after[store].commands - before[store].commands,
     sent: after[store].sent - before[store].sent,
@@ -59,7 +65,20 @@ async function spent(action) {
       calls: after.scripts.calls - before.scripts.calls,
       micros: after.scripts.micros - before.scripts.micros,
     },
+    redisCpuMicros: after.scripts.cpuMicros - before.scripts.cpuMicros,
+    bouncerMicros: after.bouncerMicros - before.bouncerMicros,
     cpuMicros: cpuAfter.cpuMicros - cpuBefore.cpuMicros,
+  };
+}
+
+/** The traffic of the replica so far, and the CPU time of the stores for it. */
+async function reading() {
+  return {
+    at: performance.now(),
+    redis: redis.traffic,
+    postgres: postgres.traffic,
+    scripts: await redis.statistics(),
+    bouncerMicros: postgres.bouncerMicros(),
   };
 }
 
@@ -91,11 +110,12 @@ async function durableStreams(count) {
 }
 
 const each = (amount, count) => Math.round((amount / count) * 100) / 100;
-const rates = ({ seconds, redis, postgres, cpuMicros, scripts }) => ({
+const rates = ({ seconds, redis, postgres, cpuMicros, bouncerMicros, scripts }) => ({
   redisCommandsPerSecond: each(redis.commands, seconds),
   redisBytesPerSecond: each(redis.sent + redis.received, seconds),
   redisScriptMicrosPerSecond: each(scripts.micros, seconds),
   statementsPerSecond: each(postgres.commands, seconds),
+  bouncerMicrosPerSecond: each(bouncerMicros, seconds),
   cpuMicrosPerSecond: each(cpuMicros, seconds),
 });
 
@@ -104,12 +124,12 @@ async function measure() {
   await sleep(1_000);
 
   const quiet = await spent(() => sleep(size.windowMs));
-  const [useKey] = await stores.redis.keys('chat:{*}:use');
+  const [useKey] = await redis.keys('chat:{*}:use');
   const account = useKey?.slice(0, -':use'.length) ?? '';
   const memoryOf = async () => {
     const keys = ['use', 'streams', 'tokens'].map((kind) => `${account}:${kind}`);
-    const bytes = await Promise.all(keys.map((key) => stores.redis.memoryUsage(key, { SAMPLES: 0 })));
-    return bytes.reduce((sum, one) => sum + (one ?? 0), 0);
+    const bytes = await Promise.all(keys.map((key) => redis.memoryOf(key)));
+    return bytes.reduce((sum, one) => sum + one, 0);
   };
   const before = await server.process.usage('collect');
   const ended = [];
@@ -138,10 +158,10 @@ async function measure() {
     await durableStreams(size.streams / 10);
     await sleep(1_000);
   });
-  const textKeys = await stores.redis.keys('chat:stream:{*}:*');
+  const textKeys = await redis.keys('chat:stream:{*}:*');
   const textKey = textKeys.find((name) => !name.endsWith(':readers')) ?? '';
-  const ofText = await stores.redis.memoryUsage(textKey, { SAMPLES: 0 });
-  const ofMeta = await stores.redis.memoryUsage(textKey.replace(/:[^:]*$/, ''), { SAMPLES: 0 });
+  const ofText = await redis.memoryOf(textKey);
+  const ofMeta = await redis.memoryOf(textKey.replace(/:[^:]*$/, ''));
 
   // If the machine is too busy, the report contains the error message here, and keeps the other numbers.
   const chunks = await paced
@@ -153,8 +173,17 @@ async function measure() {
     );
 
   const admissions = size.admitted;
+  // Without the time that the servers need for themselves.
+  const redisCpuOf = (run) => run.redisCpuMicros - (quiet.redisCpuMicros / quiet.seconds) * run.seconds;
+  const storeConnections = {
+    redis: redis.connections,
+    postgres: postgres.connections,
+    behindPgBouncer: await postgres.serverConnections(),
+  };
   return {
     machine: machine(),
+    stores: { redis: options.cluster ? 'cluster of 3 masters' : 'one server', pgbouncer: options.pgbouncer },
+    connections: storeConnections,
     admission: {
       redisCommands: each(opening.redis.commands, admissions),
       bytesSent: each(opening.redis.sent, admissions),
@@ -165,16 +194,19 @@ async function measure() {
       redisCommands: each(short.redis.commands, size.streams),
       redisBytes: each(short.redis.sent + short.redis.received, size.streams),
       redisScriptMicros: each(short.scripts.micros, size.streams),
+      redisCpuMicros: each(redisCpuOf(short), size.streams),
       postgresStatements: each(short.postgres.commands, size.streams),
       postgresBytes: each(short.postgres.sent + short.postgres.received, size.streams),
+      bouncerMicros: each(short.bouncerMicros, size.streams),
       cpuMicros: each(short.cpuMicros, size.streams),
     },
     wholeDurableStream: {
       redisCommands: each(durable.redis.commands, size.streams / 10),
       redisBytes: each(durable.redis.sent + durable.redis.received, size.streams / 10),
       redisScriptMicros: each(durable.scripts.micros, size.streams / 10),
+      redisCpuMicros: each(redisCpuOf(durable), size.streams / 10),
       cpuMicros: each(durable.cpuMicros, size.streams / 10),
-      redisBytesKept: (ofText ?? 0) + (ofMeta ?? 0),
+      redisBytesKept: ofText + ofMeta,
     },
     redisMemory: {
       bytesOfAnAccountWithOneStream: memoryOfOne,
@@ -192,6 +224,7 @@ try {
   console.log(JSON.stringify(await measure(), undefined, 2));
 } finally {
   await server.process.stop();
-  await stores.stop();
+  redis.stop();
+  await postgres.stop();
 }
 process.exit(0);
