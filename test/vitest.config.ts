@@ -45,7 +45,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...REPLACE_MODULES],
+          exclude: [...configDefaults.exclude, 'mutation/output/**', ...REPLACE_MODULES],
           // To load Nest and TypeORM anew for each file takes a third of the time.
           isolate: false,
         },
