@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorSignedIn, type AccountSession } from '../support/account-session.js';
 import { hasChromium } from './chromium.js';
-import { shot } from './screenshots.js';
+import { screenshot } from './screenshots.js';
 import { WebStage } from './web-stage.js';
 
 const PAGES = [
@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)('the pages with forced colors in Chromium', () => 
         const { lines, background } = await linesOf(page);
         const visible = lines.filter(({ color }) => color !== background).map(({ label }) => label);
         expect([path, visible]).toEqual([path, [current]]);
-        await shot(page, `forced-colors-${current.replace(' ', '-')}-${colorScheme}`);
+        await screenshot(page, `forced-colors-${current.replace(' ', '-')}-${colorScheme}`);
       }
       expect(complaints).toEqual([]);
       await page.context().close();

@@ -4,7 +4,7 @@ import { Gate } from '../support/gate.js';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
-import { shot } from './screenshots.js';
+import { screenshot } from './screenshots.js';
 import { WebStage, type SignedInPage } from './web-stage.js';
 
 const FULL = `# A heading
@@ -165,9 +165,9 @@ describe.skipIf(!hasChromium)('Markdown in the playground in Chromium', () => {
       .toContain('The answer is complete');
     const conversation = await phone.page.locator('#conversation').boundingBox();
     expect(conversation?.height).toBeGreaterThan(844 * 0.4);
-    await shot(phone.page, `playground-markdown-on-a-phone-${colorScheme}`);
+    await screenshot(phone.page, `playground-markdown-on-a-phone-${colorScheme}`);
     await phone.page.emulateMedia({ media: 'print' });
-    await shot(phone.page, `playground-markdown-printed-${colorScheme}`);
+    await screenshot(phone.page, `playground-markdown-printed-${colorScheme}`);
     await phone.page.context().close();
   });
 

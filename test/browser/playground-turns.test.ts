@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { expectAccessible } from './accessibility.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
-import { picture } from './screenshots.js';
+import { inEachForm } from './screenshots.js';
 import { WebStage, type SignedInPage } from './web-stage.js';
 
 const usage = (prompt: number, completion: number) =>
@@ -121,7 +121,7 @@ describe.skipIf(!hasChromium)('the turns of the playground in Chromium', () => {
     expect(await text(run.stdout)).toContain('Hello');
     const [fromPage, fromCode] = [await web.provider.call(next), await web.provider.call(next + 1)];
     expect(fromCode.json).toEqual(fromPage.json);
-    await picture(page, `playground-code-${language}`, () => Promise.resolve());
+    await inEachForm(page, `playground-code-${language}`);
   });
 
   it('are back after a reload, with the draft, and gone after signing out', async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasChromium } from './chromium.js';
-import { picture } from './screenshots.js';
+import { inEachForm } from './screenshots.js';
 import { WebStage } from './web-stage.js';
 
 describe.skipIf(!hasChromium)('the playground without JavaScript', () => {
@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium)('the playground without JavaScript', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     expect(await text(shell.stdout)).toContain('"done":true');
-    await picture(page, 'playground-without-javascript', () => Promise.resolve());
+    await inEachForm(page, 'playground-without-javascript');
     await page.context().close();
   });
 });

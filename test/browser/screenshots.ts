@@ -3,25 +3,34 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 
 const OUTPUT = join(import.meta.dirname, 'output');
+/** Screenshots are for people to look at, and take a third of the time of the tests in a browser. */
+const taken = process.env['TEST_SCREENSHOTS'] === 'true';
 
 const WIDTHS = { phone: 390, wide: 1280 } as const;
 const SCHEMES = ['light', 'dark'] as const;
 
-/** Takes one picture of the page as it is. */
-export async function shot(page: Page, name: string): Promise<void> {
+/** A screen and the color scheme of a page. */
+export interface Form {
+  readonly title: string;
+  readonly colorScheme: (typeof SCHEMES)[number];
+}
+
+/** With `TEST_SCREENSHOTS=true`, writes a picture of the whole page to test/browser/output. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  if (!taken) return;
   await mkdir(OUTPUT, { recursive: true });
   await page.screenshot({ path: join(OUTPUT, `${name}.png`), fullPage: true });
 }
 
-/** Takes a picture of the page as it is on a phone and on a wide screen, light and dark, and looks at it in each. */
-export async function picture(page: Page, name: string, look: (title: string) => Promise<void>): Promise<void> {
+/** Shows the page on a phone and on a wide screen, light and dark, and looks at it in each form. Takes a screenshot of each. */
+export async function inEachForm(page: Page, name: string, look?: (form: Form) => Promise<void>): Promise<void> {
   for (const [device, width] of Object.entries(WIDTHS)) {
     for (const colorScheme of SCHEMES) {
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       const title = `${name}-${device}-${colorScheme}`;
-      await shot(page, title);
-      await look(title);
+      await screenshot(page, title);
+      await look?.({ title, colorScheme });
     }
   }
 }

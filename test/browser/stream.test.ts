@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MODEL, configFile, routesTo } from '../support/catalog.js';
@@ -7,9 +5,9 @@ import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { hasChromium, launchChromium, mustHaveChromium } from './chromium.js';
+import { screenshot } from './screenshots.js';
 import { openPage } from './watched-page.js';
 
-const OUTPUT = join(import.meta.dirname, 'output');
 const TEXTS = Array.from({ length: 50 }, (_, index) => `piece ${index} with ä, € and 🦜; `);
 
 describe('Chromium', () => {
@@ -26,7 +24,6 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
   let key: string;
 
   beforeAll(async () => {
-    await mkdir(OUTPUT, { recursive: true });
     provider = await ScriptedProvider.start();
     installation = await Installation.create(configFile(routesTo([provider])));
     origin = await installation.start().origin();
@@ -139,7 +136,7 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     );
     await page.locator('.opblock-post').first().click();
     await page.getByText('Example Value').first().waitFor();
-    await page.screenshot({ path: join(OUTPUT, 'docs.png'), fullPage: true });
+    await screenshot(page, 'docs');
     expect(complaints).toEqual([]);
     await page.close();
   });
