@@ -19,7 +19,12 @@ export const SUITES = {
     'unit/usage/*.test.ts',
     'unit/{ledger-shutdown,opening-journal,record-writer,report-gate,usage-figures,usage-totals}.test.ts',
   ],
-  chat: ['unit/chat/*.test.ts', 'unit/chat-request.test.ts', 'contract/durable/memory-stream-store.test.ts'],
+  chat: [
+    'contract/durable/*.test.ts',
+    'e2e/{durable-streams,plugins}.test.ts',
+    'unit/chat/*.test.ts',
+    'unit/chat-request.test.ts',
+  ],
   auth: [
     'contract/sign-in/in-process.test.ts',
     'unit/auth/*.test.ts',

@@ -7,7 +7,7 @@ export default defineConfig({
   ...base,
   test: {
     root: `${import.meta.dirname}/..`,
-    setupFiles: ['support/setup.ts'],
+    setupFiles: ['support/setup.ts', 'mutation/setup.ts'],
     include: suiteOf(process.env.MUTATED_PATH ?? '') ?? [],
     isolate: false,
     testTimeout: 20_000,

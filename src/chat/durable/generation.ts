@@ -20,6 +20,7 @@ export class Generation {
   private readonly left = new AbortController();
   private parts: PartReader | undefined;
   private timer: NodeJS.Timeout | undefined;
+  private isOver = false;
   private lastReaderAt = performance.now();
 
   /** @param detachedMs how long the stream may run without a reader. */
@@ -46,7 +47,7 @@ export class Generation {
     try {
       parts = await open(this.left.signal);
     } catch (error) {
-      clearTimeout(this.timer);
+      this.stopCounting();
       stream.abandon(concernsOthers(error) ? error : CLAIM_RELEASED);
       throw error;
     }
@@ -73,7 +74,7 @@ export class Generation {
   }
 
   private end(ending: Ending): void {
-    clearTimeout(this.timer);
+    this.stopCounting();
     this.stream.log.end(ending);
     // The owner of the account has ended the credential, so nothing that it has asked for is kept.
     if (ending.kind === 'failed' && ending.code === 'key_revoked') this.stream.drop();
@@ -84,9 +85,14 @@ export class Generation {
     this.timer = setTimeout(() => void this.countReaders(), everyMs).unref();
   }
 
+  private stopCounting(): void {
+    this.isOver = true;
+    clearTimeout(this.timer);
+  }
+
   private async countReaders(): Promise<void> {
     const count = await this.stream.readers();
-    if (this.stream.log.ending !== undefined) return;
+    if (this.isOver) return;
     const now = performance.now();
     if (count > 0) this.lastReaderAt = now;
     if (now - this.lastReaderAt < this.detachedMs) {
