@@ -1,4 +1,5 @@
 import { ErrorReply } from '@redis/client';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../common/timers/within.js';
 import { connectTo, type RedisClient, type ServerAddress } from './redis-client.js';
 import type { Commands } from './redis-connection.js';
@@ -34,7 +35,7 @@ export class ServerLink {
   /** The end of the last outage, on the monotonic clock. */
   availableSince = -Infinity;
   private client: RedisClient | undefined;
-  private isClosed = false;
+  private readonly closing = new AbortController();
   private probing: NodeJS.Timeout | undefined;
   private probes = 0;
   private readonly relapse = new RelapseDelay();
@@ -110,7 +111,7 @@ export class ServerLink {
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
+    this.closing.abort();
     clearInterval(this.probing);
     this.silence.stop();
     const { client } = this;
@@ -122,7 +123,7 @@ export class ServerLink {
   }
 
   private async stayConnected(): Promise<void> {
-    for (let failures = 0; this.isWanted(); failures++) {
+    for (let failures = 0; !this.isClosed; failures++) {
       try {
         const client = await connectTo(await this.options.locate());
         failures = 0;
@@ -130,12 +131,13 @@ export class ServerLink {
       } catch (error) {
         this.goDown(reasonOf(error));
       }
-      if (this.isWanted()) await delay(Math.min(50 * 2 ** failures, RECONNECT_MOST_MS) * (0.5 + Math.random() / 2));
+      const delayMs = Math.min(50 * 2 ** failures, RECONNECT_MOST_MS) * (0.5 + Math.random() / 2);
+      await sleep(delayMs, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
     }
   }
 
-  private isWanted(): boolean {
-    return !this.isClosed;
+  private get isClosed(): boolean {
+    return this.closing.signal.aborted;
   }
 
   /** Resolves when the connection is closed. */
@@ -227,9 +229,4 @@ export class ServerLink {
 
 function probeWith(key: string | undefined): Commands<unknown> {
   return (client) => (key === undefined ? client.ping() : PROBE.run(client, [key], []));
-}
-
-/** Does not keep the process running. */
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
