@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Gate } from '../support/gate.js';
 import { valueOf } from '../support/metrics.js';
 import type { Script } from '../../src/testing/provider/scripted-provider.js';
 import { waitFor } from '../support/wait-for.js';
@@ -221,5 +222,31 @@ describe('a client that pipelines', () => {
     expect(others).toEqual([]);
     expect(providerCalls()).toBe(before + 1);
     await expectNothingHeld();
+  });
+
+  it('more behind requests that were dropped is not served, and leaves no slot behind', async () => {
+    const before = providerCalls();
+    const shedBefore = valueOf(await target.metrics(), 'chat_shed_total', { reason: 'connections' });
+    const dropped = new Gate();
+    target.provider.next(async (call) => {
+      call.head().text('Hel');
+      await dropped.opened;
+      call.text('lo').finish().endMarker().end();
+    });
+    const connection = (await connect()).send(streams(3, 'x'.repeat(200_000)));
+    await waitFor(
+      async () => valueOf(await target.metrics(), 'chat_shed_total', { reason: 'connections' }) > shedBefore,
+      'the requests behind the stream to be dropped',
+    );
+    dropped.open();
+    await waitFor(() => connection.received.includes('"done":true'), 'the end of the stream');
+    const sending = setInterval(() => connection.send(streams(1)), 100);
+
+    await new Promise((resolve) => connection.socket.once('close', resolve));
+    clearInterval(sending);
+
+    expect(connection.answers).toHaveLength(1);
+    await expectNothingHeld();
+    expect(providerCalls()).toBe(before + 1);
   });
 });

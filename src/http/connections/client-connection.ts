@@ -74,9 +74,10 @@ export class ClientConnection {
   take(request: IncomingMessage, response: ServerResponse, handle: RequestHandler): void {
     if (this.socket.destroyed) return;
     const exchange = { request, response, handle };
-    if (this.current === undefined) this.begin(exchange);
-    else if (this.waiting.length + this.droppedCount >= MAX_WAITING_REQUESTS) this.cut();
+    if (this.waiting.length + this.droppedCount >= MAX_WAITING_REQUESTS) this.cut();
+    // Also after the last answer: the response is behind those that are never sent, so it would never emit `close`.
     else if (this.droppedCount > 0) this.drop(exchange);
+    else if (this.current === undefined) this.begin(exchange);
     else this.wait(exchange);
   }
 
