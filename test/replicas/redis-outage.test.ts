@@ -8,7 +8,7 @@ import { sharedStores } from './support/stores.js';
 const stores = await sharedStores();
 
 /** Far above what a request may wait for Redis, and far below what it would wait for a connection that hangs. */
-const NOT_HANGING_MS = 3_000;
+const NOT_HANGING_MS = 10_000;
 const SEEN_MS = 15_000;
 
 describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis is away', () => {
@@ -63,15 +63,16 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
       replicas.provider.answers((call) => {
         call.answer('Hello');
       });
+      await areAll('up');
       await knowEachOther();
       const [away, back] = [logged(/Redis is unavailable/), logged(/Redis is back after/)];
       const whole = await burst(replicas.origins, 8, await replicas.createKey('requests'));
       expect(whole.admitted).toHaveLength(9);
-      const counted = await replicas.createKey('requests');
+      const [fresh, counted] = [await replicas.createKey('requests'), await replicas.createKey('requests')];
 
       replicas.redis[how]();
       const cutAt = performance.now();
-      const first = await burst(replicas.origins, 1, await replicas.createKey('requests'));
+      const first = await burst(replicas.origins, 1, fresh);
       expect(first.admitted).toHaveLength(3);
       expect(performance.now() - cutAt).toBeLessThan(NOT_HANGING_MS);
       await areAll('down');
