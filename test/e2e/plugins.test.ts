@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import {
   Controller,
   Get,
@@ -310,6 +311,21 @@ describe('a completion as a call', () => {
     expect([text, finishReason]).toEqual(['Hello world', 'stop']);
     expect(seen[0]).toMatch(/^settled [1-9]/);
     expect(seen).toContain('released');
+  });
+
+  it.each<[string, StageOptions]>([
+    ['without hooks', {}],
+    ['with hooks', { completionHooks: [{ transformRequest: (request) => request }] }],
+    ['with hooks that wrap', { completionHooks: [{ wrapStream: (parts) => parts }] }],
+  ])('leaves nothing at the signal of its caller, %s', async (_, options) => {
+    const { service } = await staged(options);
+    const chat = service.app.get(ChatService, { strict: false });
+    const caller = callerWith();
+    await chat.complete(HELLO, caller);
+    await expect(chat.complete({ ...HELLO, model: 'no/model' }, caller)).rejects.toMatchObject({
+      name: 'ServiceError',
+    });
+    expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
   });
 
   it('refuses an invalid request, and gives the lease back', async () => {
