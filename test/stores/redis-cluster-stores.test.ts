@@ -8,8 +8,9 @@ import type { RedisConnection } from '../../src/redis/redis-connection.js';
 import { describeLimitStore } from '../../src/testing/stores/describe-limit-store.js';
 import { describeStreamStore, memoryOf } from '../contract/durable/describe-stream-store.js';
 import { describeAttemptCounters } from '../contract/sign-in/describe-attempt-counters.js';
-import { openOnRedis } from '../contract/throttling/limit-stores.js';
+import { openExactly } from '../contract/throttling/limit-stores.js';
 import { hasClusterPrograms, TestCluster } from '../support/redis-cluster.js';
+import { waitFor } from '../support/wait-for.js';
 
 describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
   let cluster: TestCluster;
@@ -25,6 +26,7 @@ describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
     const connection = openRedis(cluster.url);
     connections.push(connection);
     await connection.onModuleInit();
+    await waitFor(() => !connection.isUnavailable, 'the cluster to be available');
     return connection;
   }
   async function openStreams(retentionMs: number): Promise<RedisStreamStore> {
@@ -39,7 +41,7 @@ describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
 
   describeLimitStore({
     name: 'in a cluster',
-    open: (tokensUsed) => openOnRedis(cluster.url, tokensUsed),
+    open: (tokensUsed) => openExactly(cluster.url, tokensUsed),
     replicas: 3,
   });
   describeAttemptCounters(

@@ -3,6 +3,7 @@ import { InProcessLimitStore } from '../../../src/throttling/in-process/in-proce
 import { LimitFallback } from '../../../src/throttling/limit-fallback.js';
 import { RedisLimitStore } from '../../../src/throttling/redis/redis-limit-store.js';
 import type { OpenedLimitStore } from '../../../src/testing/stores/limit-stores.js';
+import { waitFor } from '../../support/wait-for.js';
 import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
 
 /** A store of this service as one process has it. */
@@ -37,4 +38,11 @@ export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTo
       await redis.onApplicationShutdown();
     },
   };
+}
+
+/** Waits until Redis is available, so that the limits are exact from the first request. */
+export async function openExactly(url: string, tokensUsed?: TokensUsed): Promise<OpenedStore> {
+  const opened = await openOnRedis(url, tokensUsed);
+  await waitFor(() => !opened.isRedisUnavailable(), 'Redis to be available');
+  return opened;
 }

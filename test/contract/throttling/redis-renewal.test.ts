@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { LEASE_MS } from '../../../src/throttling/redis/account-scripts.js';
 import { testRedis, type TestRedis } from '../../support/redis.js';
 import { waitFor } from '../../support/wait-for.js';
-import { openOnRedis, type OpenedStore } from './limit-stores.js';
+import { openExactly, type OpenedStore } from './limit-stores.js';
 
 let redis: TestRedis;
 let opened: OpenedStore;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   const found = await testRedis();
   if (found === undefined) throw new Error('Redis does not answer.');
   redis = found;
-  opened = await openOnRedis(redis.url);
+  opened = await openExactly(redis.url);
 });
 afterEach(() => {
   vi.useRealTimers();

@@ -1,7 +1,7 @@
 import { afterAll, describe } from 'vitest';
 import { testRedis } from '../../support/redis.js';
 import { describeLimitStore } from '../../../src/testing/stores/describe-limit-store.js';
-import { openOnRedis } from './limit-stores.js';
+import { openExactly } from './limit-stores.js';
 
 const redis = await testRedis();
 
@@ -9,7 +9,7 @@ describe.skipIf(redis === undefined)('Redis', () => {
   afterAll(() => redis?.drop());
   describeLimitStore({
     name: 'in Redis',
-    open: (tokensUsed) => openOnRedis(redis?.url ?? '', tokensUsed),
+    open: (tokensUsed) => openExactly(redis?.url ?? '', tokensUsed),
     replicas: 3,
   });
 });
