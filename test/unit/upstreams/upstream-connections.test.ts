@@ -3,6 +3,7 @@ import type { ServiceError } from '../../../src/common/service-error.js';
 import { ShedLoad } from '../../../src/common/shed-load.js';
 import type { Config, UpstreamConfig } from '../../../src/config/config.js';
 import { UpstreamConnections } from '../../../src/upstreams/transport/upstream-connections.js';
+import type { ProviderCall } from '../../../src/testing/provider/provider-call.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -68,5 +69,38 @@ describe('connections to upstreams', () => {
   it('give way when their request was given up before it was sent', () => {
     for (let count = 0; count < 10; count++) send(`upstream-${count}`).close(new Error('The client has left.'));
     expect(refusals()).toBe(0);
+  });
+
+  it('that give way are closed', async () => {
+    const answered = send();
+    await waitFor(() => (answered.take() === undefined ? answered.isOver : false), 'the answer');
+    send('backup');
+    send('spare');
+    const open = Reflect.get(provider, 'sockets') as Set<unknown>;
+    await waitFor(() => provider.connections === 3 && open.size === 2, 'the first connection to be closed');
+  });
+
+  it('do not give way once they are used again', async () => {
+    let whole: ProviderCall | undefined;
+    provider.next((call) => {
+      whole = call.head();
+    });
+    provider.answers((call) => {
+      call.head();
+    });
+    const first = send();
+    await waitFor(() => first.head, 'the head');
+    // The answer is whole, though the provider has not ended it yet.
+    first.finish(60_000);
+    whole?.end();
+    await waitFor(() => first.isOver, 'the end of the answer');
+    const again = send();
+    await waitFor(() => again.head, 'the head');
+    expect(provider.connections).toBe(1);
+
+    send('backup');
+
+    expect(() => send('spare')).toThrow();
+    expect(again.isOver).toBe(false);
   });
 });
