@@ -61,6 +61,8 @@ const MAY_RUN_OUT: ReadonlySet<string> = new Set([
   'src/usage/ledger/opening-journal.ts',
   'src/throttling/redis/outbox.ts',
   'src/database/postgres/postgres-presence.ts',
+  // Waits for an answer of a store, which the service also asks by itself, at any moment.
+  'src/common/timers/within.ts',
 ]);
 const TIMERS_OF = 'timers of ';
 /** Turns of the event loop. The timers of a request may be cleared this many turns after its other resources are released. */
