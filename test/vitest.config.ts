@@ -1,8 +1,23 @@
 import { join } from 'node:path';
 import { configDefaults, defineConfig, type Plugin } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that replace a module. They cannot share the memory of modules with others. */
 const REPLACE_MODULES = ['contract/accounts/accounts.test.ts', 'e2e/sign-in-work.test.ts'];
+
+/** Folders with small files that take long, as they start many services. */
+const LONG = /[/\\]test[/\\](?:config|crash|replicas|stores)[/\\]/;
+
+/** Without the times of an earlier run, Vitest begins with the largest files. A long one at the end would run alone. */
+class LongOnesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [
+      ...sorted.filter(({ moduleId }) => LONG.test(moduleId)),
+      ...sorted.filter(({ moduleId }) => !LONG.test(moduleId)),
+    ];
+  }
+}
 
 const SRC = join(import.meta.dirname, '..', 'src');
 
@@ -36,7 +51,8 @@ export default defineConfig({
     globalSetup: ['support/global-setup.ts'],
     setupFiles: ['support/setup.ts'],
     // More than there are cores: most of the time they wait for providers, stores and processes.
-    maxWorkers: 4,
+    maxWorkers: 5,
+    sequence: { sequencer: LongOnesFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [

@@ -59,6 +59,12 @@ export function runningTimers({ keepAlive = false }: TimerFilter = {}): Readonly
 
 /** The file that called the timer function. `undefined` if the file is not part of the service. */
 function placeOfCaller(): Place | undefined {
-  const [, , , caller = ''] = (new Error().stack ?? '').split('\n');
-  return PLACE.exec(caller)?.[1];
+  const { prepareStackTrace } = Error;
+  // The stack is not put into words: to look up the lines of all its places in the source maps takes much longer than the rest.
+  Error.prepareStackTrace = (_, sites) => sites[2]?.getFileName();
+  const holder: { stack?: string | null } = {};
+  Error.captureStackTrace(holder);
+  const file = holder.stack ?? '';
+  Error.prepareStackTrace = prepareStackTrace;
+  return PLACE.exec(file)?.[1];
 }
