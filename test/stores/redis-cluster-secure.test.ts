@@ -12,7 +12,7 @@ afterAll(() => stores?.redis.drop());
 
 describe.skipIf(stores === undefined)('a replica on a Redis Cluster with TLS and a user with few permissions', () => {
   it('counts on all masters, with keys that begin with the name of the service', async () => {
-    const cluster = await TestCluster.start({ isSecure: true });
+    const cluster = await TestCluster.start({ isSecure: true, nodeTimeoutMs: 20_000 });
     onTestFinished(() => cluster.stop());
     const env = { REDIS_URL: cluster.url, ...cluster.env };
     const tiers = { free: { requests_per_minute: 1 } };

@@ -18,7 +18,7 @@ describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
   const streamStores: RedisStreamStore[] = [];
 
   beforeAll(async () => {
-    cluster = await TestCluster.start();
+    cluster = await TestCluster.start({ nodeTimeoutMs: 20_000 });
   }, 90_000);
   afterAll(() => cluster.stop());
 

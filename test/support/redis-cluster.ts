@@ -19,9 +19,20 @@ export const hasClusterPrograms = server !== undefined && client !== undefined;
 
 const ROOT = dirname(dirname(import.meta.dirname));
 const MASTERS = 3;
+/** A short time, so that a replica soon takes the place of a dead master. */
 const NODE_TIMEOUT_MS = 1000;
 const READY_MS = 60_000;
 const PASSWORD = 'of all servers: @/?%';
+
+export interface ClusterOptions {
+  /**
+   * Whether all connections use TLS, the servers have a password, and the user of {@link TestCluster.url} has only the
+   * permissions that the documents name.
+   */
+  readonly isSecure?: boolean;
+  /** A server that is silent for longer counts as dead. Without deaths, a long time keeps a busy machine from causing some. */
+  readonly nodeTimeoutMs?: number;
+}
 
 export interface SlotMove {
   /** Whether a command was refused because its keys are on two servers. */
@@ -40,19 +51,16 @@ export class TestCluster {
     readonly ports: readonly number[],
     private readonly folder: string,
     private readonly certificate: Certificate | undefined,
+    private readonly nodeTimeoutMs: number,
   ) {
     this.client = clusterClient(ports, certificate);
   }
 
-  /**
-   * @param isSecure whether all connections use TLS, the servers have a password, and the user of {@link url} has only the
-   *   permissions that the documents name.
-   */
-  static async start({ isSecure = false }: { readonly isSecure?: boolean } = {}): Promise<TestCluster> {
+  static async start({ isSecure = false, nodeTimeoutMs = NODE_TIMEOUT_MS }: ClusterOptions = {}): Promise<TestCluster> {
     const folder = mkdtempSync(join(tmpdir(), 'chat-cluster-'));
     const ports: number[] = [];
     while (ports.length < 2 * MASTERS) ports.push(await closedPort());
-    const cluster = new TestCluster(ports, folder, isSecure ? createCertificate(folder) : undefined);
+    const cluster = new TestCluster(ports, folder, isSecure ? createCertificate(folder) : undefined, nodeTimeoutMs);
     for (const port of ports) await cluster.run(port);
     const addresses = ports.map((port) => `127.0.0.1:${port}`);
     await waitFor(
@@ -140,7 +148,7 @@ export class TestCluster {
     const folder = join(this.folder, String(port));
     mkdirSync(folder, { recursive: true });
     const settings = {
-      ...{ port, bind: '127.0.0.1', 'cluster-enabled': 'yes', 'cluster-node-timeout': NODE_TIMEOUT_MS, save: '' },
+      ...{ port, bind: '127.0.0.1', 'cluster-enabled': 'yes', 'cluster-node-timeout': this.nodeTimeoutMs, save: '' },
       ...{ dir: folder, 'repl-ping-replica-period': 1, 'repl-diskless-sync-delay': 0 },
       ...(this.certificate && {
         ...tlsSettings(port, this.certificate),
