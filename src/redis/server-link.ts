@@ -116,10 +116,9 @@ export class ServerLink {
     this.silence.stop();
     const { client } = this;
     if (client?.isOpen !== true) return;
-    // `close` waits for the answers to open commands. A Redis that is stuck would never send them.
-    await within(client.close(), PROBE_WAIT_MS, () => new Error('no answer')).catch(() => {
-      if (client.isOpen) client.destroy();
-    });
+    // Answers come in order, so all open commands have theirs before this one. A Redis that is stuck would never send it.
+    await within(client.ping(), PROBE_WAIT_MS, () => new Error('no answer')).catch(() => undefined);
+    if (client.isOpen) client.destroy();
   }
 
   private async stayConnected(): Promise<void> {

@@ -1,76 +1,24 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { OutageLog } from '../../../src/common/outage-log.js';
 import { openRedis } from '../../../src/redis/open-redis.js';
 import type { RedisConnection } from '../../../src/redis/redis-connection.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
+import { ScriptedRedis } from '../../support/scripted-redis.js';
 import { waitFor } from '../../support/wait-for.js';
 
 /** Longer than two probes. */
 const PROBES_MS = 1_200;
 
-/** A Redis that answers writes with an error reply while it has one. */
-class FakeRedis {
-  refusal: string | undefined;
-  refusalOfGet: string | undefined;
-  connections = 0;
-  private readonly sockets = new Set<Socket>();
-
-  private constructor(private readonly server: Server) {
-    server.on('connection', (socket) => {
-      this.connections += 1;
-      this.sockets.add(socket);
-      socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));
-      // The commands of this test are short, so each command arrives whole.
-      socket.on('data', (bytes) =>
-        socket.write(
-          commandsIn(bytes.toString())
-            .map((name) => this.replyTo(name))
-            .join(''),
-        ),
-      );
-    });
-  }
-
-  static async start(): Promise<FakeRedis> {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new FakeRedis(server);
-  }
-
-  get url(): string {
-    return `redis://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  async stop(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    this.server.close();
-    await once(this.server, 'close');
-  }
-
-  private replyTo(command: string): string {
-    if (['SET', 'EVALSHA'].includes(command) && this.refusal !== undefined) return `-${this.refusal}\r\n`;
-    if (command === 'GET' && this.refusalOfGet !== undefined) return `-${this.refusalOfGet}\r\n`;
-    return '+OK\r\n';
-  }
-}
-
-/** Returns the names of the commands: the first text of each array. */
-function commandsIn(resp: string): string[] {
-  return [...resp.matchAll(/\*\d+\r\n\$\d+\r\n([^\r]+)\r\n/g)].map(([, name = '']) => name.toUpperCase());
-}
-
 describe('an error reply of Redis', () => {
-  let redis: FakeRedis;
+  let redis: ScriptedRedis;
   let connection: RedisConnection;
   let outages: string[];
 
   beforeEach(async () => {
     outages = [];
     vi.spyOn(OutageLog.prototype, 'unavailable').mockImplementation((reason) => void outages.push(reason));
-    redis = await FakeRedis.start();
+    redis = await ScriptedRedis.start();
     connection = openRedis(redis.url);
     await connection.onModuleInit();
     await waitFor(() => !connection.isUnavailable, 'Redis to be available');

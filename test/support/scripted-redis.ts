@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** A Redis that answers every command with `OK`, unless the test wants something else. */
+export class ScriptedRedis {
+  /** The error reply to writes. */
+  refusal: string | undefined;
+  refusalOfGet: string | undefined;
+  /** Whether commands get no answer. */
+  isSilent = false;
+  connections = 0;
+  /** The names of all commands. */
+  readonly commands: string[] = [];
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(private readonly server: Server) {
+    server.on('connection', (socket) => {
+      this.connections += 1;
+      this.sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));
+      // The commands of the tests are short, so each command arrives whole.
+      socket.on('data', (bytes) => {
+        const names = commandsIn(bytes.toString());
+        this.commands.push(...names);
+        if (!this.isSilent) socket.write(names.map((name) => this.replyTo(name)).join(''));
+      });
+    });
+  }
+
+  static async start(): Promise<ScriptedRedis> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new ScriptedRedis(server);
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  get openConnections(): number {
+    return this.sockets.size;
+  }
+
+  /** Closes all connections. New ones are accepted. */
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.cut();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  private replyTo(command: string): string {
+    if (['SET', 'EVALSHA'].includes(command) && this.refusal !== undefined) return `-${this.refusal}\r\n`;
+    if (command === 'GET' && this.refusalOfGet !== undefined) return `-${this.refusalOfGet}\r\n`;
+    return '+OK\r\n';
+  }
+}
+
+/** Returns the names of the commands: the first text of each array. */
+function commandsIn(resp: string): string[] {
+  return [...resp.matchAll(/\*\d+\r\n\$\d+\r\n([^\r]+)\r\n/g)].map(([, name = '']) => name.toUpperCase());
+}
