@@ -114,11 +114,10 @@ export class ServerLink {
     this.closing.abort();
     clearInterval(this.probing);
     this.silence.stop();
-    const { client } = this;
-    if (client?.isOpen !== true) return;
+    if (this.client?.isOpen !== true) return;
     // Answers come in order, so all open commands have theirs before this one. A Redis that is stuck would never send it.
-    await within(client.ping(), PROBE_WAIT_MS, () => new Error('no answer')).catch(() => undefined);
-    if (client.isOpen) client.destroy();
+    await within(this.client.ping(), PROBE_WAIT_MS, () => new Error('no answer')).catch(() => undefined);
+    this.disconnect();
   }
 
   private async stayConnected(): Promise<void> {
@@ -199,7 +198,11 @@ export class ServerLink {
   }
 
   private reconnect(): void {
-    if (!this.isClosed && this.client?.isOpen === true) this.client.destroy();
+    if (!this.isClosed) this.disconnect();
+  }
+
+  private disconnect(): void {
+    if (this.client?.isOpen === true) this.client.destroy();
   }
 
   private goDown(reason: string): void {

@@ -91,6 +91,8 @@ export class ClusterConnection extends RedisConnection {
   }
 
   async onApplicationShutdown(): Promise<void> {
+    // What was asked before may still be answered, and is not logged.
+    this.isStarted = false;
     clearInterval(this.looking);
     this.log.end();
     await Promise.all(this.links.all.map((link) => link.close()));

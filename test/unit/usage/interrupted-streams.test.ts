@@ -1,0 +1,233 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { InterruptedStreams } from '../../../src/usage/ledger/interrupted-streams.js';
+import type { RecordWriter } from '../../../src/usage/ledger/record-writer.js';
+import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
+import type { SetAsideRecord } from '../../../src/usage/store/usage-store.js';
+import { begun } from '../../contract/usage/records.js';
+import { ScriptedStore } from './scripted-store.js';
+
+const BEAT_MS = 10_000;
+const LOOK_AGAIN_MS = 300;
+
+/** What nobody knows of a stream whose process was killed. */
+const UNKNOWN = {
+  upstream: undefined,
+  attempts: [],
+  firstTextAt: undefined,
+  endedAt: undefined,
+  outcome: 'interrupted',
+  errorCode: undefined,
+  finishReason: undefined,
+  inputTokens: { source: 'unknown' },
+  outputTokens: { source: 'unknown' },
+  price: undefined,
+  costMicros: undefined,
+};
+
+let store: ScriptedStore;
+let written: UsageRecord[][];
+let aside: SetAsideRecord[];
+/** How long the writer takes for one call. */
+let writing: () => Promise<void>;
+/** How many of the records one call writes. */
+let most: number;
+let interrupted: InterruptedStreams;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  vi.spyOn(Logger.prototype, 'debug').mockReturnValue();
+  store = new ScriptedStore();
+  [written, aside] = [[], []];
+  writing = () => Promise.resolve();
+  most = Infinity;
+  interrupted = new InterruptedStreams(store, {
+    async writeSome(records: readonly UsageRecord[]) {
+      await writing();
+      written.push(records.slice(0, most));
+      return Math.min(most, records.length);
+    },
+    async setAside(record: SetAsideRecord) {
+      await writing();
+      aside.push(record);
+    },
+  } as unknown as RecordWriter);
+});
+afterEach(async () => {
+  writing = () => Promise.resolve();
+  delete store.results.leave;
+  await interrupted.leave();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+const batch = (id: string, count = 1) => ({ id, streams: Array.from({ length: count }, () => begun()) });
+/** A promise that the test resolves. */
+function gate(): { readonly passed: Promise<void>; open(): void } {
+  let open: () => void = () => undefined;
+  return {
+    passed: new Promise((resolve) => (open = resolve)),
+    open: () => {
+      open();
+    },
+  };
+}
+const isOver = async (work: Promise<unknown>): Promise<boolean> => {
+  let over = false;
+  void work.then(() => (over = true));
+  await turn();
+  return over;
+};
+
+describe('the streams of killed processes', () => {
+  it('are recorded before the service starts, and then looked for every ten seconds', async () => {
+    const batches = [batch('one', 2), batch('two')];
+    store.found.push(batches);
+    await interrupted.onApplicationBootstrap();
+    expect(written).toEqual([batches.flatMap(({ streams }) => streams).map((stream) => ({ ...stream, ...UNKNOWN }))]);
+    expect(store.closed).toEqual(['one', 'two']);
+    expect(store.takeCalls()).toEqual(['beat', 'abandoned', 'close 2', 'abandoned']);
+
+    await turn(BEAT_MS - 1);
+    expect(store.takeCalls()).toEqual([]);
+    await turn(1);
+    expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
+    expect((Reflect.get(interrupted, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
+  });
+
+  it('hold up the start until they are recorded', async () => {
+    const { passed, open } = gate();
+    store.found.push([batch('one')]);
+    writing = () => passed;
+    const start = interrupted.onApplicationBootstrap();
+    expect(await isOver(start)).toBe(false);
+    open();
+    await start;
+    expect(store.closed).toEqual(['one']);
+  });
+
+  it('are closed after they are written, and looked for again after they are closed', async () => {
+    store.found.push([batch('one')], [batch('two')]);
+    const [toWrite, toClose] = [gate(), gate()];
+    writing = () => toWrite.passed;
+    store.results.close = () => toClose.passed;
+    const start = interrupted.onApplicationBootstrap();
+    await turn();
+    expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
+    toWrite.open();
+    await turn();
+    expect(store.takeCalls()).toEqual(['close 1']);
+    toClose.open();
+    await start;
+    expect(store.takeCalls()).toEqual(['abandoned', 'close 1', 'abandoned']);
+  });
+
+  it('are written fifty at once, and again from where the writer has stopped', async () => {
+    store.found.push([batch('one', 120)]);
+    await interrupted.onApplicationBootstrap();
+    expect(written.map(({ length }) => length)).toEqual([50, 50, 20]);
+    written = [];
+    most = 30;
+    const again = batch('two', 61);
+    store.found.push([again]);
+    await interrupted.lookSoon();
+    expect(written.flat().map(({ requestId }) => requestId)).toEqual(again.streams.map(({ requestId }) => requestId));
+  });
+
+  it('whose entry cannot be read are set aside with it, before it is closed', async () => {
+    const { passed, open } = gate();
+    writing = () => passed;
+    store.found.push([{ id: 'broken', streams: [], unreadable: '{' }]);
+    const start = interrupted.onApplicationBootstrap();
+    await turn();
+    expect(store.closed).toEqual([]);
+    open();
+    await start;
+    expect(aside).toMatchObject([{ id: 'broken', requestId: undefined, record: '{' }]);
+    expect(store.closed).toEqual(['broken']);
+  });
+
+  it('are left for the next round when the store fails', async () => {
+    store.results.beat = () => Promise.reject(new Error('away'));
+    await interrupted.onApplicationBootstrap();
+    expect(store.takeCalls()).toEqual(['beat']);
+    delete store.results.beat;
+    store.found.push([batch('one')]);
+    await turn(BEAT_MS);
+    expect(store.closed).toEqual(['one']);
+  });
+
+  it('keep their openings when they cannot be written', async () => {
+    const failure = new Error('away');
+    writing = () => Promise.reject(failure);
+    store.found.push([batch('one')]);
+    await interrupted.onApplicationBootstrap();
+    expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
+    expect(vi.mocked(Logger.prototype.debug).mock.calls).toEqual([[failure]]);
+  });
+});
+
+describe('a look because of a missing receipt', () => {
+  it('is made at once, and shared by those who ask at the same time', async () => {
+    const { passed, open } = gate();
+    store.results.abandoned = () => passed;
+    const [first, second] = [interrupted.lookSoon(), interrupted.lookSoon()];
+    expect([await isOver(first), await isOver(second)]).toEqual([false, false]);
+    open();
+    await Promise.all([first, second]);
+    expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
+  });
+
+  it('is made 0.3 seconds after the last one', async () => {
+    await interrupted.lookSoon();
+    store.takeCalls();
+    const startedAt = performance.now();
+    await interrupted.lookSoon();
+    expect(performance.now() - startedAt).toBeGreaterThan(LOOK_AGAIN_MS - 50);
+    expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
+  });
+
+  it('shares the round that runs', async () => {
+    await interrupted.onApplicationBootstrap();
+    store.takeCalls();
+    const { passed, open } = gate();
+    store.results.beat = () => passed;
+    await turn(BEAT_MS);
+    const look = interrupted.lookSoon();
+    expect(await isOver(look)).toBe(false);
+    open();
+    await look;
+    expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
+  });
+});
+
+describe('a process that leaves', () => {
+  it('is removed from the store after the round that runs, and waits for that', async () => {
+    await interrupted.onApplicationBootstrap();
+    store.takeCalls();
+    const [round, removal] = [gate(), gate()];
+    store.results.beat = () => round.passed;
+    store.results.leave = () => removal.passed;
+    await turn(BEAT_MS);
+    const leaving = interrupted.leave();
+    expect(await isOver(leaving)).toBe(false);
+    expect(store.takeCalls()).toEqual(['beat']);
+    round.open();
+    expect(await isOver(leaving)).toBe(false);
+    expect(store.takeCalls()).toEqual(['abandoned', 'leave']);
+    removal.open();
+    await leaving;
+  });
+
+  it('looks no more, and does not fail without the store', async () => {
+    await interrupted.onApplicationBootstrap();
+    store.takeCalls();
+    store.results.leave = () => Promise.reject(new Error('away'));
+    await interrupted.leave();
+    await turn(2 * BEAT_MS);
+    await interrupted.lookSoon();
+    expect(store.takeCalls()).toEqual(['leave']);
+  });
+});
