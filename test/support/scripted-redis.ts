@@ -8,6 +8,8 @@ export class ScriptedRedis {
   refusalOfGet: string | undefined;
   /** Whether commands get no answer. */
   isSilent = false;
+  /** The replies to single commands, in the protocol of Redis. */
+  readonly replies: Record<string, string> = {};
   connections = 0;
   /** The names of all commands. */
   readonly commands: string[] = [];
@@ -59,7 +61,7 @@ export class ScriptedRedis {
   private replyTo(command: string): string {
     if (['SET', 'EVALSHA'].includes(command) && this.refusal !== undefined) return `-${this.refusal}\r\n`;
     if (command === 'GET' && this.refusalOfGet !== undefined) return `-${this.refusalOfGet}\r\n`;
-    return '+OK\r\n';
+    return this.replies[command] ?? '+OK\r\n';
   }
 }
 

@@ -82,7 +82,6 @@ export class OpeningJournal {
   private async write(batch: Batch): Promise<void> {
     if (batch.streams.size === 0) {
       // All streams ended, and their records are stored, before the opening was written.
-      this.finish(batch);
       batch.keep();
       return;
     }

@@ -72,7 +72,12 @@ beforeEach(() => {
   [one, other] = [new Link('one'), new Link('other')];
   links = fakeLinks();
   told = [];
-  connection = new ClusterConnection({ kind: 'cluster', seeds: [], tls: false, credentials: {} } as never);
+  connection = new ClusterConnection({
+    kind: 'cluster',
+    seeds: [],
+    tls: false,
+    credentials: { username: undefined, password: undefined },
+  });
   events = Reflect.get(Reflect.get(connection, 'links') as object, 'events') as LinkEvents;
   Reflect.set(connection, 'links', links);
   connection.whenBack(() => told.push('back'));

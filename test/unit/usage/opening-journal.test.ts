@@ -150,6 +150,7 @@ describe('a journal of openings', () => {
     opening.settle();
     await journal.flush();
     expect([opens, closes]).toEqual([['a'], [1]]);
+    expect([Reflect.get(journal, 'unwritten'), Reflect.get(journal, 'finished')]).toEqual([new Set(), new Set()]);
   });
 
   it('removes openings together when the last stream of each is over, and once', async () => {

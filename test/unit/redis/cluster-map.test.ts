@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ClusterLinks } from '../../../src/redis/cluster/cluster-links.js';
+import { readSlotsAt } from '../../../src/redis/cluster/read-slots.js';
+import { SlotMap } from '../../../src/redis/cluster/slot-map.js';
+import { slotOf } from '../../../src/redis/cluster/slots.js';
+import { ScriptedRedis } from '../../support/scripted-redis.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const LAST = 16_383;
+const MIDDLE = 8_191;
+const NAME = '127.0.0.1';
+const UNUSED_MS = 30_000;
+const NOBODY = { username: undefined, password: undefined };
+
+const addressOf = ({ port }: ScriptedRedis) => ({ host: NAME, port });
+
+type Range = readonly [first: number, last: number, host: string | null, port: number];
+
+/** The reply to `CLUSTER SLOTS`. */
+function slots(...ranges: readonly Range[]): string {
+  const text = (host: string | null) => (host === null ? '$-1\r\n' : `$${host.length}\r\n${host}\r\n`);
+  const rows = ranges.map(
+    ([first, last, host, port]) => `*3\r\n:${first}\r\n:${last}\r\n*2\r\n${text(host)}:${port}\r\n`,
+  );
+  return `*${ranges.length}\r\n${rows.join('')}`;
+}
+
+describe('the map of slots', () => {
+  const master = (port: number) => ({ host: NAME, port });
+  const half = (map: SlotMap) =>
+    map.replace([
+      { first: 0, last: MIDDLE, master: master(1) },
+      { first: MIDDLE + 1, last: LAST, master: master(2) },
+    ]);
+  const probed = (map: SlotMap, port: number): string | undefined => {
+    const key = map.probeKeyOf(`${NAME}:${port}`);
+    return key === undefined ? undefined : map.ownerOf(key);
+  };
+
+  it('is complete when each slot has a master', () => {
+    const map = new SlotMap();
+    expect([map.isComplete, map.masters.size, map.ownerOf('key')]).toEqual([false, 0, undefined]);
+    map.replace([{ first: 0, last: LAST - 1, master: master(1) }]);
+    expect(map.isComplete).toBe(false);
+    half(map);
+    expect([map.isComplete, [...map.masters]]).toEqual([true, [`${NAME}:1`, `${NAME}:2`]]);
+    expect(map.ownerOf('key')).toBe(`${NAME}:${slotOf('key') <= MIDDLE ? 1 : 2}`);
+  });
+
+  it('says which masters have new slots, and whose these were', () => {
+    const map = new SlotMap();
+    expect(half(map)).toEqual(new Map());
+    expect(half(map)).toEqual(new Map());
+    const taken = map.replace([{ first: 0, last: LAST, master: master(3) }]);
+    expect(taken).toEqual(new Map([[`${NAME}:3`, new Set([`${NAME}:1`, `${NAME}:2`])]]));
+  });
+
+  it('has a key for probes in the slots of each master, also after these have changed', () => {
+    const map = new SlotMap();
+    half(map);
+    expect([probed(map, 1), probed(map, 2), probed(map, 3)]).toEqual([`${NAME}:1`, `${NAME}:2`, undefined]);
+    map.move(slotOf(map.probeKeyOf(`${NAME}:1`) ?? ''), `${NAME}:3`);
+    expect([probed(map, 1), probed(map, 3)]).toEqual([`${NAME}:1`, `${NAME}:3`]);
+    map.replace([{ first: 0, last: LAST, master: master(2) }]);
+    expect([probed(map, 1), probed(map, 2)]).toEqual([undefined, `${NAME}:2`]);
+  });
+});
+
+describe('the servers of a cluster', () => {
+  let one: ScriptedRedis;
+  let other: ScriptedRedis;
+  let links: ClusterLinks;
+
+  beforeEach(async () => {
+    [one, other] = [await ScriptedRedis.start(), await ScriptedRedis.start()];
+    links = new ClusterLinks(
+      { kind: 'cluster', seeds: [addressOf(one)], tls: false, credentials: NOBODY },
+      {
+        onUp: () => undefined,
+        onDown: () => undefined,
+      },
+    );
+    serve([0, MIDDLE, NAME, one.port], [MIDDLE + 1, LAST, NAME, other.port]);
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await Promise.all(links.all.map((link) => link.close()));
+    await one.stop();
+    await other.stop();
+  });
+
+  function serve(...ranges: readonly Range[]): void {
+    for (const server of [one, other]) server.replies['CLUSTER'] = slots(...ranges);
+  }
+  const areUp = (count: number) =>
+    waitFor(() => links.all.length === count && links.all.every(({ isUp }) => isUp), `${count} servers`);
+  const at = (server: ScriptedRedis) => readSlotsAt({ at: addressOf(server), tls: false, credentials: NOBODY });
+
+  it('are asked on a connection that is closed afterwards', async () => {
+    expect(await at(one)).toEqual([
+      { first: 0, last: MIDDLE, master: addressOf(one) },
+      { first: MIDDLE + 1, last: LAST, master: addressOf(other) },
+    ]);
+    one.replies['CLUSTER'] = '-ERR This instance has cluster support disabled\r\n';
+    await expect(at(one)).rejects.toThrow('cluster support disabled');
+    await waitFor(() => one.openConnections === 0, 'the connections to be closed');
+  });
+
+  it('may not know their own address yet, or have no slots', async () => {
+    serve([0, MIDDLE, null, 0], [MIDDLE + 1, LAST, '', other.port]);
+    expect((await at(one)).map(({ master }) => master)).toEqual([addressOf(one), { host: NAME, port: other.port }]);
+    serve();
+    await expect(at(one)).rejects.toThrow('no slots yet');
+  });
+
+  it('are not waited for longer than a second', async () => {
+    one.replies['CLUSTER'] = '';
+    const startedAt = performance.now();
+    await expect(at(one)).rejects.toThrow('no answer');
+    expect(performance.now() - startedAt).toBeGreaterThan(950);
+    await waitFor(() => one.openConnections === 0, 'the connection to be closed');
+  });
+
+  it('are connected to when their slots are known, by one question at a time', async () => {
+    expect([links.isWhole, links.of('key')]).toEqual([false, undefined]);
+    await expect(links.open('key', undefined)).rejects.toThrow('not connected yet');
+    const first = links.refresh();
+    expect(links.refresh()).toBe(first);
+    await first;
+    await areUp(2);
+    expect([links.isWhole, links.masters.length]).toEqual([true, 2]);
+    expect(links.refresh()).not.toBe(first);
+    await links.refresh();
+  });
+
+  it('that serve slots no more are disconnected half a minute after their last use', async () => {
+    await links.refresh();
+    await areUp(2);
+    serve([0, LAST, NAME, one.port]);
+    await links.refresh();
+    expect([links.masters.length, links.all.length]).toEqual([1, 2]);
+    links.at(addressOf(other), undefined);
+    const now = performance.now();
+    vi.spyOn(performance, 'now').mockReturnValue(now + UNUSED_MS - 1_000);
+    await links.refresh();
+    expect(links.all).toHaveLength(2);
+    vi.spyOn(performance, 'now').mockReturnValue(now + UNUSED_MS + 1_000);
+    await links.refresh();
+    expect(links.all).toHaveLength(1);
+    vi.restoreAllMocks();
+    await waitFor(() => other.openConnections === 0, 'the connection to be closed');
+  });
+
+  it('are told of slots that have moved, which a question makes sure of', async () => {
+    await links.refresh();
+    await areUp(2);
+    const from = links.of('key');
+    const to = slotOf('key') <= MIDDLE ? other : one;
+    links.move(slotOf('key'), { host: '', port: to.port }, from);
+    expect(links.of('key')).not.toBe(from);
+    // The cluster says otherwise.
+    await links.refresh();
+    expect(links.of('key')).toBe(from);
+  });
+
+  it('have connections of their own for those who listen', async () => {
+    await links.refresh();
+    await areUp(2);
+    const owner = slotOf('key') <= MIDDLE ? one : other;
+    const before = owner.openConnections;
+    const client = await links.open('key', undefined);
+    expect(owner.openConnections).toBe(before + 1);
+    client.destroy();
+    (await links.open(undefined, undefined)).destroy();
+    await waitFor(() => one.openConnections + other.openConnections === 2, 'the connections to be closed');
+  });
+
+  it('leave the map as it was where none answers, and say why', async () => {
+    await links.refresh();
+    await areUp(2);
+    for (const server of [one, other]) server.replies['CLUSTER'] = '-CLUSTERDOWN The cluster is down\r\n';
+    await links.refresh();
+    expect([links.lastFailure, links.masters.length]).toEqual(['CLUSTERDOWN The cluster is down', 2]);
+  });
+});
