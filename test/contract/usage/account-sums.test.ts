@@ -46,6 +46,22 @@ describe.each(await testEngines())('the sums by account on $name', (engine) => {
       .map(({ accountId, requests, errors, cost, currency }) => [accountId, requests, errors, cost, currency] as const)
       .sort(([one, , , , inOne], [other, , , , inOther]) => `${one} ${inOne}`.localeCompare(`${other} ${inOther}`));
 
+  it('let other work of the process run before each part', async () => {
+    let hasRun = false;
+    const plan = (): void => {
+      hasRun = false;
+      setImmediate(() => (hasRun = true));
+    };
+    plan();
+    let parts = 0;
+    for await (const part of sums.ofAll(LAST_TWO)) {
+      expect([part.length > 0, hasRun]).toEqual([true, true]);
+      parts += 1;
+      plan();
+    }
+    expect(parts).toBeGreaterThan(1);
+  });
+
   it('are those of the named accounts and of whole days, by currency', async () => {
     expect(shown(await sums.of(['ada', 'bob', 'nobody'], LAST_TWO))).toEqual([
       ['ada', 1, 0, 0.25, 'EUR'],

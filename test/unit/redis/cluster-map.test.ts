@@ -70,13 +70,15 @@ describe('the servers of a cluster', () => {
   let one: ScriptedRedis;
   let other: ScriptedRedis;
   let links: ClusterLinks;
+  let ups: number;
 
   beforeEach(async () => {
+    ups = 0;
     [one, other] = [await ScriptedRedis.start(), await ScriptedRedis.start()];
     links = new ClusterLinks(
       { kind: 'cluster', seeds: [addressOf(one)], tls: false, credentials: NOBODY },
       {
-        onUp: () => undefined,
+        onUp: () => (ups += 1),
         onDown: () => undefined,
       },
     );
@@ -158,9 +160,30 @@ describe('the servers of a cluster', () => {
     const to = slotOf('key') <= MIDDLE ? other : one;
     links.move(slotOf('key'), { host: '', port: to.port }, from);
     expect(links.of('key')).not.toBe(from);
-    // The cluster says otherwise.
+    await waitFor(() => links.of('key') === from, 'the cluster to say otherwise');
+  });
+
+  it('count as back from an outage when they take over the slots of a server that is down', async () => {
     await links.refresh();
-    expect(links.of('key')).toBe(from);
+    await areUp(2);
+    expect([ups, links.at(addressOf(other), undefined).availableSince]).toEqual([2, -Infinity]);
+    serve([0, LAST, NAME, other.port]);
+    one.refusal = 'READONLY';
+    await links
+      .at(addressOf(one), undefined)
+      .check()
+      .catch(() => undefined);
+    await links.refresh();
+    expect(ups).toBe(3);
+    expect(performance.now() - links.at(addressOf(other), undefined).availableSince).toBeLessThan(10_000);
+  });
+
+  it('do not count as back when they take over slots of a server that runs', async () => {
+    await links.refresh();
+    await areUp(2);
+    serve([0, LAST, NAME, other.port]);
+    await links.refresh();
+    expect([ups, links.at(addressOf(other), undefined).availableSince]).toEqual([2, -Infinity]);
   });
 
   it('have connections of their own for those who listen', async () => {
