@@ -28,16 +28,19 @@ export async function findMaster(group: SentinelGroup): Promise<ServerAddress> {
   throw new Error(`no Sentinel knows the master ${group.master} (${failures.join('; ')})`);
 }
 
+const noAnswer = (): Error => new Error('no answer');
+
 /** Returns the address of the master, or `undefined` if the Sentinel does not know the master. */
 async function ask(group: SentinelGroup, at: HostAndPort): Promise<HostAndPort | undefined> {
   const { master, tls, sentinelCredentials: credentials } = group;
   const asked = connectTo({ at, tls, credentials }).then(async (client) => {
     try {
-      return await client.sendCommand<[string, string] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', master]);
+      const reply = client.sendCommand<[string, string] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', master]);
+      return await within(reply, PATIENCE_MS, noAnswer);
     } finally {
       client.destroy();
     }
   });
-  const found = await within(asked, PATIENCE_MS, () => new Error('no answer'));
+  const found = await within(asked, PATIENCE_MS, noAnswer);
   return found === null ? undefined : { host: found[0], port: Number(found[1]) };
 }

@@ -1,5 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { waitFor } from './wait-for.js';
+
+/** Shorter than the 15 seconds after which the client of Redis closes a connection without traffic by itself. */
+const CLOSED_WITHIN_MS = 8_000;
 
 /** A Redis that answers every command with `OK`, unless the test wants something else. */
 export class ScriptedRedis {
@@ -8,6 +12,8 @@ export class ScriptedRedis {
   refusalOfGet: string | undefined;
   /** Whether commands get no answer. */
   isSilent = false;
+  /** How late the answers are. */
+  delayMs = 0;
   /** The replies to single commands, in the protocol of Redis. */
   readonly replies: Record<string, string> = {};
   connections = 0;
@@ -24,7 +30,10 @@ export class ScriptedRedis {
       socket.on('data', (bytes) => {
         const names = commandsIn(bytes.toString());
         this.commands.push(...names);
-        if (!this.isSilent) socket.write(names.map((name) => this.replyTo(name)).join(''));
+        const replies = names.map((name) => this.replyTo(name)).join('');
+        if (this.isSilent) return;
+        if (this.delayMs === 0) socket.write(replies);
+        else setTimeout(() => socket.write(replies), this.delayMs);
       });
     });
   }
@@ -45,6 +54,11 @@ export class ScriptedRedis {
 
   get openConnections(): number {
     return this.sockets.size;
+  }
+
+  /** Waits until the clients have closed their connections, but for `count`. */
+  async isLeftWith(count: number): Promise<void> {
+    await waitFor(() => this.openConnections === count, `${count} connections to be left`, CLOSED_WITHIN_MS);
   }
 
   /** Closes all connections. New ones are accepted. */

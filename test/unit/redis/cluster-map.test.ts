@@ -105,7 +105,7 @@ describe('the servers of a cluster', () => {
     ]);
     one.replies['CLUSTER'] = '-ERR This instance has cluster support disabled\r\n';
     await expect(at(one)).rejects.toThrow('cluster support disabled');
-    await waitFor(() => one.openConnections === 0, 'the connections to be closed');
+    await one.isLeftWith(0);
   });
 
   it('may not know their own address yet, or have no slots', async () => {
@@ -120,7 +120,7 @@ describe('the servers of a cluster', () => {
     const startedAt = performance.now();
     await expect(at(one)).rejects.toThrow('no answer');
     expect(performance.now() - startedAt).toBeGreaterThan(950);
-    await waitFor(() => one.openConnections === 0, 'the connection to be closed');
+    await one.isLeftWith(0);
   });
 
   it('are connected to when their slots are known, by one question at a time', async () => {
@@ -150,7 +150,7 @@ describe('the servers of a cluster', () => {
     await links.refresh();
     expect(links.all).toHaveLength(1);
     vi.restoreAllMocks();
-    await waitFor(() => other.openConnections === 0, 'the connection to be closed');
+    await other.isLeftWith(0);
   });
 
   it('are told of slots that have moved, which a question makes sure of', async () => {
@@ -195,7 +195,7 @@ describe('the servers of a cluster', () => {
     expect(owner.openConnections).toBe(before + 1);
     client.destroy();
     (await links.open(undefined, undefined)).destroy();
-    await waitFor(() => one.openConnections + other.openConnections === 2, 'the connections to be closed');
+    await Promise.all([one.isLeftWith(1), other.isLeftWith(1)]);
   });
 
   it('leave the map as it was where none answers, and say why', async () => {

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServerAddress } from '../../../src/redis/redis-client.js';
 import { findMaster } from '../../../src/redis/sentinel-lookup.js';
 import { ScriptedRedis } from '../../support/scripted-redis.js';
-import { waitFor } from '../../support/wait-for.js';
 
 const LOGIN = { username: undefined, password: undefined };
 const MASTER = '*2\r\n$8\r\n10.0.0.7\r\n$4\r\n6380\r\n';
@@ -14,7 +13,7 @@ beforeEach(async () => {
   sentinels = [await ScriptedRedis.start(), await ScriptedRedis.start()];
 });
 afterEach(async () => {
-  await waitFor(() => sentinels.every(({ openConnections }) => openConnections === 0), 'the connections to be closed');
+  await Promise.all(sentinels.map((sentinel) => sentinel.isLeftWith(0)));
   for (const sentinel of sentinels) await sentinel.stop();
 });
 

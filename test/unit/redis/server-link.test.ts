@@ -70,6 +70,18 @@ describe('the link to a server', () => {
     expect(performance.now() - link.availableSince).toBeLessThan(10_000);
   });
 
+  it('is tried again after a delay, which grows', async () => {
+    let tries = 0;
+    locate = () => {
+      tries += 1;
+      return Promise.reject(new Error('nobody knows'));
+    };
+    await opened();
+    await wait(500);
+    expect(tries).toBeGreaterThan(1);
+    expect(tries).toBeLessThan(10);
+  });
+
   it('is down while its connection is lost, and connects again', async () => {
     await opened();
     redis.cut();
@@ -149,10 +161,19 @@ describe('a link that is closed', () => {
   it('asks, probes and connects no more', async () => {
     await opened();
     await link.close();
-    await waitFor(() => redis.openConnections === 0, 'the end of the connection');
+    await redis.isLeftWith(0);
     const before = redis.commands.length;
     await wait(PROBES_MS);
     expect([redis.commands.length - before, redis.connections, downs]).toEqual([0, 1, []]);
+  });
+
+  it('waits for the answers that are on their way', async () => {
+    await opened();
+    redis.delayMs = 100;
+    const answer = get();
+    await link.close();
+    expect(await answer).toBe('OK');
+    await redis.isLeftWith(0);
   });
 
   it('waits a quarter of a second for a server that does not answer', async () => {
@@ -161,7 +182,7 @@ describe('a link that is closed', () => {
     const asked = get().catch((error: unknown) => error);
     await link.close();
     expect(await asked).toBeInstanceOf(Error);
-    await waitFor(() => redis.openConnections === 0, 'the end of the connection');
+    await redis.isLeftWith(0);
   });
 
   it('closes a connection that comes too late', async () => {
@@ -170,7 +191,8 @@ describe('a link that is closed', () => {
     link.start();
     await link.close();
     found({ url: redis.url });
-    await waitFor(() => redis.connections === 1 && redis.openConnections === 0, 'the late connection to end');
+    await waitFor(() => redis.connections === 1, 'the late connection');
+    await redis.isLeftWith(0);
     expect([link.isOpen, ups, downs]).toEqual([false, 0, []]);
   });
 

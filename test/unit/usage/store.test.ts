@@ -231,6 +231,20 @@ describe('the store in the database', () => {
     ]);
   });
 
+  it('says that a record could not be set aside', async () => {
+    const store = storeOn(() => Promise.reject(new Error('away')));
+    await expect(store.setAside({ id: 'a', requestId: undefined, reason: 'b', record: '{}' })).rejects.toThrow('away');
+  });
+
+  it('removes its own row when it leaves, and says that it could not', async () => {
+    const statements: unknown[][] = [];
+    const store = storeOn((statement, values = []) => Promise.resolve(void statements.push([statement, ...values])));
+    await store.beat();
+    await store.leave();
+    expect(statements[1]).toEqual(['DELETE FROM usage_writers WHERE id IN ($1)', statements[0]?.[1]]);
+    await expect(storeOn(() => Promise.reject(new Error('away'))).leave()).rejects.toThrow('away');
+  });
+
   it('keeps the writers that live: others of this host by their process, itself by its id', async () => {
     const { hostname } = await import('node:os');
     const statements: unknown[][] = [];

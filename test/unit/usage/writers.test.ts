@@ -14,6 +14,8 @@ let asked: { readonly statement: string; readonly values: readonly unknown[] }[]
 /** The ids that the looks for lost connections find, one after the other. */
 let disconnected: (readonly string[])[];
 let failure: Error | undefined;
+/** The statements that fail. */
+let failing: RegExp | undefined;
 let presence: Presence;
 let writers: UsageWriters;
 
@@ -41,7 +43,7 @@ beforeEach(() => {
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   asked = [];
   disconnected = [];
-  failure = undefined;
+  failure = failing = undefined;
   presence = new Presence();
   writers = new UsageWriters(
     {
@@ -49,6 +51,7 @@ beforeEach(() => {
       query(statement: string, values: readonly unknown[] = []) {
         asked.push({ statement, values });
         if (failure !== undefined) return Promise.reject(failure);
+        if (failing?.test(statement) === true) return Promise.reject(new Error('away'));
         if (!statement.includes('lock_key IS NOT NULL')) return Promise.resolve([]);
         return Promise.resolve((disconnected.shift() ?? []).map((id) => ({ id })));
       },
@@ -122,6 +125,24 @@ describe('processes without a heartbeat', () => {
     expect(await removesSilent()).toBe(areJudged);
     now += 1;
     expect(await removesSilent()).toBe(true);
+  });
+});
+
+describe('a database that fails', () => {
+  const DELETIONS = {
+    'the removal of this process': [/^DELETE .* id IN/, () => writers.leave()],
+    'the removal of silent processes': [/^DELETE .*seen_at </, () => writers.removeDead(false)],
+    'the look for processes of this host': [/^SELECT id, pid/, () => writers.removeDead(false)],
+    'the look for lost connections': [/lock_key IS NOT NULL/, () => writers.removeDead(true)],
+    'the removal of processes without a connection': [/^DELETE .* id IN/, () => writers.removeDead(true)],
+  } as const;
+
+  it.each(Object.entries(DELETIONS))('is told of by %s', async (_, [statement, act]) => {
+    presence.take(42);
+    now += SETTLED_MS;
+    disconnected = [['dead'], ['dead']];
+    failing = statement;
+    await expect(act()).rejects.toThrow('away');
   });
 });
 
