@@ -6,6 +6,7 @@ import type { RedisClient } from '../../../src/redis/redis-client.js';
 import type { Commands } from '../../../src/redis/redis-connection.js';
 import { RedisSlow } from '../../../src/redis/redis-slow.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
+import { Gate } from '../../support/gate.js';
 
 const LOOK_EVERY_MS = 500;
 const CONNECT_MS = 2_000;
@@ -102,16 +103,6 @@ const isOver = async (work: Promise<unknown>): Promise<boolean> => {
   await turn();
   return over;
 };
-/** A promise that the test resolves. */
-function gate(): { readonly passed: Promise<void>; open(): void } {
-  let open: () => void = () => undefined;
-  return {
-    passed: new Promise((resolve) => (open = resolve)),
-    open: () => {
-      open();
-    },
-  };
-}
 
 describe('a command', () => {
   it('goes to the server of its key', async () => {
@@ -177,13 +168,13 @@ describe('a command', () => {
   });
 
   it('waits for the first connection to its server', async () => {
-    const { passed, open } = gate();
+    const gate = new Gate();
     one.state = 'opening';
-    one.opened.mockReturnValue(passed);
+    one.opened.mockReturnValue(gate.opened);
     const answer = get();
     expect(await isOver(answer)).toBe(false);
     expect(one.sent).toEqual([]);
-    open();
+    gate.open();
     expect(await answer).toBe('of one');
   });
 
@@ -197,12 +188,12 @@ describe('a command', () => {
   });
 
   it('for each server runs on all, whatever some of them answer', async () => {
-    const { passed, open } = gate();
+    const gate = new Gate();
     one.answers.push(refusing('OOM'));
-    other.answers.push(() => passed);
+    other.answers.push(() => gate.opened);
     const all = connection.runOnEach((client) => client.get('each'));
     expect(await isOver(all)).toBe(false);
-    open();
+    gate.open();
     await all;
     expect([one.sent, other.sent]).toEqual([['each'], ['each']]);
   });
@@ -210,11 +201,11 @@ describe('a command', () => {
 
 describe('the check', () => {
   it('asks all masters, and waits for all', async () => {
-    const { passed, open } = gate();
-    other.check.mockReturnValue(passed);
+    const gate = new Gate();
+    other.check.mockReturnValue(gate.opened);
     const check = connection.check();
     expect(await isOver(check)).toBe(false);
-    open();
+    gate.open();
     await check;
     expect([one.check.mock.calls.length, other.check.mock.calls.length]).toEqual([1, 1]);
   });
@@ -228,23 +219,23 @@ describe('the check', () => {
   it('fails with a master, but not with one that no longer serves the slot', async () => {
     other.check.mockRejectedValueOnce(new Error('OOM'));
     await expect(connection.check()).rejects.toThrow('OOM');
-    const { passed, open } = gate();
-    links.refresh.mockReturnValue(passed);
+    const gate = new Gate();
+    links.refresh.mockReturnValue(gate.opened);
     other.check.mockRejectedValueOnce(new Error('MOVED 7 10.0.0.2:6379'));
     const check = connection.check();
     expect(await isOver(check)).toBe(false);
-    open();
+    gate.open();
     await check;
   });
 });
 
 describe('the start', () => {
   it('waits until all masters are connected', async () => {
-    const { passed, open } = gate();
-    other.opened.mockReturnValue(passed);
+    const gate = new Gate();
+    other.opened.mockReturnValue(gate.opened);
     const start = connection.onModuleInit();
     expect(await isOver(start)).toBe(false);
-    open();
+    gate.open();
     await start;
     expect(links.refresh).toHaveBeenCalledTimes(1);
   });
@@ -302,11 +293,11 @@ describe('an outage', () => {
     links.isWhole = false;
     events.onDown('one: gone');
     links.isWhole = true;
-    const { passed, open } = gate();
-    other.check.mockReturnValue(passed);
+    const gate = new Gate();
+    other.check.mockReturnValue(gate.opened);
     events.onUp();
     links.isWhole = false;
-    open();
+    gate.open();
     await turn();
     expect(ends()).toBe(0);
   });
@@ -330,11 +321,11 @@ it('at the end, all connections are closed, and waited for', async () => {
   await connection.onModuleInit();
   links.isWhole = false;
   events.onDown('one: gone');
-  const { passed, open } = gate();
-  other.close.mockReturnValue(passed);
+  const gate = new Gate();
+  other.close.mockReturnValue(gate.opened);
   const end = connection.onApplicationShutdown();
   expect(await isOver(end)).toBe(false);
-  open();
+  gate.open();
   await end;
   expect([one.close.mock.calls.length, other.close.mock.calls.length, vi.getTimerCount()]).toEqual([1, 1, 0]);
 });

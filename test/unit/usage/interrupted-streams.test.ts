@@ -5,6 +5,7 @@ import type { RecordWriter } from '../../../src/usage/ledger/record-writer.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import type { SetAsideRecord } from '../../../src/usage/store/usage-store.js';
 import { begun } from '../../contract/usage/records.js';
+import { Gate } from '../../support/gate.js';
 import { ScriptedStore } from './scripted-store.js';
 
 const BEAT_MS = 10_000;
@@ -64,16 +65,6 @@ afterEach(async () => {
 
 const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const batch = (id: string, count = 1) => ({ id, streams: Array.from({ length: count }, () => begun()) });
-/** A promise that the test resolves. */
-function gate(): { readonly passed: Promise<void>; open(): void } {
-  let open: () => void = () => undefined;
-  return {
-    passed: new Promise((resolve) => (open = resolve)),
-    open: () => {
-      open();
-    },
-  };
-}
 const isOver = async (work: Promise<unknown>): Promise<boolean> => {
   let over = false;
   void work.then(() => (over = true));
@@ -98,21 +89,21 @@ describe('the streams of killed processes', () => {
   });
 
   it('hold up the start until they are recorded', async () => {
-    const { passed, open } = gate();
+    const gate = new Gate();
     store.found.push([batch('one')]);
-    writing = () => passed;
+    writing = () => gate.opened;
     const start = interrupted.onApplicationBootstrap();
     expect(await isOver(start)).toBe(false);
-    open();
+    gate.open();
     await start;
     expect(store.closed).toEqual(['one']);
   });
 
   it('are closed after they are written, and looked for again after they are closed', async () => {
     store.found.push([batch('one')], [batch('two')]);
-    const [toWrite, toClose] = [gate(), gate()];
-    writing = () => toWrite.passed;
-    store.results.close = () => toClose.passed;
+    const [toWrite, toClose] = [new Gate(), new Gate()];
+    writing = () => toWrite.opened;
+    store.results.close = () => toClose.opened;
     const start = interrupted.onApplicationBootstrap();
     await turn();
     expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
@@ -137,13 +128,13 @@ describe('the streams of killed processes', () => {
   });
 
   it('whose entry cannot be read are set aside with it, before it is closed', async () => {
-    const { passed, open } = gate();
-    writing = () => passed;
+    const gate = new Gate();
+    writing = () => gate.opened;
     store.found.push([{ id: 'broken', streams: [], unreadable: '{' }]);
     const start = interrupted.onApplicationBootstrap();
     await turn();
     expect(store.closed).toEqual([]);
-    open();
+    gate.open();
     await start;
     expect(aside).toMatchObject([{ id: 'broken', requestId: undefined, record: '{' }]);
     expect(store.closed).toEqual(['broken']);
@@ -171,11 +162,11 @@ describe('the streams of killed processes', () => {
 
 describe('a look because of a missing receipt', () => {
   it('is made at once, and shared by those who ask at the same time', async () => {
-    const { passed, open } = gate();
-    store.results.abandoned = () => passed;
+    const gate = new Gate();
+    store.results.abandoned = () => gate.opened;
     const [first, second] = [interrupted.lookSoon(), interrupted.lookSoon()];
     expect([await isOver(first), await isOver(second)]).toEqual([false, false]);
-    open();
+    gate.open();
     await Promise.all([first, second]);
     expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
   });
@@ -192,12 +183,12 @@ describe('a look because of a missing receipt', () => {
   it('shares the round that runs', async () => {
     await interrupted.onApplicationBootstrap();
     store.takeCalls();
-    const { passed, open } = gate();
-    store.results.beat = () => passed;
+    const gate = new Gate();
+    store.results.beat = () => gate.opened;
     await turn(BEAT_MS);
     const look = interrupted.lookSoon();
     expect(await isOver(look)).toBe(false);
-    open();
+    gate.open();
     await look;
     expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
   });
@@ -207,9 +198,9 @@ describe('a process that leaves', () => {
   it('is removed from the store after the round that runs, and waits for that', async () => {
     await interrupted.onApplicationBootstrap();
     store.takeCalls();
-    const [round, removal] = [gate(), gate()];
-    store.results.beat = () => round.passed;
-    store.results.leave = () => removal.passed;
+    const [round, removal] = [new Gate(), new Gate()];
+    store.results.beat = () => round.opened;
+    store.results.leave = () => removal.opened;
     await turn(BEAT_MS);
     const leaving = interrupted.leave();
     expect(await isOver(leaving)).toBe(false);
