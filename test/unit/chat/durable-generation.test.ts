@@ -87,6 +87,12 @@ describe('the generation of a durable stream', () => {
     expect([stream.log.ending, stream.dropped, parts.stopped]).toEqual([{ kind: 'done' }, 0, []]);
   });
 
+  it('does not keep the process alive while it counts readers', async () => {
+    await begin();
+    expect((Reflect.get(generation, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
+    end();
+  });
+
   it('is over at once where the whole answer is there', async () => {
     parts.waiting.push({ type: 'text', text: 'Hello' });
     parts.isOver = true;

@@ -53,6 +53,12 @@ describe('the writer of a stream', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('does not keep the process alive while it waits for more', async () => {
+    await begun();
+    log.append('Hel');
+    expect((Reflect.get(writer, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
+  });
+
   it('writes a batch at once, and does not write it again when its time comes', async () => {
     await begun();
     log.append('a');
