@@ -6,6 +6,7 @@ import { readStreams, writeStreams } from '../../../src/usage/store/begun-stream
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
 import { ledgerText } from '../../../src/usage/store/ledger-text.js';
 import { RECORD_COLUMNS, storedRow, type StoredValue } from '../../../src/usage/store/record-columns.js';
+import { readAttempts, storedAttempts } from '../../../src/usage/store/stored-attempts.js';
 import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
 import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { recoverableJson } from '../../../src/usage/ledger/recoverable-json.js';
@@ -105,6 +106,25 @@ describe('the row of a record', () => {
   ])('cannot be made of %j', (parts, message) => {
     expect(() => rowOf(parts)).toThrow(UnstorableData);
     expect(() => rowOf(parts)).toThrow(message);
+  });
+});
+
+describe('the attempts of a record', () => {
+  it('are stored with the code of a failure and the time that they took, where these are known', () => {
+    const stored = storedAttempts([
+      { ...ATTEMPT, upstream: 'acme\0', code: 'upstream_error', durationMs: 1.6 },
+      { ...ATTEMPT, upstream: 'backup', code: undefined, durationMs: undefined },
+    ]);
+    expect(JSON.parse(stored)).toEqual([
+      { upstream: 'acme\ufffd', code: 'upstream_error', duration_ms: 2 },
+      { upstream: 'backup', duration_ms: null },
+    ]);
+    expect(readAttempts(stored)).toEqual(JSON.parse(stored));
+    expect(readAttempts(null)).toEqual([]);
+  });
+
+  it('are a hundred at most', () => {
+    expect(readAttempts(storedAttempts(Array.from({ length: 101 }, () => ATTEMPT)))).toHaveLength(100);
   });
 });
 
