@@ -25,9 +25,12 @@ describe('the places for streams in a process', () => {
   it('are refused when all are taken, until one is given back or its response is over', () => {
     const first = response();
     const giveBack = places.take(response());
+    expect(places.isOverloaded).toBe(false);
     places.take(first);
-    expect(places.refusal()).toMatchObject(refused);
-    expect(() => places.take(response())).toThrow(expect.objectContaining(refused));
+    expect(places.isOverloaded).toBe(true);
+    const full = { ...refused, message: 'This process has as many open streams as it can hold. Try again.' };
+    expect(places.refusal()).toMatchObject(full);
+    expect(() => places.take(response())).toThrow(expect.objectContaining(full));
     expect(shed()).toEqual({ streams: 2 });
 
     first.emit('close');
@@ -48,7 +51,8 @@ describe('the places for streams in a process', () => {
 
   it('are refused while the event loop is overloaded', () => {
     eventLoop.isOverloaded = true;
-    expect(places.refusal()).toMatchObject(refused);
+    expect(places.isOverloaded).toBe(true);
+    expect(places.refusal()).toMatchObject({ ...refused, message: 'This process is overloaded. Try again.' });
     expect(shed()).toEqual({ event_loop: 1 });
   });
 });
