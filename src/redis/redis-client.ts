@@ -1,4 +1,5 @@
 import { createClient } from '@redis/client';
+import { within } from '../common/timers/within.js';
 import type { Credentials, HostAndPort } from '../config/sources/redis-url.js';
 
 export const CONNECT_TIMEOUT_MS = 2000;
@@ -29,6 +30,27 @@ export async function connectTo(address: ServerAddress, pingEveryMs?: number): P
   // Without a listener, an error would end the process.
   client.on('error', () => undefined);
   return client.connect();
+}
+
+/**
+ * Asks a server on a connection of its own, which is closed afterwards, whether there was an answer or not.
+ *
+ * @throws {Error} if there is no answer `limitMs` after the call.
+ */
+export async function askOnce<T>(
+  address: ServerAddress,
+  limitMs: number,
+  ask: (client: RedisClient) => Promise<T>,
+): Promise<T> {
+  const noAnswer = (): Error => new Error('no answer');
+  const asked = connectTo(address).then(async (client) => {
+    try {
+      return await within(ask(client), limitMs, noAnswer);
+    } finally {
+      client.destroy();
+    }
+  });
+  return within(asked, limitMs, noAnswer);
 }
 
 export function addressText({ host, port }: HostAndPort): string {

@@ -1,6 +1,5 @@
 import type { HostAndPort, RedisAddress } from '../config/sources/redis-url.js';
-import { within } from '../common/timers/within.js';
-import { addressText, connectTo, type ServerAddress } from './redis-client.js';
+import { addressText, askOnce, type ServerAddress } from './redis-client.js';
 import { reasonOf } from './redis-unavailable.js';
 
 type SentinelGroup = Extract<RedisAddress, { kind: 'sentinel' }>;
@@ -28,19 +27,11 @@ export async function findMaster(group: SentinelGroup): Promise<ServerAddress> {
   throw new Error(`no Sentinel knows the master ${group.master} (${failures.join('; ')})`);
 }
 
-const noAnswer = (): Error => new Error('no answer');
-
 /** Returns the address of the master, or `undefined` if the Sentinel does not know the master. */
 async function ask(group: SentinelGroup, at: HostAndPort): Promise<HostAndPort | undefined> {
   const { master, tls, sentinelCredentials: credentials } = group;
-  const asked = connectTo({ at, tls, credentials }).then(async (client) => {
-    try {
-      const reply = client.sendCommand<[string, string] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', master]);
-      return await within(reply, PATIENCE_MS, noAnswer);
-    } finally {
-      client.destroy();
-    }
-  });
-  const found = await within(asked, PATIENCE_MS, noAnswer);
+  const found = await askOnce({ at, tls, credentials }, PATIENCE_MS, (client) =>
+    client.sendCommand<[string, string] | null>(['SENTINEL', 'GET-MASTER-ADDR-BY-NAME', master]),
+  );
   return found === null ? undefined : { host: found[0], port: Number(found[1]) };
 }

@@ -1,6 +1,6 @@
 import { within } from '../../common/timers/within.js';
 import type { HostAndPort } from '../../config/sources/redis-url.js';
-import { connectTo, type RedisClient, type ServerAddress } from '../redis-client.js';
+import { askOnce, type RedisClient, type ServerAddress } from '../redis-client.js';
 import type { SlotRange } from './slot-map.js';
 
 const PATIENCE_MS = 1_000;
@@ -25,12 +25,5 @@ export async function readSlots(client: RedisClient, at: HostAndPort): Promise<S
 
 /** The same, on a connection of its own. */
 export async function readSlotsAt(server: Extract<ServerAddress, { at: HostAndPort }>): Promise<SlotRange[]> {
-  const asked = connectTo(server).then(async (client) => {
-    try {
-      return await readSlots(client, server.at);
-    } finally {
-      client.destroy();
-    }
-  });
-  return within(asked, 2 * PATIENCE_MS, () => new Error('no answer'));
+  return askOnce(server, 2 * PATIENCE_MS, (client) => readSlots(client, server.at));
 }
