@@ -1,3 +1,5 @@
+import { vi } from 'vitest';
+
 /** A gate that a test opens. Code that awaits `opened` continues after the test has called `open`. */
 export class Gate {
   readonly opened: Promise<void>;
@@ -8,4 +10,12 @@ export class Gate {
       this.open = resolve;
     });
   }
+}
+
+/** Whether the work ends without a gate that is closed. Runs the timers of `vi` that are due now. */
+export async function isOver(work: Promise<unknown>): Promise<boolean> {
+  let over = false;
+  void work.then(() => (over = true));
+  await vi.advanceTimersByTimeAsync(0);
+  return over;
 }

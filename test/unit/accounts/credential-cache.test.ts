@@ -13,8 +13,9 @@ const REFUSED = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNR
 let now: number;
 let rows: Map<string, string>;
 let asked: (readonly string[])[];
+type Answer = (outcome: ReadonlyMap<string, string> | Error) => void;
 /** The answers that the test gives by itself, instead of `rows` at once. */
-let waiting: ((outcome: ReadonlyMap<string, string> | Error) => void)[] | undefined;
+let waiting: Answer[] | undefined;
 /** What is known of the database, and what a check finds. */
 let state: Presence;
 let checked: Presence;
@@ -100,6 +101,19 @@ describe('a credential', () => {
 });
 
 describe('a credential that is forgotten', () => {
+  /** A question before the credential is forgotten and one afterwards, both without an answer. */
+  async function askedTwice() {
+    // Known credentials have two questions at once.
+    cache.expect('key');
+    const answers: Answer[] = (waiting = []);
+    const before = cache.get('key');
+    await turn();
+    cache.forget('key');
+    const after = cache.get('key');
+    await turn();
+    return { before, after, answers };
+  }
+
   it('is looked up again at once, whether it exists or not', async () => {
     await cache.get('key');
     await cache.get('nobody');
@@ -110,38 +124,24 @@ describe('a credential that is forgotten', () => {
   });
 
   it('is not remembered by an answer that may be older, nor shared by it', async () => {
-    // Known credentials have two questions at once.
-    cache.expect('key');
-    waiting = [];
-    const before = cache.get('key');
-    await turn();
-    cache.forget('key');
-    const after = cache.get('key');
-    await turn();
+    const { before, after, answers } = await askedTwice();
     expect(asked).toHaveLength(2);
-    waiting[1]?.(new Map());
+    answers[1]?.(new Map());
     expect(await after).toBeUndefined();
-    waiting[0]?.(rows);
+    answers[0]?.(rows);
     expect(await before).toBe('ada');
     expect(await cache.get('key')).toBeUndefined();
     expect(asked).toHaveLength(2);
   });
 
   it('leaves the question of those who ask afterwards alone', async () => {
-    // Known credentials have two questions at once.
-    cache.expect('key');
-    waiting = [];
-    const before = cache.get('key');
-    await turn();
-    cache.forget('key');
-    const after = cache.get('key');
-    await turn();
-    waiting[0]?.(rows);
+    const { before, after, answers } = await askedTwice();
+    answers[0]?.(rows);
     await before;
     const third = cache.get('key');
     await turn();
     expect(asked).toHaveLength(2);
-    waiting[1]?.(rows);
+    answers[1]?.(rows);
     expect(await Promise.all([after, third])).toEqual(['ada', 'ada']);
   });
 

@@ -6,7 +6,7 @@ import type { RedisClient } from '../../../src/redis/redis-client.js';
 import type { Commands } from '../../../src/redis/redis-connection.js';
 import { RedisSlow } from '../../../src/redis/redis-slow.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
-import { Gate } from '../../support/gate.js';
+import { Gate, isOver } from '../../support/gate.js';
 
 const LOOK_EVERY_MS = 500;
 const CONNECT_MS = 2_000;
@@ -97,12 +97,6 @@ const failed = (work: Promise<unknown>): Promise<unknown> => work.catch((error: 
 const refusing = (message: string) => () => Promise.reject(new Error(message));
 const warnings = (): number => vi.mocked(Logger.prototype.warn).mock.calls.length;
 const ends = (): number => vi.mocked(Logger.prototype.log).mock.calls.length;
-const isOver = async (work: Promise<unknown>): Promise<boolean> => {
-  let over = false;
-  void work.then(() => (over = true));
-  await turn();
-  return over;
-};
 
 describe('a command', () => {
   it('goes to the server of its key', async () => {

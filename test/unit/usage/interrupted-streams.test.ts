@@ -1,30 +1,16 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InterruptedStreams } from '../../../src/usage/ledger/interrupted-streams.js';
+import { interruptedRecord } from '../../../src/testing/stores/usage-records.js';
 import type { RecordWriter } from '../../../src/usage/ledger/record-writer.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import type { SetAsideRecord } from '../../../src/usage/store/usage-store.js';
 import { begun } from '../../contract/usage/records.js';
-import { Gate } from '../../support/gate.js';
+import { Gate, isOver } from '../../support/gate.js';
 import { ScriptedStore } from './scripted-store.js';
 
 const BEAT_MS = 10_000;
 const LOOK_AGAIN_MS = 300;
-
-/** What nobody knows of a stream whose process was killed. */
-const UNKNOWN = {
-  upstream: undefined,
-  attempts: [],
-  firstTextAt: undefined,
-  endedAt: undefined,
-  outcome: 'interrupted',
-  errorCode: undefined,
-  finishReason: undefined,
-  inputTokens: { source: 'unknown' },
-  outputTokens: { source: 'unknown' },
-  price: undefined,
-  costMicros: undefined,
-};
 
 let store: ScriptedStore;
 let written: UsageRecord[][];
@@ -65,19 +51,13 @@ afterEach(async () => {
 
 const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const batch = (id: string, count = 1) => ({ id, streams: Array.from({ length: count }, () => begun()) });
-const isOver = async (work: Promise<unknown>): Promise<boolean> => {
-  let over = false;
-  void work.then(() => (over = true));
-  await turn();
-  return over;
-};
 
 describe('the streams of killed processes', () => {
   it('are recorded before the service starts, and then looked for every ten seconds', async () => {
     const batches = [batch('one', 2), batch('two')];
     store.found.push(batches);
     await interrupted.onApplicationBootstrap();
-    expect(written).toEqual([batches.flatMap(({ streams }) => streams).map((stream) => ({ ...stream, ...UNKNOWN }))]);
+    expect(written).toEqual([batches.flatMap(({ streams }) => streams).map(interruptedRecord)]);
     expect(store.closed).toEqual(['one', 'two']);
     expect(store.takeCalls()).toEqual(['beat', 'abandoned', 'close 2', 'abandoned']);
 

@@ -4,7 +4,7 @@ import { OpeningJournal, type Opening } from '../../../src/usage/ledger/opening-
 import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
 import type { OpeningBatch, UsageStore } from '../../../src/usage/store/usage-store.js';
 import { begun } from '../../contract/usage/records.js';
-import { Gate } from '../../support/gate.js';
+import { Gate, isOver } from '../../support/gate.js';
 
 const AWAY = () => Promise.reject(new Error('The database is away.'));
 
@@ -42,12 +42,7 @@ describe('a journal of openings', () => {
   const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
   const add = (id: string) => journal.add(begun({ id }));
   /** Whether the opening is kept now. */
-  async function isKept({ kept }: Opening): Promise<boolean> {
-    let result = false;
-    void kept.then(() => (result = true));
-    await advance(0);
-    return result;
-  }
+  const isKept = ({ kept }: Opening): Promise<boolean> => isOver(kept);
 
   it('writes streams together that begin within 2 ms', async () => {
     add('a');
