@@ -3,10 +3,9 @@ const report = `test/mutation/output/${path.replaceAll('/', '-')}`;
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-  testRunner: 'vitest',
-  plugins: ['@stryker-mutator/vitest-runner', './test/mutation/messages.mjs'],
+  testRunner: 'warm',
+  plugins: ['./test/mutation/runner.mjs', './test/mutation/messages.mjs', './test/mutation/left-out.mjs'],
   ignorers: ['messages'],
-  vitest: { configFile: 'test/mutation/vitest.config.ts', related: false },
   mutate: [`src/${path}/**/*.ts`, '!src/**/*.{module,entity,dto,decorator}.ts'],
   coverageAnalysis: 'perTest',
   // What runs while a module is loaded runs once for all tests: its mutants would need the whole suite each.
@@ -15,9 +14,9 @@ export default {
   // Mutants of code that did not change, judged by tests that did not change, keep their result.
   incremental: true,
   incrementalFile: `${report}.incremental.json`,
-  concurrency: 2,
+  concurrency: 3,
   timeoutMS: 15_000,
-  reporters: ['clear-text', 'json'],
+  reporters: ['progress-append-only', 'clear-text', 'json'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false, skipFull: true },
   jsonReporter: { fileName: `${report}.json` },
   thresholds: { high: 95, low: 85, break: 85 },

@@ -11,6 +11,7 @@ export const SUITES = {
   ],
   throttling: [
     'contract/throttling/{in-process,redis,redis-renewal}.test.ts',
+    'e2e/{tier-limits,token-quota,usage-limits}.test.ts',
     'unit/throttling/*.test.ts',
     'unit/{capacity,lag-gauge}.test.ts',
   ],

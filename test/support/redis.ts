@@ -64,17 +64,18 @@ async function isClaimed(client: ReturnType<typeof clientOf>): Promise<boolean> 
 
 /** Gives up what earlier tests of this process have claimed and not dropped. */
 export async function dropOwnClaims(): Promise<void> {
+  const client = clientOf(REDIS_ADDRESS);
+  try {
+    await client.connect();
+  } catch {
+    return;
+  }
   for (const database of DATABASES) {
-    const client = clientOf(`${REDIS_ADDRESS}/${database}`);
-    try {
-      await client.connect();
-    } catch {
-      return;
-    }
+    await client.select(database);
     const claim = await client.get(CLAIM);
     if (claim?.startsWith(`${hostname()} ${process.pid} `) === true) await client.flushDb();
-    await client.close();
   }
+  client.destroy();
 }
 
 function isOfDeadProcess(claim: string): boolean {
