@@ -40,6 +40,8 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   private readonly cancellations: Cancellations;
   private readonly mirrors: StreamMirrors;
   private readonly times: KeepTimes;
+  /** The claims that Redis has not answered. */
+  private claims = 0;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -72,6 +74,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
 
   async claim(key: RequestKey, requestBytes: number): Promise<Claim> {
     const log = new StreamLog(this.memory, requestBytes);
+    this.claims += 1;
     try {
       const claim = await orUnavailable(this.claimFor(key, log));
       if (claim.outcome !== 'new') log.release();
@@ -79,6 +82,9 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     } catch (error) {
       log.release();
       throw error;
+    } finally {
+      this.claims -= 1;
+      this.hideIfIdle();
     }
   }
 
@@ -154,14 +160,9 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     const { text } = claimed.keys;
     const stream = new RedisOwnStream(claimed, log, this.redis, this.places, this.times, () => {
       this.own.delete(text);
-      if (this.own.size > 0) return;
-      this.presence.hide();
-      clearInterval(this.timer);
-      this.timer = undefined;
+      this.hideIfIdle();
     });
     this.own.set(text, stream);
-    // Another stream may have ended during the claim, as the last one, which has hidden this replica.
-    this.presence.show().catch(() => undefined);
     this.timer ??= setInterval(() => void this.keepAlive(), KEEP_ALIVE_EVERY_MS).unref();
     return { outcome: 'new', stream, leave: stream.enterFirst(readerId) };
   }
@@ -173,6 +174,14 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     const { mirrors, places, cancellations } = this;
     const stream = { keys, generation, secret: address.secret, owner };
     return new RedisRemoteStream(address, stream, { mirrors, places, cancellations });
+  }
+
+  /** Other replicas need not see this one while it has no streams and claims none. */
+  private hideIfIdle(): void {
+    if (this.own.size > 0 || this.claims > 0) return;
+    this.presence.hide();
+    clearInterval(this.timer);
+    this.timer = undefined;
   }
 
   private async keepAlive(): Promise<void> {

@@ -41,11 +41,14 @@ export class ReplicaPresence {
   }
 
   private async beat(): Promise<void> {
+    const { timer } = this;
     const startedAt = performance.now();
     const key = presenceKey(this.id);
     const before = await this.redis.run(key, (client) =>
       client.set(key, '1', { GET: true, expiration: { type: 'PX', value: LIFETIME_MS } }),
     );
+    // It has been hidden since then.
+    if (this.timer !== timer) return;
     const wasShown = this.shownAt !== -Infinity;
     this.shownAt = startedAt;
     if (wasShown && before === null) this.onLost();
