@@ -30,7 +30,8 @@ export class Generation {
     private readonly requestId: string,
   ) {
     stream.onStop = (reason) => {
-      this.parts?.stop(reason);
+      if (this.parts === undefined) this.left.abort(reason);
+      else this.parts.stop(reason);
     };
   }
 

@@ -55,6 +55,7 @@ export class Cancellations {
     while (this.isOpen()) {
       try {
         this.client ??= await this.redis.openAnother({ key });
+        if (!this.isOpen()) break;
         const command = ['XREAD', ...limits, 'STREAMS', key, this.lastId];
         this.take(await this.client.sendCommand<Reply>(command));
       } catch {

@@ -109,7 +109,11 @@ export class LogWriter {
   private async writeBatch(): Promise<boolean> {
     if (this.isLost && !(await this.restore())) return true;
     const { log, written } = this;
-    if (!log.hasBegun) return true;
+    if (!log.hasBegun) {
+      // There is nothing to write of what ends before it begins.
+      if (log.ending !== undefined) this.stop();
+      return true;
+    }
     const text = this.textFrom(written);
     const isLast = log.ending !== undefined && written + text.length >= log.length;
     switch (await this.target.write(written, text, isLast)) {

@@ -57,12 +57,13 @@ export class RedisRemoteStream implements KeptStream {
   async cancel(): Promise<void> {
     const { owner, keys } = this.stream;
     const [log, release] = this.tools.mirrors.hold(this.stream);
+    let unfollow = (): void => undefined;
     try {
       const ended = new Promise<void>((resolve) => {
         const look = (): void => {
           if (log.ending !== undefined) resolve();
         };
-        log.follow(look);
+        unfollow = log.follow(look);
         look();
         log.begun.catch(() => {
           resolve();
@@ -75,6 +76,7 @@ export class RedisRemoteStream implements KeptStream {
         () => new ServiceError('unavailable', 'Try again.', { retryAfterSeconds: 1 }),
       );
     } finally {
+      unfollow();
       release();
     }
   }

@@ -84,7 +84,7 @@ function failureOf(cipher: StreamCipher, sealed: Buffer): Error {
   if (json === undefined) return CLAIM_RELEASED;
   const { code, message, ...options } = JSON.parse(json.toString()) as { code: string; message: string };
   // A replica of a later version may know more codes.
-  return code in ERRORS || isDefinedCode(code as ErrorCode)
+  return Object.hasOwn(ERRORS, code) || isDefinedCode(code as ErrorCode)
     ? new ServiceError(code as ErrorCode, message, options)
     : CLAIM_RELEASED;
 }
