@@ -142,10 +142,9 @@ describe('the generation of a durable stream', () => {
   });
 
   it('is stopped by its readers', async () => {
-    stream.onStop(CANCELLED);
     await begin();
     stream.onStop(CANCELLED);
-    expect(parts.stopped).toEqual([CANCELLED]);
+    expect([parts.stopped, asked?.aborted]).toEqual([[CANCELLED], false]);
     parts.arrives(CANCELLED);
     expect(stream.log.ending).toEqual({ kind: 'failed', code: 'cancelled', message: 'The stream was cancelled.' });
   });
@@ -242,6 +241,15 @@ describe('a generation without readers', () => {
     expect(asked?.aborted).toBe(true);
     refuse(CLIENT_GONE);
     await expect(begun).rejects.toBe(CLIENT_GONE);
+  });
+
+  it('tells a completion that has not begun that its stream was stopped', async () => {
+    stream.onStop(CANCELLED);
+    const begun = generation.begin((signal) => {
+      signal.throwIfAborted();
+      return Promise.reject(new TypeError('It began.'));
+    });
+    await expect(begun).rejects.toBe(CANCELLED);
   });
 
   it('is not counted after its end, also when a count is on its way', async () => {

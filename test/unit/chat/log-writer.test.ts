@@ -81,6 +81,17 @@ describe('the writer of a stream', () => {
     expect(target.write).toHaveBeenCalledTimes(1);
   });
 
+  it('has nothing to do for a stream that ends before it begins', async () => {
+    log.end(DONE);
+    await turn();
+    expect([await isDone(), target.write.mock.calls, target.over.mock.calls.length, followers()]).toEqual([
+      true,
+      [],
+      1,
+      0,
+    ]);
+  });
+
   it('divides long text into entries, of which the last has the ending', async () => {
     await begun();
     log.append('x'.repeat(100_000));

@@ -1,0 +1,34 @@
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+import { vi } from 'vitest';
+
+const TIMERS = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] as const;
+
+/** A pause that began: its length, and whether it keeps the process alive. */
+export type Pause = [ms: number | undefined, keepsAlive: boolean];
+
+/**
+ * Makes the test move the clock, also that of the pauses of `node:timers/promises`, which `vi` leaves alone.
+ *
+ * @returns the pauses from now on.
+ */
+export function movePauses(): Pause[] {
+  vi.useFakeTimers({ toFake: [...TIMERS] });
+  const pauses: Pause[] = [];
+  vi.spyOn(timers, 'setTimeout').mockImplementation((ms, value, options) => {
+    pauses.push([ms, options?.ref ?? true]);
+    return new Promise((resolve) => {
+      setTimeout(() => {
+        resolve(value);
+      }, ms);
+    });
+  });
+  syncBuiltinESMExports();
+  return pauses;
+}
+
+export function leavePauses(): void {
+  vi.mocked(timers.setTimeout).mockRestore();
+  syncBuiltinESMExports();
+  vi.useRealTimers();
+}
