@@ -1,13 +1,16 @@
-// What a build needs after the compiler. The programs become executable. Browsers load the client as it is built, so its files are
+// What a build needs after the compiler. The programs are bundled and become executable. Browsers load the client as it is built, so its files are
 // kept small: without comments, and with tabs as indentation. The declaration files keep the comments.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from './bundle.mjs';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const files = ['client.js', ...readdirSync(join(dist, 'client')).map((name) => join('client', name))];
 
-for (const program of ['main.js', 'admin.js']) chmodSync(join(dist, program), 0o755);
+const PROGRAMS = ['main', 'admin'];
+await bundle(dist, PROGRAMS);
+for (const program of PROGRAMS) chmodSync(join(dist, `${program}.js`), 0o755);
 
 for (const file of files.filter((name) => name.endsWith('.js'))) {
   const path = join(dist, file);

@@ -1,0 +1,70 @@
+// Puts each program and the packages that it uses into a few files: to load 2,500 modules one by one takes most of the time of a
+// start. The modules themselves stay as they are, for those who import them.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+/** Packages with compiled or started files of their own, and those that others ask Node for at run time: there must be only one. */
+const NOT_BUNDLED = ['@node-rs/argon2', 'better-sqlite3', 'pino', 'pino-pretty', 'reflect-metadata', 'typeorm'];
+
+/** What an installation may leave out, and optional peers of the packages that this service does not use. */
+const MAY_BE_MISSING = [
+  ...Object.keys(manifest.optionalDependencies).map((name) => new RegExp(`^${name}(?:/|$)`)),
+  ...['@fastify/static', /^@nestjs\/(?:microservices|websockets)/],
+];
+
+/**
+ * @param {string} dist the folder of the compiled modules
+ * @param {readonly string[]} programs the names of their entries, which import the bundle from now on
+ */
+export async function bundle(dist, programs) {
+  const folder = join(dist, 'bundle');
+  const build = await rolldown({
+    input: Object.fromEntries(programs.map((name) => [name, join(dist, `${name}.js`)])),
+    platform: 'node',
+    external: [...NOT_BUNDLED, ...MAY_BE_MISSING],
+    treeshake: false,
+    plugins: [filesOf(dist)],
+  });
+  rmSync(folder, { recursive: true, force: true });
+  const { output } = await build.write({
+    dir: folder,
+    format: 'esm',
+    // Nest tells apart and logs classes by their names.
+    keepNames: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+  });
+  writeFileSync(join(folder, 'LICENSES.txt'), licenses(output.flatMap(({ moduleIds = [] }) => moduleIds)));
+  for (const name of programs) {
+    writeFileSync(join(dist, `${name}.js`), `#!/usr/bin/env node\nimport './bundle/${name}.js';\n`);
+    rmSync(join(dist, `${name}.js.map`), { force: true });
+  }
+}
+
+/** Modules find the files beside them from the bundle, too. */
+function filesOf(dist) {
+  return {
+    name: 'files-of-modules',
+    transform(code, id) {
+      if (!id.startsWith(dist) || !code.includes('import.meta.url')) return undefined;
+      const path = join('..', relative(dist, id));
+      return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(path)}, import.meta.url).href`);
+    },
+  };
+}
+
+/** The licenses of the packages that are in the bundle. */
+function licenses(modules) {
+  const folders = modules.map((id) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1]).filter(Boolean);
+  return [...new Set(folders)]
+    .sort()
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+      return `${name} ${version}: ${license}\n\n${file === undefined ? '' : readFileSync(join(folder, file), 'utf8')}`;
+    })
+    .join(`\n${'-'.repeat(80)}\n`);
+}
