@@ -106,7 +106,7 @@ function byCost(one, other) {
 }
 
 function costOf(path) {
-  return ['/test/unit/', '/test/contract/', '/test/e2e/'].findIndex((folder) => path.includes(folder));
+  return ['/test/unit/', '/test/contract/', '/test/'].findIndex((folder) => path.includes(folder));
 }
 
 /** Tests by the files that they are in. */
