@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { AccountUse } from '../../../src/throttling/in-process/account-use.js';
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
 import { describeLimitStore } from '../../../src/testing/stores/describe-limit-store.js';
 import { openInProcess } from './limit-stores.js';
@@ -56,6 +57,38 @@ describe('the limits counted in a process', () => {
     expect(await admit(store, 71)).toMatchObject({ refusedBy: 'tokens' });
     expect(await admit(store, 70)).toMatchObject({ admitted: true });
     expect(asked).toEqual(['2026-03-01', '2026-03-02']);
+  });
+
+  it('do not begin a day with what was used on the day before, where the answer comes after midnight', async () => {
+    let now = Date.parse('2026-03-01T23:59:59Z');
+    const since = () => {
+      now += 1000;
+      return Promise.resolve(100);
+    };
+    const store = new InProcessLimitStore({ tokensUsed: { since }, now: () => now });
+    expect(await admit(store, 100)).toMatchObject({ admitted: true });
+  });
+
+  it('count nothing that the tier does not limit', async () => {
+    const store = new InProcessLimitStore();
+    const admission = await store.admit({ accountId: 'ada', limits: {}, tokens: { atLeast: 0, atMost: 0 } });
+    const limits = { requestsPerMinute: 2, concurrentStreams: 9, tokensPerDay: 100 };
+    expect(await store.peek('ada', limits)).toMatchObject({ requests: { remaining: 2 }, streams: { remaining: 9 } });
+    if (admission.admitted) admission.lease.settle(40);
+    expect(await store.peek('ada', limits)).toMatchObject({ tokens: { remaining: 100 } });
+  });
+
+  it('forget the tokens of accounts only above a hundred thousand', () => {
+    const now = Date.parse('2026-03-01T12:00:00Z');
+    const store = new InProcessLimitStore({ now: () => now });
+    const { accounts } = store as unknown as { accounts: Map<string, AccountUse> };
+    const used = new AccountUse();
+    used.addTokens(1, now);
+    for (let account = 0; account < 100_000; account++) accounts.set(`account-${account}`, used);
+    store.hold('ada', true, undefined);
+    expect(accounts.size).toBe(100_001);
+    store.hold('ada', true, undefined);
+    expect(accounts.size).toBe(99_997);
   });
 
   it('take no memory for accounts that are gone', async () => {

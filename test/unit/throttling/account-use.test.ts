@@ -49,6 +49,13 @@ describe('what one account uses', () => {
     expect(state(NOON + DAY_MS).tokens?.remaining).toBe(999);
   });
 
+  it('forgets at midnight what the ledger knew of yesterday, also where tokens are counted first', () => {
+    use.learnTokens(400, NOON);
+    use.addTokens(1, NOON + DAY_MS);
+    expect(use.knowsTokens(NOON + DAY_MS)).toBe(false);
+    expect(state(NOON + DAY_MS, 2).tokens?.remaining).toBe(499);
+  });
+
   it('learns what the ledger knows, and never less than was counted here', () => {
     expect(use.knowsTokens(NOON)).toBe(false);
     use.addTokens(100, NOON);

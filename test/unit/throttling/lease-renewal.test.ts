@@ -77,23 +77,26 @@ describe('leases', () => {
     expect(redis.argsOf(RENEW)).toEqual([['a1', '1', '-1']]);
   });
 
-  it('are renewed a hundred by one command', async () => {
-    for (let number = 0; number < 201; number++) add(String(number));
+  it.each([
+    [200, [100, 100]],
+    [201, [100, 100, 1]],
+  ])('are renewed a hundred by one command: %i', async (count, inCommands) => {
+    for (let number = 0; number < count; number++) add(String(number));
     await turn(EVERY_MS);
-    expect(redis.argsOf(RENEW).map((args) => args.length / 3)).toEqual([100, 100, 1]);
-    expect(new Set(redis.argsOf(RENEW).flatMap((args) => args.filter((_, index) => index % 3 === 0))).size).toBe(201);
+    expect(redis.argsOf(RENEW).map((args) => args.length / 3)).toEqual(inCommands);
+    expect(new Set(redis.argsOf(RENEW).flatMap((args) => args.filter((_, index) => index % 3 === 0))).size).toBe(count);
   });
 
   it('are renewed by a hundred commands at once', async () => {
-    for (let number = 0; number < 101; number++) add('a', `account-${number}`);
-    let answer: () => void = () => undefined;
-    const slow = new Promise<void>((resolve) => (answer = resolve));
-    redis.answer = () => slow;
+    for (let number = 0; number < 201; number++) add('a', `account-${number}`);
+    const answers: (() => void)[] = [];
+    redis.answer = () => new Promise<void>((resolve) => answers.push(resolve));
     await turn(EVERY_MS);
-    expect(redis.of(RENEW)).toHaveLength(100);
-    answer();
-    await turn();
-    expect(redis.of(RENEW)).toHaveLength(101);
+    for (const sent of [100, 200, 201]) {
+      expect(redis.of(RENEW)).toHaveLength(sent);
+      for (const answer of answers) answer();
+      await turn();
+    }
   });
 
   it('are not renewed twice at once, but again when a round is over, however it ended', async () => {

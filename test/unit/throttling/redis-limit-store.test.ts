@@ -57,6 +57,8 @@ async function admitted(limits = LIMITS): Promise<Lease> {
   if (!admission.admitted) throw new Error(`Refused by ${admission.refusedBy}.`);
   return admission.lease;
 }
+const renewedAccounts = (): number =>
+  (Reflect.get(Reflect.get(store, 'renewal') as object, 'byAccount') as Map<string, unknown>).size;
 const idOf = (index: number): string => redis.argsOf(ADMIT)[index]?.[0] ?? '';
 
 describe('an admission by Redis', () => {
@@ -158,7 +160,15 @@ describe('a lease', () => {
     expect(await renewed()).toEqual([[idOf(0), '0', '70']]);
     lease.settle(50);
     expect(await renewed()).toEqual([]);
-    expect((Reflect.get(Reflect.get(store, 'renewal') as object, 'byAccount') as Map<string, unknown>).size).toBe(0);
+    expect(renewedAccounts()).toBe(0);
+  });
+
+  it('is not renewed when its place is the last that it gives back', async () => {
+    const lease = await admitted();
+    lease.settle(50);
+    expect(renewedAccounts()).toBe(1);
+    lease.release();
+    expect(renewedAccounts()).toBe(0);
   });
 
   it('is not renewed once the service is down, whose replica leaves before', async () => {
@@ -242,6 +252,16 @@ describe('the state', () => {
     expect(await store.peek('ada', LIMITS)).toMatchObject({ requests: { remaining: 5 }, tokens: { remaining: 900 } });
   });
 
+  it('of this process has what its requests hold and use, of what the tier limits', async () => {
+    const lease = await admitted();
+    await admitted({ requestsPerMinute: 5 });
+    redis.goAway(AWAY);
+    expect(await store.peek('ada', LIMITS)).toMatchObject({ streams: { remaining: 1 }, tokens: { remaining: 830 } });
+    lease.settle(50);
+    lease.release();
+    expect(await store.peek('ada', LIMITS)).toMatchObject({ streams: { remaining: 2 }, tokens: { remaining: 850 } });
+  });
+
   it('is not known from a Redis that is slow, or refuses', async () => {
     redis.failure = new RedisSlow(false);
     await expect(store.peek('ada', LIMITS)).rejects.toBe(redis.failure);
@@ -318,6 +338,7 @@ describe('without an answer of Redis', () => {
     fallback.replicas = 2;
     redis.goAway(AWAY);
     expect((await admit()).admitted).toBe(false);
+    await turn();
     redis.comeBack();
     await turn();
     expect(redis.of(WITHDRAW)).toEqual([]);

@@ -53,6 +53,21 @@ describe('the lease that a request holds', () => {
     expect(calls).toEqual(['release', 'settle 5']);
   });
 
+  it('keeps its place and its tokens beyond the response once it is outlived, until the caller gives them back', () => {
+    const response = new FakeResponse();
+    const lease = hold(response);
+    const outlived = lease.outlive();
+    expect(outlived.tokens).toBe(7);
+    response.emit('close');
+    lease.release();
+    expect({ calls, count: places.heldInTiers }).toEqual({ calls: [], count: 1 });
+
+    outlived.release();
+    expect({ calls, count: places.heldInTiers }).toEqual({ calls: ['release'], count: 0 });
+    outlived.settle(5);
+    expect(calls).toEqual(['release', 'settle 5']);
+  });
+
   it('counts a slot once, and only for a tier that limits streams', () => {
     const response = new FakeResponse();
     const lease = hold(response);
