@@ -5,6 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const REDIS_ADDRESS = 'redis://127.0.0.1:6379';
 const CLAIM = 'chat-test:claim';
+/** A key of the service, or of its tests. */
+const OWN_KEY = /^chat(?:-test)?:/;
 /** The lifetime of a claim. Claims expire because this process cannot check whether a process on another host still runs. */
 const CLAIM_MS = 600_000;
 const PATIENCE_MS = 30_000;
@@ -23,7 +25,7 @@ export interface TestRedis {
 }
 
 /**
- * Claims an empty logical Redis database. Prints a warning and returns `undefined` if Redis does not answer.
+ * Claims a logical Redis database, and empties it. Prints a warning and returns `undefined` if Redis does not answer.
  *
  * @throws {Error} if other tests use all databases for 30 seconds.
  */
@@ -48,17 +50,23 @@ export async function testRedis(): Promise<TestRedis | undefined> {
 
 /**
  * Tries to claim the database for this process. Returns whether this process now owns the database. Takes over the claim of a
- * dead process on this host, because a killed process does not remove its claim.
+ * dead process on this host, because a killed process does not remove its claim. A database with keys of others stays untouched.
  */
 async function isClaimed(client: ReturnType<typeof clientOf>): Promise<boolean> {
   const claim = `${hostname()} ${process.pid} ${randomUUID()}`;
-  if ((await client.set(CLAIM, claim, { NX: true, PX: CLAIM_MS })) !== null) return true;
-  const other = await client.get(CLAIM);
-  if (other === null || !isOfDeadProcess(other)) return false;
-  await client.eval(DROP_CLAIM, { keys: [CLAIM], arguments: [other] });
-  if ((await client.set(CLAIM, claim, { NX: true, PX: CLAIM_MS })) === null) return false;
-  await client.flushDb();
-  await client.set(CLAIM, claim, { PX: CLAIM_MS });
+  if ((await client.set(CLAIM, claim, { NX: true, PX: CLAIM_MS })) === null) {
+    const other = await client.get(CLAIM);
+    if (other === null || !isOfDeadProcess(other)) return false;
+    await client.eval(DROP_CLAIM, { keys: [CLAIM], arguments: [other] });
+    if ((await client.set(CLAIM, claim, { NX: true, PX: CLAIM_MS })) === null) return false;
+  }
+  for await (const keys of client.scanIterator()) {
+    if (keys.every((key) => OWN_KEY.test(key))) continue;
+    await client.eval(DROP_CLAIM, { keys: [CLAIM], arguments: [claim] });
+    return false;
+  }
+  // Services of earlier tests may have written after their database was given up.
+  await client.multi().flushDb().set(CLAIM, claim, { PX: CLAIM_MS }).exec();
   return true;
 }
 
