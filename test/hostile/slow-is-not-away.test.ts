@@ -17,6 +17,8 @@ const REVOKED_WITHIN_MS = 1_000;
 /** At once, and then a second: see UnknownBudget. Keys and cookies have one each. */
 const UNKNOWN_AT_ONCE = 200;
 const UNKNOWN_A_SECOND = 20;
+/** The SQLSTATE of PostgreSQL. */
+const DEADLOCK = '40P01';
 const NOT_HANGING_MS = 5_000;
 const DAY_MS = 86_400_000;
 const READY = '/api/v1/health/ready';
@@ -117,12 +119,24 @@ describe.skipIf(postgres === undefined)('tables that nobody can read for a while
 
   /** Every query of them waits while `work` goes on: slow for certain, on any machine. */
   async function whileLocked(tables: readonly string[], work: () => Promise<void>): Promise<void> {
-    await locker.query('BEGIN');
+    await waitFor(() => lock(tables), 'all tables');
     try {
-      await locker.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
       await work();
     } finally {
       await locker.query('ROLLBACK');
+    }
+  }
+
+  /** Returns whether all tables are locked. A query that has some of them and waits for others makes it start again. */
+  async function lock(tables: readonly string[]): Promise<boolean> {
+    await locker.query('BEGIN');
+    try {
+      await locker.query(`LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`);
+      return true;
+    } catch (error) {
+      await locker.query('ROLLBACK');
+      if ((error as { code?: string }).code !== DEADLOCK) throw error;
+      return false;
     }
   }
 

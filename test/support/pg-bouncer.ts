@@ -1,11 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { programAt } from './program.js';
+import { programAt, startServer } from './program.js';
 import { closedPort } from './silent-server.js';
 import { waitFor } from './wait-for.js';
 
@@ -39,7 +39,7 @@ export class RunningPgBouncer {
     const file = join(folder, 'pgbouncer.ini');
     writeFileSync(file, `[databases]\n* = host=127.0.0.1 port=5432\n[pgbouncer]\n${lines.join('\n')}\n`);
     const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-    const child = spawn(pgBouncer ?? '', [file], { stdio: 'ignore', ...user });
+    const child = startServer(pgBouncer ?? '', [file], user);
     const url = `postgres://postgres@127.0.0.1:${port}/${database}`;
     await waitFor(() => answers(url), 'PgBouncer to answer');
     return new RunningPgBouncer(url, database, child, folder);

@@ -1,5 +1,10 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
+import { setPriority } from 'node:os';
 import { delimiter, join } from 'node:path';
+
+/** Before the tests and their services, so that a busy machine does not make a server silent. Needs root. */
+const PRIORITY = -10;
 
 /** Debian installs servers in folders that are not in the path of every user. */
 const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
@@ -9,6 +14,18 @@ export function programAt(name: string): string | undefined {
   const path = FOLDERS.map((folder) => join(folder, name)).find(isExecutable);
   if (path === undefined) console.warn(`\n!!! ${name} is not installed: the tests with ${name} are LEFT OUT !!!\n`);
   return path;
+}
+
+/** Starts a server that the tests bring along. */
+export function startServer(path: string, words: readonly string[], options: SpawnOptions = {}): ChildProcess {
+  const child = spawn(path, words, { stdio: 'ignore', ...options });
+  if (child.pid === undefined) return child;
+  try {
+    setPriority(child.pid, PRIORITY);
+  } catch {
+    // It runs like all others.
+  }
+  return child;
 }
 
 function isExecutable(path: string): boolean {

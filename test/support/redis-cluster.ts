@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { createClient, createCluster } from '@redis/client';
 import slotOf from 'cluster-key-slot';
 import { createCertificate, tlsSettings, type Certificate } from './certificate.js';
-import { programAt } from './program.js';
+import { programAt, startServer } from './program.js';
 import { closedPort } from './silent-server.js';
 import { waitFor } from './wait-for.js';
 
@@ -157,7 +157,7 @@ export class TestCluster {
     };
     const words = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
     return closedPort().then((busPort) => {
-      this.servers.set(port, spawn(server ?? '', [...words, '--cluster-port', String(busPort)], { stdio: 'ignore' }));
+      this.servers.set(port, startServer(server ?? '', [...words, '--cluster-port', String(busPort)]));
     });
   }
 

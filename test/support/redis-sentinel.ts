@@ -1,11 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { createCertificate, tlsSettings, type Certificate } from './certificate.js';
-import { programAt } from './program.js';
+import { programAt, startServer } from './program.js';
 import { closedPort } from './silent-server.js';
 import { waitFor } from './wait-for.js';
 
@@ -99,7 +99,7 @@ export class SentinelGroup {
       file,
       `${all.map(([name, value]) => (isList(name) ? `${name} ${value}` : `${name} "${value}"`)).join('\n')}\n`,
     );
-    const child = spawn(redisServer ?? '', [file, ...words], { stdio: 'ignore' });
+    const child = startServer(redisServer ?? '', [file, ...words]);
     this.children.push(child);
     return child;
   }
