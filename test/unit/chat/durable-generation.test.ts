@@ -126,6 +126,15 @@ describe('the generation of a durable stream', () => {
     logged.mockRestore();
   });
 
+  it('logs a fault of the service also where it has no cause', async () => {
+    const logged = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+    await begin();
+    parts.arrives(new ServiceError('internal_error', 'It failed.'));
+    const facts = { msg: 'It failed.', requestId: 'request-1', code: 'internal_error', reason: undefined };
+    expect(logged.mock.calls).toEqual([[facts, undefined]]);
+    logged.mockRestore();
+  });
+
   it('ends when the memory for its text is full', async () => {
     stream = Object.assign(stream, { log: new StreamLog(memoryOf(1)) });
     generation = new Generation(stream, DETACHED_MS, 'request-1');
@@ -192,6 +201,14 @@ describe('a generation without readers', () => {
     await begin();
     await vi.advanceTimersByTimeAsync(3 * DETACHED_MS);
     expect(stream.readers).toHaveBeenCalledTimes(24);
+    expect([parts.stopped, asked?.aborted]).toEqual([[], false]);
+    end();
+  });
+
+  it('waits for a count that takes its time', async () => {
+    readers = Promise.resolve(1);
+    await begin();
+    await vi.advanceTimersByTimeAsync(3 * DETACHED_MS);
     expect([parts.stopped, asked?.aborted]).toEqual([[], false]);
     end();
   });

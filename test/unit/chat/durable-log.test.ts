@@ -93,6 +93,8 @@ describe('the log of a stream', () => {
   it('divides no character, except one that came divided or is alone', () => {
     log.append(`a${FOX}b`);
     expect([log.read(0, 2), log.read(0, 3), log.read(1, 2)]).toEqual(['a', `a${FOX}`, FOX]);
+    log.append(`cd${FOX}e`);
+    expect(log.read(4, 3)).toBe('cd');
     // A reader that asks for one unit gets on.
     expect(log.read(1, 1)).toBe(FOX.charAt(0));
     const divided = new StreamLog(memory);
@@ -106,6 +108,20 @@ describe('the log of a stream', () => {
     const alone = new StreamLog(memory);
     alone.append('\ud83e\ud83ea\udd8a\udd8a');
     expect([1, 2, 3, 4].map((offset) => alone.isBoundary(offset))).toEqual([true, true, true, true]);
+  });
+
+  it.each(['\u{10000}', '\u{10ffff}'])(
+    'knows the first and the last characters of two units, such as %j',
+    (character) => {
+      log.append(`a${character}b`);
+      expect([log.read(0, 2), log.read(0, 3)]).toEqual(['a', `a${character}`]);
+      expect([1, 2, 3].map((offset) => log.isBoundary(offset))).toEqual([true, false, true]);
+    },
+  );
+
+  it('takes the character after the surrogates for one of one unit', () => {
+    log.append('\ud83e\ue000');
+    expect(log.isBoundary(1)).toBe(true);
   });
 });
 

@@ -1,56 +1,32 @@
-import { EventEmitter } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { ExecutionContext } from '@nestjs/common';
-import type { Reflector } from '@nestjs/core';
+import type { MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../src/auth/principal/principal.js';
 import type { ChatService } from '../../../src/chat/chat.service.js';
-import { DurableClaimGuard } from '../../../src/chat/durable/durable-claim.guard.js';
 import { DurableStreams } from '../../../src/chat/durable/durable-streams.js';
 import { CLAIM_RELEASED } from '../../../src/chat/durable/log/stream-log.js';
 import { MemoryStreamStore } from '../../../src/chat/durable/store/memory-stream-store.js';
 import type { OwnStream } from '../../../src/chat/durable/store/stream-store.js';
-import type { OpenStreams } from '../../../src/chat/stream/open-streams.js';
+import type { ChatRequest } from '../../../src/chat/request/chat-request.dto.js';
+import type { EndStream, OpenStreams } from '../../../src/chat/stream/open-streams.js';
 import { DrainState } from '../../../src/common/drain-state.js';
 import type { EventLoop } from '../../../src/common/event-loop/event-loop.js';
+import { ServiceError } from '../../../src/common/service-error.js';
 import { ShedLoad } from '../../../src/common/shed-load.js';
 import type { Config } from '../../../src/config/config.js';
-import type { RequestBodies } from '../../../src/http/body/request-bodies.js';
-import type { LimitStore } from '../../../src/throttling/limit-store.js';
 import { StreamPlaces } from '../../../src/throttling/process-load/stream-places.js';
 import { claimNew, memoryOf } from '../../contract/durable/describe-stream-store.js';
+import { ADA, FakeResponse } from './fake-response.js';
 
 const CONFIG = { maxStreams: 3, stalledReaderMs: 1_000 } as Config;
-const ADA = { accountId: 'ada', tier: { name: 'free' } } as Principal;
-
-/** The response to a request, which nothing is sent on. */
-class FakeResponse extends EventEmitter {
-  closed = false;
-  readonly req: { headers: Record<string, string>; context: object; method: string };
-
-  constructor(headers: Record<string, string> = {}) {
-    super();
-    this.req = { headers, context: { principal: ADA, requestId: 'request-1' }, method: 'POST' };
-  }
-
-  get asResponse(): Response {
-    return this as unknown as Response;
-  }
-
-  setHeader = vi.fn<(name: string, value: string) => void>();
-
-  leave(): void {
-    this.closed = true;
-    this.emit('close');
-  }
-}
 
 let store: MemoryStreamStore;
 let places: StreamPlaces;
 let drainState: DrainState;
 let leftReader: ReturnType<typeof vi.fn<() => void>>;
+let revoke: EndStream;
 let streams: DurableStreams;
 
 beforeEach(() => {
@@ -58,13 +34,35 @@ beforeEach(() => {
   places = new StreamPlaces(CONFIG, { isOverloaded: false } as EventLoop, new ShedLoad());
   drainState = new DrainState();
   leftReader = vi.fn<() => void>();
-  const open = { addReader: () => leftReader } as unknown as OpenStreams;
+  const open = {
+    addReader: (_: Principal, end: EndStream) => {
+      revoke = end;
+      return leftReader;
+    },
+  } as unknown as OpenStreams;
   streams = new DurableStreams(store, {} as ChatService, open, drainState, CONFIG);
 });
 
 const placesTaken = (): number => Reflect.get(places, 'taken') as number;
 const listenersOfDrain = (): number => (Reflect.get(drainState, 'listeners') as Set<unknown>).size;
 const readersOf = (stream: OwnStream): number => Number(stream.readers());
+
+/** A client that reads a stream which has begun. */
+async function replayed(stream: OwnStream) {
+  stream.log.begin();
+  const socket = new Socket();
+  const request = Object.assign(new IncomingMessage(socket), { context: { requestId: 'request-1' } });
+  const response = new ServerResponse(request);
+  response.assignSocket(socket);
+  const limited = vi.spyOn(socket, 'setTimeout');
+  const events: MessageEvent[] = [];
+  const over = vi.fn<() => void>();
+  const subscription = (await streams.replay(stream, ADA, response as Response)).subscribe({
+    next: (event) => events.push(event),
+    complete: over,
+  });
+  return { subscription, events, over, limited };
+}
 
 describe('a reader of a durable stream', () => {
   it('holds a place of the process and one of the stream, until it leaves or its response is over', async () => {
@@ -111,10 +109,7 @@ describe('a reader of a durable stream', () => {
 
   it('waits no longer for the end of the process when it has left', async () => {
     const stream = await claimNew(store);
-    stream.log.begin();
-    const request = Object.assign(new IncomingMessage(new Socket()), { context: { requestId: 'request-1' } });
-    const events = await streams.replay(stream, ADA, new ServerResponse(request) as Response);
-    const subscription = events.subscribe();
+    const { subscription } = await replayed(stream);
     expect(listenersOfDrain()).toBe(1);
     subscription.unsubscribe();
     expect([listenersOfDrain(), leftReader.mock.calls.length]).toEqual([0, 1]);
@@ -127,96 +122,38 @@ describe('a reader of a durable stream', () => {
     stream.abandon(CLAIM_RELEASED);
     await expect(replay).rejects.toMatchObject({ code: 'not_found' });
   });
-});
 
-describe('a stream in memory', () => {
-  it('hears no more of its log after the end', async () => {
+  it('gets the reason when its credential ends, and the stream goes on', async () => {
     const stream = await claimNew(store);
-    stream.log.end({ kind: 'done' });
-    expect((Reflect.get(stream.log, 'listeners') as Set<unknown>).size).toBe(0);
-    store.onApplicationShutdown();
+    const { events, over } = await replayed(stream);
+    revoke(new ServiceError('key_revoked', 'The session has ended.'));
+    expect(events).toMatchObject([{ type: 'error', data: { error: { code: 'key_revoked' } } }]);
+    expect([over.mock.calls.length, leftReader.mock.calls.length]).toEqual([1, 1]);
+    expect(stream.log.ending).toBeUndefined();
   });
 
-  it('is dropped at its time, by one timer that ends with the process', async () => {
-    vi.useFakeTimers();
-    try {
-      const [first, second] = [await claimNew(store), await claimNew(store)];
-      first.log.end({ kind: 'done' });
-      vi.advanceTimersByTime(30_000);
-      second.log.end({ kind: 'done' });
-      expect([store.counts, vi.getTimerCount()]).toEqual([{ running: 0, kept: 2 }, 1]);
-      vi.advanceTimersByTime(30_000);
-      expect([store.counts, vi.getTimerCount()]).toEqual([{ running: 0, kept: 1 }, 1]);
-      vi.advanceTimersByTime(30_000);
-      expect([store.counts, vi.getTimerCount()]).toEqual([{ running: 0, kept: 0 }, 0]);
-      (await claimNew(store)).log.end({ kind: 'done' });
-      store.onApplicationShutdown();
-      expect(vi.getTimerCount()).toBe(0);
-    } finally {
-      vi.useRealTimers();
-    }
+  it('is sent to another replica when the process stops, in the time of a client that does not read', async () => {
+    const stream = await claimNew(Object.assign(store, { isShared: true }));
+    const { events, over, limited } = await replayed(stream);
+    expect(limited).not.toHaveBeenCalled();
+    drainState.begin();
+    expect([events, over.mock.calls.length, limited.mock.calls]).toEqual([[], 1, [[CONFIG.stalledReaderMs]]]);
+    expect([leftReader.mock.calls.length, stream.log.ending]).toEqual([1, undefined]);
+  });
+
+  it('reads on when the only process stops', async () => {
+    const stream = await claimNew(store);
+    const { subscription, events, over, limited } = await replayed(stream);
+    drainState.begin();
+    expect([over.mock.calls.length, limited.mock.calls]).toEqual([0, []]);
+    stream.log.append('Hello');
+    expect(events).toMatchObject([{ data: { content: 'Hello' } }]);
+    subscription.unsubscribe();
   });
 });
 
-describe('a request with an Idempotency-Key', () => {
-  const BODY = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello' }] };
-  let guard: DurableClaimGuard;
-
-  beforeEach(() => {
-    const reflector = { get: () => true } as unknown as Reflector;
-    const bodies = { read: () => Promise.resolve({}) } as unknown as RequestBodies;
-    guard = new DurableClaimGuard(reflector, bodies, places, store, streams, {} as LimitStore);
-  });
-
-  /** Passes the guard. Returns what the guard has found. */
-  async function ask(response: FakeResponse): Promise<{ kind: string; stream: OwnStream; error?: Error }> {
-    const request = Object.assign(response.req, { body: BODY });
-    request.headers['idempotency-key'] = 'one';
-    const http = { getRequest: () => request, getResponse: () => response };
-    const context = { switchToHttp: () => http, getHandler: () => undefined } as unknown as ExecutionContext;
-    expect(await guard.canActivate(context)).toBe(true);
-    return Reflect.get(request.context, 'durable') as { kind: string; stream: OwnStream };
-  }
-
-  it('that waited for one that was given up has the stream, and counts once', async () => {
-    const [first, second] = [new FakeResponse(), new FakeResponse()];
-    const owner = await ask(first);
-    const waiting = ask(second);
-    await vi.waitFor(() => {
-      expect(readersOf(owner.stream)).toBe(2);
-    });
-    first.leave();
-    const { kind, stream } = await waiting;
-    expect([kind, readersOf(stream), readersOf(owner.stream), placesTaken()]).toEqual(['new', 1, 0, 0]);
-    second.leave();
-    expect(readersOf(stream)).toBe(0);
-    expect(store.counts).toEqual({ running: 0, kept: 0 });
-  });
-
-  it('keeps the stream that it has begun when its client leaves', async () => {
-    const response = new FakeResponse();
-    const own = await ask(response);
-    Object.assign(own, { isTaken: true });
-    response.leave();
-    expect([readersOf(own.stream), store.counts]).toEqual([0, { running: 1, kept: 0 }]);
-    expect(response.listenerCount('close')).toBe(0);
-  });
-
-  it('gets the failure of the one that it waited for', async () => {
-    const owner = await ask(new FakeResponse());
-    const waiting = ask(new FakeResponse());
-    await vi.waitFor(() => {
-      expect(readersOf(owner.stream)).toBe(2);
-    });
-    const failure = new Error('Too long.');
-    owner.stream.abandon(failure);
-    expect(await waiting).toMatchObject({ kind: 'refused', error: failure });
-    expect(placesTaken()).toBe(0);
-  });
-
-  it('for the rest of a stream that is not kept is refused, and the key is free', async () => {
-    const refused = await ask(new FakeResponse({ 'last-event-id': 'x-1' }));
-    expect(refused).toMatchObject({ kind: 'refused', error: { code: 'not_found' } });
-    expect(store.counts).toEqual({ running: 0, kept: 0 });
-  });
+it('a request that another guard should have refused is told to try again', async () => {
+  const caller = {} as Parameters<DurableStreams['answer']>[2];
+  const answer = streams.answer(undefined, {} as ChatRequest, caller, new FakeResponse().asResponse, undefined);
+  await expect(answer).rejects.toMatchObject({ code: 'unavailable', message: 'Try again.', retryAfterSeconds: 1 });
 });

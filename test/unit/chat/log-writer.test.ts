@@ -1,40 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StreamLog } from '../../../src/chat/durable/log/stream-log.js';
-import { LogWriter, type WriterTarget } from '../../../src/chat/durable/store/redis/log-writer.js';
-import { memoryOf } from '../../contract/durable/describe-stream-store.js';
+import { begun, isDone, KEEP_MS, logWriter, nextWrite, turn, type WriterStage } from './log-writers.js';
 
 const DONE = { kind: 'done' } as const;
-const KEEP_MS = 5_000;
 
-let log: StreamLog;
-let target: { [Method in keyof WriterTarget]: ReturnType<typeof vi.fn<WriterTarget[Method]>> };
-let writer: LogWriter;
+let stage: WriterStage;
+let log: WriterStage['log'];
+let target: WriterStage['target'];
+let writer: WriterStage['writer'];
 
 beforeEach(() => {
-  vi.useFakeTimers();
-  log = new StreamLog(memoryOf());
-  target = {
-    write: vi.fn<WriterTarget['write']>().mockResolvedValue('ok'),
-    restore: vi.fn<WriterTarget['restore']>().mockResolvedValue('ok'),
-    fenced: vi.fn<WriterTarget['fenced']>(),
-    over: vi.fn<WriterTarget['over']>(),
-  };
-  writer = new LogWriter(log, target, KEEP_MS);
+  stage = logWriter();
+  ({ log, target, writer } = stage);
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
-const isDone = (): Promise<boolean> => Promise.race([writer.done.then(() => true), turn().then(() => false)]);
 const followers = (): number => (Reflect.get(log, 'listeners') as Set<unknown>).size;
-
-/** A stream whose beginning is written. */
-async function begun(): Promise<void> {
-  log.begin();
-  await turn();
-  target.write.mockClear();
-}
 
 describe('the writer of a stream', () => {
   it('writes the beginning at once, small texts after 50 ms, and each text once', async () => {
@@ -54,13 +36,13 @@ describe('the writer of a stream', () => {
   });
 
   it('does not keep the process alive while it waits for more', async () => {
-    await begun();
+    await begun(stage);
     log.append('Hel');
     expect((Reflect.get(writer, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
   });
 
   it('writes a batch at once, and does not write it again when its time comes', async () => {
-    await begun();
+    await begun(stage);
     log.append('a');
     log.append('x'.repeat(4 * 1024 - 1));
     await turn();
@@ -69,13 +51,31 @@ describe('the writer of a stream', () => {
     expect([target.write.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
+  it('writes all batches of one turn at once, and small texts after them in 50 ms again', async () => {
+    await begun(stage);
+    log.append('a'.repeat(5_000));
+    log.append('b'.repeat(5_000));
+    await turn();
+    expect(target.write.mock.calls).toEqual([[0, `${'a'.repeat(5_000)}${'b'.repeat(5_000)}`, false]]);
+    log.append('c');
+    await turn(49);
+    expect(target.write).toHaveBeenCalledTimes(1);
+    await turn(1);
+    expect(target.write.mock.calls.slice(1)).toEqual([[10_000, 'c', false]]);
+  });
+
   it('writes the ending at once with the last text, and then nothing more', async () => {
-    await begun();
+    await begun(stage);
     log.append('a');
     log.end(DONE);
     await turn();
     expect(target.write.mock.calls).toEqual([[0, 'a', true]]);
-    expect([await isDone(), target.over.mock.calls.length, followers(), vi.getTimerCount()]).toEqual([true, 1, 0, 0]);
+    expect([await isDone(stage), target.over.mock.calls.length, followers(), vi.getTimerCount()]).toEqual([
+      true,
+      1,
+      0,
+      0,
+    ]);
     writer.writeAnew();
     await turn(1_000);
     expect(target.write).toHaveBeenCalledTimes(1);
@@ -84,7 +84,7 @@ describe('the writer of a stream', () => {
   it('has nothing to do for a stream that ends before it begins', async () => {
     log.end(DONE);
     await turn();
-    expect([await isDone(), target.write.mock.calls, target.over.mock.calls.length, followers()]).toEqual([
+    expect([await isDone(stage), target.write.mock.calls, target.over.mock.calls.length, followers()]).toEqual([
       true,
       [],
       1,
@@ -93,8 +93,9 @@ describe('the writer of a stream', () => {
   });
 
   it('divides long text into entries, of which the last has the ending', async () => {
-    await begun();
-    log.append('x'.repeat(100_000));
+    await begun(stage);
+    log.append('x'.repeat(10_000));
+    log.append('x'.repeat(90_000));
     log.end(DONE);
     await turn();
     expect(target.write.mock.calls.map(([offset, text, isLast]) => [offset, text.length, isLast])).toEqual([
@@ -103,22 +104,48 @@ describe('the writer of a stream', () => {
     ]);
   });
 
-  it('writes one batch at a time, in order', async () => {
-    await begun();
-    let stored!: (state: 'ok') => void;
-    target.write.mockReturnValueOnce(new Promise((resolve) => (stored = resolve)));
-    log.append('a'.repeat(5_000));
+  it('divides no character at the end of an entry', async () => {
+    await begun(stage);
+    log.append('x'.repeat(64 * 1024 - 1));
+    log.append('🦊');
+    log.end(DONE);
     await turn();
+    expect(target.write.mock.calls).toEqual([
+      [0, 'x'.repeat(64 * 1024 - 1), false],
+      [64 * 1024 - 1, '🦊', true],
+    ]);
+  });
+
+  it.each([
+    ['a batch', 'a'.repeat(5_000), 0],
+    ['a small text', 'a', 50],
+  ])('writes one batch at a time, in order, also after %s', async (_, text, afterMs) => {
+    await begun(stage);
+    const stored = nextWrite(stage);
+    log.append(text);
+    await turn(afterMs);
     log.append('b'.repeat(5_000));
     await turn(1_000);
     expect(target.write).toHaveBeenCalledTimes(1);
-    stored('ok');
+    stored.open();
     await turn(50);
-    expect(target.write.mock.calls[1]).toEqual([5_000, 'b'.repeat(5_000), false]);
+    expect(target.write.mock.calls[1]).toEqual([text.length, 'b'.repeat(5_000), false]);
+  });
+
+  it('writes an ending that came during a write', async () => {
+    await begun(stage);
+    const stored = nextWrite(stage);
+    log.append('a'.repeat(5_000));
+    await turn();
+    log.end(DONE);
+    stored.open();
+    await turn();
+    expect(target.write.mock.calls.slice(1)).toEqual([[5_000, '', true]]);
+    expect(await isDone(stage)).toBe(true);
   });
 
   it('tries again every half second, with all that has come since', async () => {
-    await begun();
+    await begun(stage);
     target.write.mockRejectedValueOnce(new Error('Redis is unavailable'));
     log.append('a'.repeat(5_000));
     await turn();
@@ -127,31 +154,47 @@ describe('the writer of a stream', () => {
     expect(target.write).toHaveBeenCalledTimes(1);
     await turn(1);
     expect(target.write.mock.calls[1]).toEqual([0, `${'a'.repeat(5_000)}${'b'.repeat(5_000)}`, false]);
+    log.append('c'.repeat(5_000));
+    await turn();
+    expect(target.write.mock.calls[2]).toEqual([10_000, 'c'.repeat(5_000), false]);
+  });
+
+  it('tries again for as long as the stream runs', async () => {
+    await begun(stage);
+    target.write.mockRejectedValue(new Error('Redis is unavailable'));
+    log.append('a'.repeat(5_000));
+    await turn(2 * KEEP_MS);
+    expect(await isDone(stage)).toBe(false);
+    target.write.mockReset().mockResolvedValue('ok');
+    log.end(DONE);
+    await turn(500);
+    expect([target.write.mock.calls, await isDone(stage)]).toEqual([[[0, 'a'.repeat(5_000), true]], true]);
   });
 
   it('gives up when the stream would have expired since its end', async () => {
-    await begun();
+    await begun(stage);
+    await turn(2 * KEEP_MS);
     target.write.mockRejectedValue(new Error('Redis is unavailable'));
     log.end(DONE);
     await turn(KEEP_MS);
-    expect(await isDone()).toBe(false);
+    expect(await isDone(stage)).toBe(false);
     await turn(500);
-    expect([await isDone(), target.over.mock.calls.length, vi.getTimerCount()]).toEqual([true, 1, 0]);
+    expect([await isDone(stage), target.over.mock.calls.length, vi.getTimerCount()]).toEqual([true, 1, 0]);
   });
 
   it('that is stopped writes nothing more, once', async () => {
-    await begun();
+    await begun(stage);
     log.append('a');
     writer.stop();
     writer.stop();
     expect([vi.getTimerCount(), followers(), target.over.mock.calls.length]).toEqual([0, 0, 1]);
     log.append('b');
     await turn(1_000);
-    expect([target.write.mock.calls.length, await isDone()]).toEqual([0, true]);
+    expect([target.write.mock.calls.length, await isDone(stage)]).toEqual([0, true]);
   });
 
   it('that is stopped during a write does not try again', async () => {
-    await begun();
+    await begun(stage);
     let fail!: (error: Error) => void;
     target.write.mockReturnValueOnce(new Promise((_, reject) => (fail = reject)));
     log.append('a'.repeat(5_000));
@@ -160,66 +203,5 @@ describe('the writer of a stream', () => {
     fail(new Error('Redis is unavailable'));
     await turn(10_000);
     expect([target.write.mock.calls.length, vi.getTimerCount()]).toEqual([1, 0]);
-  });
-});
-
-describe('the writer of a stream that Redis has lost', () => {
-  it.each([
-    ['running', true],
-    ['waiting', false],
-  ] as const)('creates it anew while it is %s, and writes all of it', async (state, hasBegun) => {
-    if (hasBegun) {
-      await begun();
-      log.append('abc');
-    }
-    await turn(50);
-    target.write.mockClear();
-    writer.writeAnew();
-    await turn();
-    expect(target.restore.mock.calls).toEqual([[state]]);
-    expect(target.write.mock.calls).toEqual(hasBegun ? [[0, 'abc', false]] : []);
-  });
-
-  it('creates it anew when a write says so', async () => {
-    await begun();
-    target.write.mockResolvedValueOnce('gone');
-    log.append('a'.repeat(5_000));
-    await turn();
-    expect([target.restore.mock.calls, target.write.mock.calls.length]).toEqual([[['running']], 2]);
-    expect(target.write.mock.calls[1]).toEqual([0, 'a'.repeat(5_000), false]);
-  });
-
-  it('tries again where it cannot be created', async () => {
-    await begun();
-    target.restore.mockRejectedValueOnce(new Error('Redis is unavailable'));
-    writer.writeAnew();
-    await turn(499);
-    expect(target.restore).toHaveBeenCalledTimes(1);
-    await turn(1);
-    expect(target.restore).toHaveBeenCalledTimes(2);
-  });
-
-  it('is fenced off where another replica has ended it', async () => {
-    await begun();
-    target.restore.mockResolvedValueOnce('ended');
-    writer.writeAnew();
-    await turn();
-    expect([target.fenced.mock.calls.length, await isDone(), target.write.mock.calls.length]).toEqual([1, true, 0]);
-  });
-
-  it('is fenced off by a write, too', async () => {
-    await begun();
-    target.write.mockResolvedValueOnce('ended');
-    log.append('a'.repeat(5_000));
-    await turn();
-    expect([target.fenced.mock.calls.length, await isDone(), target.over.mock.calls.length]).toEqual([1, true, 1]);
-  });
-
-  it('stops where the key belongs to another stream by now', async () => {
-    await begun();
-    target.restore.mockResolvedValueOnce('taken');
-    writer.writeAnew();
-    await turn();
-    expect([target.fenced.mock.calls.length, await isDone()]).toEqual([0, true]);
   });
 });

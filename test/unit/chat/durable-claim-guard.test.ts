@@ -1,0 +1,137 @@
+import type { ExecutionContext } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ChatService } from '../../../src/chat/chat.service.js';
+import { DurableClaimGuard } from '../../../src/chat/durable/durable-claim.guard.js';
+import type { DurableRequest } from '../../../src/chat/durable/durable-request.js';
+import { DurableStreams } from '../../../src/chat/durable/durable-streams.js';
+import { MemoryStreamStore } from '../../../src/chat/durable/store/memory-stream-store.js';
+import type { OwnStream } from '../../../src/chat/durable/store/stream-store.js';
+import type { OpenStreams } from '../../../src/chat/stream/open-streams.js';
+import { DrainState } from '../../../src/common/drain-state.js';
+import type { EventLoop } from '../../../src/common/event-loop/event-loop.js';
+import { ShedLoad } from '../../../src/common/shed-load.js';
+import type { Config } from '../../../src/config/config.js';
+import type { RequestBodies } from '../../../src/http/body/request-bodies.js';
+import type { LimitStore } from '../../../src/throttling/limit-store.js';
+import { StreamPlaces } from '../../../src/throttling/process-load/stream-places.js';
+import { memoryOf } from '../../contract/durable/describe-stream-store.js';
+import { FakeResponse } from './fake-response.js';
+
+const CONFIG = { maxStreams: 3, stalledReaderMs: 1_000 } as Config;
+const BODY = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello' }] };
+
+let store: MemoryStreamStore;
+let places: StreamPlaces;
+let guard: DurableClaimGuard;
+let load: { isOverloaded: boolean };
+/** What the limits of the tier say. */
+let refusal: object | undefined;
+let read: ReturnType<typeof vi.fn<() => Promise<{ error?: Error }>>>;
+
+beforeEach(() => {
+  store = new MemoryStreamStore(memoryOf(), 60_000);
+  load = { isOverloaded: false };
+  refusal = undefined;
+  read = vi.fn(() => Promise.resolve({}));
+  places = new StreamPlaces(CONFIG, load as EventLoop, new ShedLoad());
+  const streams = new DurableStreams(store, {} as ChatService, {} as OpenStreams, new DrainState(), CONFIG);
+  const reflector = { get: () => true } as unknown as Reflector;
+  const limits = { foresee: () => refusal } as unknown as LimitStore;
+  guard = new DurableClaimGuard(reflector, { read } as unknown as RequestBodies, places, store, streams, limits);
+});
+
+const placesTaken = (): number => Reflect.get(places, 'taken') as number;
+const readersOf = (stream: OwnStream): number => Number(stream.readers());
+
+/** Passes the guard. Returns what the guard has found. */
+async function ask(response: FakeResponse): Promise<DurableRequest | undefined> {
+  const request = Object.assign(response.req, { body: BODY });
+  request.headers['idempotency-key'] = 'one';
+  const http = { getRequest: () => request, getResponse: () => response };
+  const context = { switchToHttp: () => http, getHandler: () => undefined } as unknown as ExecutionContext;
+  expect(await guard.canActivate(context)).toBe(true);
+  return Reflect.get(request.context, 'durable') as DurableRequest | undefined;
+}
+
+/** Passes the guard with a key that is free. */
+async function own(response: FakeResponse): Promise<DurableRequest & { kind: 'new' }> {
+  const durable = await ask(response);
+  if (durable?.kind !== 'new') throw new Error(`The request is ${String(durable?.kind)}.`);
+  return durable;
+}
+
+describe('a request with an Idempotency-Key', () => {
+  it('that waited for one that was given up has the stream, and counts once', async () => {
+    const [first, second] = [new FakeResponse(), new FakeResponse()];
+    const owner = await own(first);
+    const waiting = own(second);
+    await vi.waitFor(() => {
+      expect(readersOf(owner.stream)).toBe(2);
+    });
+    first.leave();
+    const { kind, stream } = await waiting;
+    expect([kind, readersOf(stream), readersOf(owner.stream), placesTaken()]).toEqual(['new', 1, 0, 0]);
+    second.leave();
+    expect(readersOf(stream)).toBe(0);
+    expect(store.counts).toEqual({ running: 0, kept: 0 });
+  });
+
+  it('keeps the stream that it has begun when its client leaves', async () => {
+    const response = new FakeResponse();
+    const durable = await own(response);
+    Object.assign(durable, { isTaken: true });
+    response.leave();
+    expect([readersOf(durable.stream), store.counts]).toEqual([0, { running: 1, kept: 0 }]);
+    expect(response.listenerCount('close')).toBe(0);
+  });
+
+  it('gets the failure of the one that it waited for', async () => {
+    const owner = await own(new FakeResponse());
+    const waiting = ask(new FakeResponse());
+    await vi.waitFor(() => {
+      expect(readersOf(owner.stream)).toBe(2);
+    });
+    const failure = new Error('Too long.');
+    owner.stream.abandon(failure);
+    expect(await waiting).toMatchObject({ kind: 'refused', error: failure });
+    expect(placesTaken()).toBe(0);
+  });
+
+  it('for the rest of a stream that is not kept is refused, and the key is free', async () => {
+    const refused = await ask(new FakeResponse({ 'last-event-id': 'x-1' }));
+    expect(refused).toMatchObject({ kind: 'refused', error: { code: 'not_found' } });
+    expect(store.counts).toEqual({ running: 0, kept: 0 });
+  });
+
+  it('whose client has left meanwhile takes no key', async () => {
+    const gone = new FakeResponse();
+    gone.leave();
+    await ask(gone);
+    expect(store.counts).toEqual({ running: 0, kept: 0 });
+  });
+
+  it('with a body that is not valid takes no key, and leaves the refusal to others', async () => {
+    read.mockResolvedValue({ error: new Error('It is not valid.') });
+    expect(await ask(new FakeResponse())).toBeUndefined();
+    expect(store.counts).toEqual({ running: 0, kept: 0 });
+  });
+});
+
+describe('a request with an Idempotency-Key that the limits refuse', () => {
+  it.each([
+    ['of the tier', () => (refusal = { code: 'rate_limit_exceeded' })],
+    ['of the process', () => (load.isOverloaded = true)],
+  ])('is not read where it is new: the limits %s', async (_, refuse) => {
+    refuse();
+    expect(await ask(new FakeResponse())).toBeUndefined();
+    expect([read.mock.calls.length, store.counts.running]).toEqual([0, 0]);
+  });
+
+  it('gets the stream that it repeats', async () => {
+    const { stream } = await own(new FakeResponse());
+    stream.log.begin();
+    refusal = { code: 'rate_limit_exceeded' };
+    expect(await ask(new FakeResponse())).toMatchObject({ kind: 'repeated', stream: { id: stream.id } });
+  });
+});
