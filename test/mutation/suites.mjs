@@ -7,10 +7,6 @@ export const SUITES = {
     'contract/builtin/*.test.ts',
     'contract/protocols/*.test.ts',
     'contract/routing/*.test.ts',
-    'e2e/{client-leaves,content-filter,failover,in-process-protocol,native-protocols,passed-over}.test.ts',
-    'e2e/{provider-failure-after-text,provider-failure-before-text,provider-request,races}.test.ts',
-    'e2e/{slow-first-token,stream-wire,traces}.test.ts',
-    'hostile/provider.test.ts',
     'unit/upstreams/*.test.ts',
   ],
   throttling: [

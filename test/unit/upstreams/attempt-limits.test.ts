@@ -150,6 +150,13 @@ describe('an attempt', () => {
     expect(source.calls).toHaveLength(1);
   });
 
+  it('keeps no reasoning that nobody asked for', () => {
+    open();
+    source.bring({ type: 'reasoning', text: 'hm' }, HI);
+    expect([attempt.read(), attempt.read()]).toEqual([HI, undefined]);
+    attempt.stop(STOPPED);
+  });
+
   it('whose provider tells of a failure fails with it', () => {
     open();
     source.bring(HI, { type: 'error', error: FAILED });
@@ -180,7 +187,8 @@ describe('an answer that the content filter has cut', () => {
     source.bring(FILTERED, LAST);
     expect(attempt.read()).toEqual(FILTERED);
     expect(attempt.isWhole).toBe(false);
-    expect(() => attempt.read()).toThrow(expect.objectContaining({ code: 'upstream_rejected' }));
+    const cause = expect.objectContaining({ message: 'finish reason: content_filter' }) as Error;
+    expect(() => attempt.read()).toThrow(expect.objectContaining({ code: 'upstream_rejected', cause }));
   });
 
   it('after some text is not complete', () => {
@@ -236,6 +244,17 @@ describe('the time of an attempt', () => {
   it('does not go on with what is no sign of life', () => {
     open();
     vi.advanceTimersByTime(FIRST_TOKEN_MS - 1);
+    source.bring({ type: 'usage', usage: { inputTokens: 1 } });
+    while (attempt.read() !== undefined);
+    vi.advanceTimersByTime(1);
+    expectLate();
+  });
+
+  it('does not go on with it after a sign of life, either', () => {
+    open();
+    source.bring(HI);
+    while (attempt.read() !== undefined);
+    vi.advanceTimersByTime(IDLE_MS - 1);
     source.bring({ type: 'usage', usage: { inputTokens: 1 } });
     while (attempt.read() !== undefined);
     vi.advanceTimersByTime(1);

@@ -236,7 +236,9 @@ describe('a completion that cannot begin', () => {
     expect(failure).toBeInstanceOf(ServiceError);
     expect((failure as ServiceError).cause ?? failure).toMatchObject({ message: reason });
     expect(onOver.mock.calls).toEqual([[failure]]);
+    expect(completion.isWhole).toBe(false);
     expect(() => completion.read()).toThrow(failure);
+    expect([completion.read(), completion.isOver]).toEqual([undefined, true]);
   });
 
   it('as an attempt cannot be made is an internal error', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
 import { PartCollector } from '../../../src/upstreams/completion/part-collector.js';
+import { providerFailure } from '../../../src/upstreams/contract/provider-failure.js';
 import type { CompletionPart, StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 
 function collectorOf(...parts: readonly StreamPart[]): PartCollector {
@@ -62,13 +63,41 @@ describe('the parts of one read', () => {
     ]);
   });
 
-  it('keep half a character for the next read', () => {
-    const collector = collectorOf(text('a\ud83d'), usage(1));
+  it.each(['\u{1f600}', '\u{10000}', '\u{10ffff}'])('keep half of %o for the next read', (character) => {
+    const collector = collectorOf(text(`a${character.charAt(0)}`), usage(1));
     expect(taken(collector)).toEqual([{ type: 'text', text: 'a' }]);
-    collector.add(text('\ude00'));
+    collector.add(text(character.charAt(1)));
     expect(taken(collector)).toEqual([
-      { type: 'text', text: '😀' },
+      { type: 'text', text: character },
       { type: 'usage', usage: { outputTokens: 1 } },
     ]);
+  });
+});
+
+describe('an answer', () => {
+  const last: StreamPart = { type: 'complete', last: true };
+
+  it('is whole when its text is taken, and nothing can follow', () => {
+    const collector = collectorOf(text('a'));
+    taken(collector);
+    expect(collector.isWhole).toBe(false);
+    collector.add(text('b'));
+    collector.add(last);
+    expect(collector.isWhole).toBe(false);
+    taken(collector);
+    expect(collector.isWhole).toBe(true);
+  });
+
+  it('is not whole when it has failed', () => {
+    const collector = collectorOf(text('a'), { type: 'error', error: providerFailure('upstream_error', 'HTTP 500') });
+    taken(collector);
+    expect([collector.over, collector.isWhole]).toEqual([true, false]);
+  });
+
+  it('has the first failure, and nothing that follows it', () => {
+    const failure = providerFailure('upstream_error', 'HTTP 500');
+    const collector = collectorOf(text('a'), { type: 'error', error: failure }, text('b'));
+    collector.fail(providerFailure('upstream_timeout', 'too late'));
+    expect([collector.error, taken(collector)]).toEqual([failure, [{ type: 'text', text: 'a' }]]);
   });
 });
