@@ -8,7 +8,7 @@ import type { RedisConnection } from '../../src/redis/redis-connection.js';
 import { describeLimitStore } from '../../src/testing/stores/describe-limit-store.js';
 import { describeStreamStore, memoryOf } from '../contract/durable/describe-stream-store.js';
 import { describeAttemptCounters } from '../contract/sign-in/describe-attempt-counters.js';
-import { openExactly } from '../contract/throttling/limit-stores.js';
+import { answers, openExactly } from '../contract/throttling/limit-stores.js';
 import { hasClusterPrograms, TestCluster } from '../support/redis-cluster.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -26,7 +26,7 @@ describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
     const connection = openRedis(cluster.url);
     connections.push(connection);
     await connection.onModuleInit();
-    await waitFor(() => !connection.isUnavailable, 'the cluster to be available');
+    await waitFor(() => answers(connection), 'the cluster to answer');
     return connection;
   }
   async function openStreams(retentionMs: number): Promise<RedisStreamStore> {

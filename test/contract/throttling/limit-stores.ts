@@ -1,4 +1,5 @@
 import { openRedis } from '../../../src/redis/open-redis.js';
+import type { RedisConnection } from '../../../src/redis/redis-connection.js';
 import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
 import { LimitFallback } from '../../../src/throttling/limit-fallback.js';
 import { RedisLimitStore } from '../../../src/throttling/redis/redis-limit-store.js';
@@ -10,6 +11,8 @@ import { NoTokensUsed, type TokensUsed } from '../../../src/throttling/tokens/to
 export interface OpenedStore extends OpenedLimitStore {
   readonly fallback: LimitFallback;
   isRedisUnavailable(): boolean;
+  /** Whether all servers of Redis answer now. */
+  isExact(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -18,6 +21,7 @@ export function openInProcess(tokensUsed: TokensUsed = new NoTokensUsed()): Prom
     store: new InProcessLimitStore({ tokensUsed }),
     fallback: new LimitFallback(),
     isRedisUnavailable: () => false,
+    isExact: () => Promise.resolve(true),
     close: () => Promise.resolve(),
   });
 }
@@ -32,6 +36,7 @@ export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTo
     store,
     fallback,
     isRedisUnavailable: () => redis.isUnavailable,
+    isExact: () => answers(redis),
     async close() {
       await store.beforeApplicationShutdown();
       store.onApplicationShutdown();
@@ -40,9 +45,17 @@ export async function openOnRedis(url: string, tokensUsed: TokensUsed = new NoTo
   };
 }
 
-/** Waits until Redis is available, so that the limits are exact from the first request. */
+/** Waits until Redis answers, so that the limits are exact from the first request. */
 export async function openExactly(url: string, tokensUsed?: TokensUsed): Promise<OpenedStore> {
   const opened = await openOnRedis(url, tokensUsed);
-  await waitFor(() => !opened.isRedisUnavailable(), 'Redis to be available');
+  await waitFor(() => opened.isExact(), 'Redis to answer');
   return opened;
+}
+
+/** Whether all servers answer now. A server counts as available before its first answer. */
+export function answers(redis: RedisConnection): Promise<boolean> {
+  return redis.check().then(
+    () => true,
+    () => false,
+  );
 }
