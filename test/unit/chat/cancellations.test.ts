@@ -5,7 +5,7 @@ import type { Commands } from '../../../src/redis/redis-connection.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { Gate, isOver } from '../../support/gate.js';
 import { FakeRedis } from '../throttling/fake-redis.js';
-import { leavePauses, movePauses, type Pause } from './moved-pauses.js';
+import { leavePauses, movePauses, type Pause } from '../../support/moved-pauses.js';
 
 const INBOX = 'chat:stream-inbox:me';
 const RETRY_MS = 250;

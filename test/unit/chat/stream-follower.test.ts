@@ -5,7 +5,7 @@ import type { RedisClient } from '../../../src/redis/redis-client.js';
 import type { Commands } from '../../../src/redis/redis-connection.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { FakeRedis } from '../throttling/fake-redis.js';
-import { leavePauses, movePauses, type Pause } from './moved-pauses.js';
+import { leavePauses, movePauses, type Pause } from '../../support/moved-pauses.js';
 
 const KEY = 'chat:stream:{a}:1';
 const OTHER_KEY = 'chat:stream:{b}:1';

@@ -125,6 +125,31 @@ describe('a circuit breaker', () => {
     expect(breaker).toMatchObject({ state: 'half_open', waitMs: 0 });
   });
 
+  it.each(['succeeded', 'failed'] as const)('lets the next request probe after a probe that %s', (outcome) => {
+    open();
+    now += LONG_MS;
+    attempt(outcome);
+    open();
+    now += LONG_MS;
+    expect(breaker).toMatchObject({ state: 'half_open', waitMs: 0 });
+  });
+
+  it('does not end the probe of another request when its own has ended before', () => {
+    open();
+    now += LONG_MS;
+    const first = breaker.begin();
+    first.end();
+    breaker.begin();
+    first.end();
+    expect(breaker.waitMs).toBe(1_000);
+  });
+
+  it('is not told as closed by a request that is sent during the pause', () => {
+    open();
+    breaker.begin().end();
+    expect(told).toEqual([2_000]);
+  });
+
   it('counts a failure after the first text as a new one', () => {
     const trial = breaker.begin();
     trial.succeed();
@@ -173,6 +198,7 @@ describe('a circuit breaker', () => {
       breaker.rest(7_000);
       early.succeed();
       expect(breaker.waitMs).toBe(7_000);
+      expect(told).toEqual([7_000]);
     });
   });
 });

@@ -121,7 +121,7 @@ describe('the state of a route', () => {
     expect(waits()).toEqual([0, 0, 0]);
   });
 
-  it('lets one attempt probe after a pause, and the next one when it is over', () => {
+  it('of an upstream lets one attempt probe after a pause, and the next one when it is over', () => {
     failTimes(FAILURES_TO_OPEN, providerFailure('upstream_error', 'refused', { scope: 'upstream' }));
     vi.advanceTimersByTime(2_000);
     expect(fast.waitMs).toBe(0);
@@ -129,6 +129,15 @@ describe('the state of a route', () => {
     expect(smart.waitMs).toBe(1_000);
     probe.end();
     expect(smart.waitMs).toBe(0);
+  });
+
+  it('lets one attempt probe after a pause, and the next one when it is over', () => {
+    failTimes(FAILURES_TO_OPEN, providerFailure('upstream_error', 'refused', { scope: 'route' }));
+    vi.advanceTimersByTime(2_000);
+    const probe = fast.begin();
+    expect(waits()).toEqual([1_000, 0, 0]);
+    probe.end();
+    expect(waits()).toEqual([0, 0, 0]);
   });
 });
 
