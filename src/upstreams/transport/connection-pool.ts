@@ -115,7 +115,10 @@ export class ConnectionPool {
    */
   private takeIdle(): Client | undefined {
     let client = this.idle.pop();
-    while (client !== undefined && !client.stats.connected) client = this.idle.pop();
+    while (client !== undefined && !client.stats.connected) {
+      this.forget(client);
+      client = this.idle.pop();
+    }
     return client;
   }
 

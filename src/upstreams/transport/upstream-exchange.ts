@@ -161,6 +161,8 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
       this.isLost = LOST_CONNECTION.has((error as { readonly code?: string }).code ?? '');
       this.failure = failureOfConnection(error);
     }
+    // The request was not begun, for example because it is invalid.
+    if (this.controller === undefined) this.connection.release();
     this.changed();
   }
 

@@ -1,11 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ServiceError } from '../../../src/common/service-error.js';
 import { ShedLoad } from '../../../src/common/shed-load.js';
 import type { Config, UpstreamConfig } from '../../../src/config/config.js';
 import { UpstreamConnections } from '../../../src/upstreams/transport/upstream-connections.js';
+import type { UpstreamRequest } from '../../../src/upstreams/contract/protocol.js';
+import { ConnectionPool } from '../../../src/upstreams/transport/connection-pool.js';
 import type { ProviderCall } from '../../../src/testing/provider/provider-call.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { Gate } from '../../support/gate.js';
 import { waitFor } from '../../support/wait-for.js';
+import { turn } from './played-source.js';
 
 describe('connections to upstreams', () => {
   let provider: ScriptedProvider;
@@ -22,15 +26,13 @@ describe('connections to upstreams', () => {
     await provider.stop();
   });
 
-  const send = (name = 'acme') =>
+  const upstream = (name: string) => ({ name, timeouts: { connectMs: 1_000 } }) as UpstreamConfig;
+  const send = (name = 'acme', changes: Partial<UpstreamRequest> = {}, fresh = false) =>
     connections.send(
-      { name, timeouts: { connectMs: 1_000 } } as UpstreamConfig,
-      {
-        url: new URL(provider.origin),
-        headers: {},
-        body: '{}',
-      },
+      upstream(name),
+      { url: new URL(provider.origin), headers: {}, body: '{}', ...changes },
       () => undefined,
+      fresh,
     );
   const refusals = () => new Map(shedLoad.counts).get('upstream_connections');
 
@@ -102,5 +104,48 @@ describe('connections to upstreams', () => {
 
     expect(() => send('spare')).toThrow();
     expect(again.isOver).toBe(false);
+  });
+
+  it.each([
+    ['was closed before its body was ready', { body: Promise.resolve(new Uint8Array()) }],
+    ['is invalid', { headers: { authorization: 'Bearer\nkey' } }],
+  ])('keep no place for a request that %s', async (_, request) => {
+    for (let count = 1; count <= 5; count++) {
+      send('acme', request).close(new Error('The client has left.'));
+      await turn();
+    }
+    expect([refusals(), provider.connections]).toEqual([0, 0]);
+  });
+
+  it('are new for a request that asks for a new one', async () => {
+    for (const fresh of [false, true]) {
+      const answered = send('acme', {}, fresh);
+      await waitFor(() => (answered.take() === undefined ? answered.isOver : false), 'the answer');
+    }
+    expect(provider.connections).toBe(2);
+  });
+
+  it('serve the additional requests of a protocol, and are kept afterwards', async () => {
+    const dispatcher = connections.dispatcher(upstream('acme'));
+    const { body } = await dispatcher.request({ origin: provider.origin, path: '/files', method: 'GET' });
+    await body.dump();
+    expect(provider.calls.map(({ path }) => path)).toEqual(['/files']);
+    const kept = Reflect.get(connections, 'pools') as Map<string, ConnectionPool>;
+    await waitFor(() => [...kept.values()][0]?.reuse() !== undefined, 'the connection to come back');
+    expect(provider.connections).toBe(1);
+  });
+
+  it('are all closed when the service has shut down', async () => {
+    const closed = new Gate();
+    send('backup');
+    send();
+    const destroy = vi.spyOn(ConnectionPool.prototype, 'destroy').mockReturnValue(closed.opened);
+    const onShutDown = vi.fn<() => void>();
+    const shutDown = connections.onApplicationShutdown().then(onShutDown);
+    await turn();
+    expect([destroy.mock.calls.length, onShutDown.mock.calls]).toEqual([2, []]);
+    closed.open();
+    await shutDown;
+    destroy.mockRestore();
   });
 });
