@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ndjson } from '../../../src/upstreams/transport/ndjson-decoder.js';
 import { byteByByte, cutAt } from '../../../src/testing/protocols/replay.js';
 
@@ -54,5 +54,13 @@ describe('lines of JSON', () => {
     const tooLarge = { code: 'upstream_error' };
     expect(() => decoded([Buffer.from(`${line}x\n`)], LIMIT)).toThrow(expect.objectContaining(tooLarge));
     expect(() => decoded(byteByByte(Buffer.from(`${line}x`)), LIMIT)).toThrow(expect.objectContaining(tooLarge));
+  });
+
+  it('are not copied where they arrive in one piece', () => {
+    const concat = vi.spyOn(Buffer, 'concat');
+    const lines = ['{"a":1}', '{"b":2}'];
+    expect(decoded(lines.map((line) => Buffer.from(`${line}\n`)))).toEqual(lines);
+    expect(concat).not.toHaveBeenCalled();
+    concat.mockRestore();
   });
 });
