@@ -28,3 +28,39 @@ describe('what is logged of a provider that refuses by a status', () => {
     },
   );
 });
+
+describe('the error of a provider that refuses by a status', () => {
+  it.each([
+    [401, {}, 'upstream'],
+    [402, {}, 'upstream'],
+    [400, {}, 'route'],
+    [400, { error: { code: 'invalid_api_key' } }, 'upstream'],
+  ])('of %d with %o is of the %s', (status, body, scope) => {
+    expect(httpFailure(status, {}, JSON.stringify(body)).scope).toBe(scope);
+  });
+
+  it.each(['7', ['7', '9']])('tells when to come back, if the provider says so: %o', (header) => {
+    expect(httpFailure(429, { 'retry-after': header }, '{}')).toMatchObject({
+      code: 'upstream_unavailable',
+      retryAfterSeconds: 7,
+    });
+  });
+
+  it('tells no time without a header, nor for what will not change', () => {
+    expect(httpFailure(429, {}, '{}').retryAfterSeconds).toBeUndefined();
+    expect(httpFailure(400, { 'retry-after': '7' }, '{}').retryAfterSeconds).toBeUndefined();
+  });
+});
+
+describe('an answer with status 200 that is not a stream', () => {
+  it('is what its error says, in an envelope or not', () => {
+    const error = { type: 'overloaded_error' };
+    for (const body of [{ error }, error])
+      expect(httpFailure(200, {}, JSON.stringify(body)).code).toBe('upstream_unavailable');
+  });
+
+  it('is an error of the provider where it is not JSON', () => {
+    const failure = httpFailure(200, {}, '<html>');
+    expect([failure.code, (failure.cause as Error).message]).toEqual(['upstream_error', 'The answer is not a stream.']);
+  });
+});

@@ -99,6 +99,32 @@ describe('the text of a repeated event', () => {
     expect(read(repeated, twice('b')).isParsed).toBe(true);
   });
 
+  it('is learnt from events whose only part is a text', () => {
+    const one = { type: 'text', text: 'Hello' } as const;
+    const others = [[], [one, { type: 'progress' }], [{ type: 'reasoning', text: 'Hello' }]] as const;
+    for (const parts of others) {
+      const repeated = new RepeatedEvent();
+      repeated.learnFrom(eventOf('Hello'), parts);
+      expect(repeated.textOf(eventOf('you'))).toBeUndefined();
+    }
+    const repeated = new RepeatedEvent();
+    repeated.learnFrom(eventOf('Hello'), [one]);
+    expect(repeated.textOf(eventOf('you'))).toBe('you');
+  });
+
+  it.each([
+    [8, 'b'],
+    [9, undefined],
+  ])('after %d changes of the envelope, is %j', (changes, text) => {
+    const repeated = new RepeatedEvent();
+    const envelope = (index: number) => ({ id: `chatcmpl-${index}` });
+    for (let index = 0; index <= changes; index++) {
+      repeated.learn(eventOf('a', envelope(index)), 'a');
+      repeated.learn(eventOf('c', envelope(index)), 'c');
+    }
+    expect(repeated.textOf(eventOf('b', envelope(changes)))).toBe(text);
+  });
+
   it('is not compared any more after many events with different envelopes', () => {
     const repeated = new RepeatedEvent();
     for (let index = 0; index < 20; index++) read(repeated, eventOf('a', { id: `chatcmpl-${index}` }));
