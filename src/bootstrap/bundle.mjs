@@ -44,7 +44,7 @@ export async function bundle(dist, programs) {
   }
 }
 
-/** Modules find the files beside them from the bundle, too. */
+/** Modules in the bundle find the files of their own folder, too. */
 function filesOf(dist) {
   return {
     name: 'files-of-modules',

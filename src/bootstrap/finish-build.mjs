@@ -1,5 +1,5 @@
-// What a build needs after the compiler. The programs are bundled and become executable. Browsers load the client as it is built, so its files are
-// kept small: without comments, and with tabs as indentation. The declaration files keep the comments.
+// What a build needs after the compiler. The programs are bundled and become executable. Browsers load the client as it is built,
+// so its files are kept small: without comments, and with tabs as indentation. The declaration files keep the comments.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

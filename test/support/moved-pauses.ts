@@ -1,8 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 import { vi } from 'vitest';
-
-const TIMERS = ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] as const;
+import { stopTime } from './moved-time.js';
 
 /** A pause that began: its length, and whether it keeps the process alive. */
 export type Pause = [ms: number | undefined, keepsAlive: boolean];
@@ -13,7 +12,7 @@ export type Pause = [ms: number | undefined, keepsAlive: boolean];
  * @returns the pauses from now on.
  */
 export function movePauses(): Pause[] {
-  vi.useFakeTimers({ toFake: [...TIMERS] });
+  stopTime();
   const pauses: Pause[] = [];
   vi.spyOn(timers, 'setTimeout').mockImplementation((ms, value, options) => {
     pauses.push([ms, options?.ref ?? true]);

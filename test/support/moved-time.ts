@@ -3,6 +3,14 @@ import { vi } from 'vitest';
 
 const STEP_MS = 100;
 
+/** Stops the clock of all timers in this process, and that of the calendar. {@link turn} moves them. */
+export function stopTime(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+}
+
+/** Moves a clock that stands still, and lets run what is due. */
+export const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+
 /** Moves the clock of all timers in this process, which also goes on by itself as usual. */
 export interface MovedTime {
   move(ms: number): Promise<void>;

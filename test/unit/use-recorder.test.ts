@@ -61,17 +61,16 @@ describe('the moments of last use', () => {
   });
 
   it('are remembered for a bounded number of credentials', async () => {
-    const touchMany = async (name: string, count: number) => {
-      for (let number = 0; number < count; number++) recorder.touch(`${name} ${number}`);
+    const touchMany = async (name: string) => {
+      for (let number = 0; number < 100_000; number++) recorder.touch(`${name} ${number}`);
       await recorder.flush();
     };
-    await touchMany('first', 100_000);
-    await touchMany('second', 1_000);
+    await touchMany('first');
+    await touchMany('second');
 
     const { writtenAt } = recorder as unknown as { writtenAt: ReadonlyMap<string, number> };
     expect(writtenAt.size).toBe(100_000);
-    expect(writtenAt.has('second 999')).toBe(true);
-    expect(writtenAt.has('first 999')).toBe(false);
-    expect(writtenAt.has('first 1000')).toBe(true);
+    expect(writtenAt.has('second 99999')).toBe(true);
+    expect(writtenAt.has('first 0')).toBe(false);
   });
 });

@@ -6,6 +6,7 @@ import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { Gate, isOver } from '../../support/gate.js';
 import { FakeRedis } from '../throttling/fake-redis.js';
 import { leavePauses, movePauses, type Pause } from '../../support/moved-pauses.js';
+import { turn } from '../../support/moved-time.js';
 
 const INBOX = 'chat:stream-inbox:me';
 const RETRY_MS = 250;
@@ -83,7 +84,6 @@ afterEach(() => {
   leavePauses();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const messages = (...list: Message[]): Reply => [[INBOX, list]];
 const lastIds = (): (string | undefined)[] => redis.inboxes.flatMap(({ reads }) => reads.map((read) => read.at(-1)));
 const areOpen = (): boolean[] => redis.inboxes.map(({ isOpen }) => isOpen);

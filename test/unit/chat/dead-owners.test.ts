@@ -2,12 +2,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FENCE } from '../../../src/chat/durable/store/redis/stream-scripts.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { Gate } from '../../support/gate.js';
+import { stopTime, turn } from '../../support/moved-time.js';
 import { FollowedMirrors, GENERATION, LOOK_EVERY_MS, RETENTION_MS, remoteStream } from './followed-mirrors.js';
 
 let held: FollowedMirrors;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  stopTime();
   held = new FollowedMirrors();
 });
 afterEach(() => {
@@ -15,7 +16,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const fenced = (): string[] => held.redis.of(FENCE).map(({ keys }) => keys[0] ?? '');
 const metaOf = (name: string): string => remoteStream(name).keys.meta;
 const known = (): number => (Reflect.get(held.mirrors, 'absentSince') as Map<string, number>).size;

@@ -1,7 +1,7 @@
 import { StreamMemory } from '../../../src/chat/durable/log/stream-memory.js';
 import { StreamCipher } from '../../../src/chat/durable/store/redis/stream-cipher.js';
 import { writtenEntry, type EntryFields } from '../../../src/chat/durable/store/redis/stream-entry.js';
-import type { StreamFollower } from '../../../src/chat/durable/store/redis/stream-follower.js';
+import { byField, type StreamFollower } from '../../../src/chat/durable/store/redis/stream-follower.js';
 import { presenceKey, streamKeys } from '../../../src/chat/durable/store/redis/stream-keys.js';
 import { StreamMirrors, type RemoteStream } from '../../../src/chat/durable/store/redis/stream-mirrors.js';
 import { ShedLoad } from '../../../src/common/shed-load.js';
@@ -42,10 +42,7 @@ export class FollowedMirrors {
 
   /** Adds an entry to a stream. */
   write(name: string, fieldsAndValues: readonly (string | Buffer)[]): void {
-    const fields = new Map<string, Buffer>();
-    for (let index = 0; index < fieldsAndValues.length; index += 2) {
-      fields.set(String(fieldsAndValues[index]), Buffer.from(fieldsAndValues[index + 1] ?? ''));
-    }
+    const fields = byField(fieldsAndValues.map((each) => Buffer.from(each as string)));
     this.followed.get(streamKeys(name, GENERATION).text)?.(fields);
   }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Gate } from '../../support/gate.js';
-import { begun, isDone, logWriter, nextWrite, turn, type WriterStage } from './log-writers.js';
+import { turn } from '../../support/moved-time.js';
+import { begun, isDone, logWriter, nextWrite, type WriterStage } from './log-writers.js';
 
 let stage: WriterStage;
 let log: WriterStage['log'];

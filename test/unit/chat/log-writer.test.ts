@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { begun, isDone, KEEP_MS, logWriter, nextWrite, turn, type WriterStage } from './log-writers.js';
+import { turn } from '../../support/moved-time.js';
+import { begun, isDone, KEEP_MS, logWriter, nextWrite, type WriterStage } from './log-writers.js';
 
 const DONE = { kind: 'done' } as const;
 

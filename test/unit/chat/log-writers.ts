@@ -3,6 +3,7 @@ import { StreamLog } from '../../../src/chat/durable/log/stream-log.js';
 import { LogWriter, type WriterTarget } from '../../../src/chat/durable/store/redis/log-writer.js';
 import { memoryOf } from '../../contract/durable/describe-stream-store.js';
 import { Gate } from '../../support/gate.js';
+import { turn } from '../../support/moved-time.js';
 
 export const KEEP_MS = 5_000;
 
@@ -25,7 +26,6 @@ export function logWriter(): WriterStage {
   return { log, target, writer: new LogWriter(log, target, KEEP_MS) };
 }
 
-export const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 export const isDone = ({ writer }: WriterStage): Promise<boolean> =>
   Promise.race([writer.done.then(() => true), turn().then(() => false)]);
 

@@ -4,8 +4,10 @@ import { ReaderPlaces } from '../../../src/chat/durable/store/redis/reader-place
 import { RedisOwnStream } from '../../../src/chat/durable/store/redis/redis-own-stream.js';
 import { StreamCipher } from '../../../src/chat/durable/store/redis/stream-cipher.js';
 import { applyEntry } from '../../../src/chat/durable/store/redis/stream-entry.js';
+import { byField } from '../../../src/chat/durable/store/redis/stream-follower.js';
 import type { ServiceError } from '../../../src/common/service-error.js';
 import { memoryOf } from '../../contract/durable/describe-stream-store.js';
+import { stopTime, turn } from '../../support/moved-time.js';
 import { ADDRESS, GENERATION, KEYS, ScriptedStreamRedis } from './scripted-stream-redis.js';
 
 export const DONE = { kind: 'done' } as const;
@@ -31,7 +33,7 @@ export interface OwnStreamStage {
 }
 
 export function ownStream(): OwnStreamStage {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  stopTime();
   const redis = new ScriptedStreamRedis();
   const memory = memoryOf();
   const log = new StreamLog(memory);
@@ -41,14 +43,16 @@ export function ownStream(): OwnStreamStage {
   return { redis, memory, log, stream, onOver, onStop };
 }
 
-export const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+/** Begins and ends a stream. */
+export async function ended(log: StreamLog): Promise<void> {
+  log.begin();
+  log.end(DONE);
+  await turn();
+}
 
 /** What another replica sees after an entry with these fields and values. */
 export function mirrorOf(values: readonly unknown[]): StreamLog {
-  const fields = new Map<string, Buffer>();
-  for (let index = 0; index < values.length; index += 2) {
-    fields.set(String(values[index]), Buffer.from(values[index + 1] as Buffer));
-  }
+  const fields = byField(values.map((value) => Buffer.from(value as Buffer)));
   const mirror = new StreamLog(memoryOf());
   applyEntry(fields, new StreamCipher(ADDRESS.secret, GENERATION, 'text'), mirror);
   return mirror;

@@ -6,6 +6,7 @@ import { MOST_READERS } from '../../../src/chat/durable/store/stream-store.js';
 import { RedisSlow } from '../../../src/redis/redis-slow.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { FakeRedis } from '../throttling/fake-redis.js';
+import { stopTime, turn } from '../../support/moved-time.js';
 
 const EVERY_MS = 3_000;
 const KEYS = streamKeys('a', 'g1');
@@ -16,9 +17,7 @@ let redis: FakeRedis;
 let places: ReaderPlaces;
 
 beforeEach(() => {
-  vi.useFakeTimers({
-    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'],
-  });
+  stopTime();
   redis = new FakeRedis();
   redis.answer = () => 1;
   places = new ReaderPlaces(redis);
@@ -27,7 +26,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const idOf = (index: number): string => redis.argsOf(ENTER)[index]?.[1] ?? '';
 const heldKeys = (): string[] => [...(Reflect.get(places, 'held') as Map<string, unknown>).keys()];
 /** The renewals of the next round. */

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DROP, RESTORE, WRITE } from '../../../src/chat/durable/store/redis/stream-scripts.js';
 import { Gate, isOver } from '../../support/gate.js';
-import { DONE, mirrorOf, ownStream, turn, type OwnStreamStage } from './own-streams.js';
+import { turn } from '../../support/moved-time.js';
+import { DONE, ended, mirrorOf, ownStream, type OwnStreamStage } from './own-streams.js';
 import { AWAY } from './fake-stream-redis.js';
 import { GENERATION, KEYS } from './scripted-stream-redis.js';
 
@@ -17,12 +18,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
 });
-
-async function ended(): Promise<void> {
-  log.begin();
-  log.end(DONE);
-  await turn();
-}
 
 describe('what an own stream writes', () => {
   it('is kept longer while the stream runs, and has the ending at the end', async () => {
@@ -71,7 +66,7 @@ describe('what an own stream writes', () => {
   it('is written again where it could not be forgotten', async () => {
     redis.on(DROP, () => Promise.reject(AWAY));
     stream.drop();
-    await ended();
+    await ended(log);
     redis.on(DROP, () => undefined);
     expect(await isOver(stream.stored)).toBe(false);
     await turn(500);
@@ -89,7 +84,7 @@ describe('what an own stream writes', () => {
 
   it('changes nothing for a stream that has ended here, too', async () => {
     redis.on(WRITE, () => 'ended');
-    await ended();
+    await ended(log);
     expect([await isOver(stream.stored), onStop.mock.calls]).toEqual([true, []]);
   });
 });

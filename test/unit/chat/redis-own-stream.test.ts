@@ -4,7 +4,8 @@ import { CLAIM_RELEASED } from '../../../src/chat/durable/log/stream-log.js';
 import { ABANDON, ENTER, RENEW_READERS, WRITE } from '../../../src/chat/durable/store/redis/stream-scripts.js';
 import { ServiceError } from '../../../src/common/service-error.js';
 import { Gate, isOver } from '../../support/gate.js';
-import { DONE, mirrorOf, ownStream, turn, type OwnStreamStage } from './own-streams.js';
+import { turn } from '../../support/moved-time.js';
+import { DONE, ended, mirrorOf, ownStream, type OwnStreamStage } from './own-streams.js';
 import { AWAY } from './fake-stream-redis.js';
 import { ADDRESS, GENERATION, KEYS, unhandledIn } from './scripted-stream-redis.js';
 
@@ -21,12 +22,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers();
 });
-
-async function ended(): Promise<void> {
-  log.begin();
-  log.end(DONE);
-  await turn();
-}
 
 it('an own stream has the id of its address', () => {
   expect(stream.id).toBe(streamId(ADDRESS));
@@ -57,7 +52,7 @@ describe('the readers of an own stream', () => {
 
   it('hold the text until the last of them leaves, also after the end', async () => {
     const [first, second] = [stream.enterFirst('reader-1'), await stream.enter()];
-    await ended();
+    await ended(log);
     first();
     first();
     expect(memory.used).toBeGreaterThan(0);
@@ -68,14 +63,14 @@ describe('the readers of an own stream', () => {
   it('do not take the text along when they leave before the end', async () => {
     stream.enterFirst('reader-1')();
     expect(memory.used).toBeGreaterThan(0);
-    await ended();
+    await ended(log);
     expect(memory.used).toBe(0);
   });
 
   it('are not counted where there is no place', async () => {
     redis.on(ENTER, () => 0);
     await expect(stream.enter()).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
-    await ended();
+    await ended(log);
     expect(memory.used).toBe(0);
   });
 });
@@ -96,7 +91,7 @@ describe('an own stream that is cancelled', () => {
 
   it('after its end is left alone, although Redis does not have it yet', async () => {
     redis.failure = AWAY;
-    await ended();
+    await ended(log);
     expect(await isOver(stream.cancel())).toBe(true);
     expect(onStop).not.toHaveBeenCalled();
   });

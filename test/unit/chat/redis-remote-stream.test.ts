@@ -7,6 +7,7 @@ import { ServiceError } from '../../../src/common/service-error.js';
 import { RedisSlow } from '../../../src/redis/redis-slow.js';
 import { memoryOf } from '../../contract/durable/describe-stream-store.js';
 import { Gate, isOver } from '../../support/gate.js';
+import { stopTime, turn } from '../../support/moved-time.js';
 import { AWAY } from './fake-stream-redis.js';
 import { ADDRESS, GENERATION, KEYS } from './scripted-stream-redis.js';
 
@@ -22,7 +23,7 @@ let enter: ReturnType<typeof vi.fn<RemoteTools['places']['enter']>>;
 let send: ReturnType<typeof vi.fn<RemoteTools['cancellations']['send']>>;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  stopTime();
   log = new StreamLog(memoryOf());
   done = [];
   hold = vi.fn(() => {
@@ -47,7 +48,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 /** Time limits are over one turn of the event loop after their timer. */
 async function wait(ms: number): Promise<void> {
   await turn(ms);

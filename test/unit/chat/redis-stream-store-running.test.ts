@@ -7,6 +7,7 @@ import { CLAIM, REFUSED, RENEW_READERS, WRITE } from '../../../src/chat/durable/
 import type { OwnStream } from '../../../src/chat/durable/store/stream-store.js';
 import { memoryOf } from '../../contract/durable/describe-stream-store.js';
 import { Gate, isOver } from '../../support/gate.js';
+import { stopTime, turn } from '../../support/moved-time.js';
 import { AWAY } from './fake-stream-redis.js';
 import { ScriptedStreamRedis, unhandledIn } from './scripted-stream-redis.js';
 
@@ -19,7 +20,7 @@ let redis: ScriptedStreamRedis;
 let store: RedisStreamStore;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  stopTime();
   redis = new ScriptedStreamRedis();
   store = new RedisStreamStore(redis, memoryOf(), 30_000);
 });
@@ -27,7 +28,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 /** What `work` sends of these commands. */
 async function sentIn(name: string, work: () => unknown): Promise<number> {
   const before = redis.of(name).length;

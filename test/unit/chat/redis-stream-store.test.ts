@@ -15,6 +15,7 @@ import type { Claim, OwnStream } from '../../../src/chat/durable/store/stream-st
 import { RedisSlow } from '../../../src/redis/redis-slow.js';
 import { memoryOf } from '../../contract/durable/describe-stream-store.js';
 import { Gate, isOver } from '../../support/gate.js';
+import { stopTime } from '../../support/moved-time.js';
 import { AWAY } from './fake-stream-redis.js';
 import { ScriptedStreamRedis, unhandledIn } from './scripted-stream-redis.js';
 
@@ -33,7 +34,7 @@ let memory: StreamMemory;
 let store: RedisStreamStore;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  stopTime();
   redis = new ScriptedStreamRedis();
   memory = memoryOf();
   store = new RedisStreamStore(redis, memory, RETENTION_MS);

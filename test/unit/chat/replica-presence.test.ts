@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReplicaPresence } from '../../../src/chat/durable/store/redis/replica-presence.js';
 import { Gate, isOver } from '../../support/gate.js';
+import { stopTime, turn } from '../../support/moved-time.js';
 import { AWAY, FakeStreamRedis } from './fake-stream-redis.js';
 
 const BEAT_MS = 500;
@@ -10,7 +11,7 @@ let onLost: ReturnType<typeof vi.fn<() => void>>;
 let presence: ReplicaPresence;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  stopTime();
   redis = new FakeStreamRedis();
   redis.answer = () => '1';
   onLost = vi.fn<() => void>();
@@ -21,7 +22,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const beats = (): number => redis.of('set').length;
 const tries = (): number => redis.slots.length;
 

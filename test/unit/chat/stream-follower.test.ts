@@ -6,6 +6,7 @@ import type { Commands } from '../../../src/redis/redis-connection.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { FakeRedis } from '../throttling/fake-redis.js';
 import { leavePauses, movePauses, type Pause } from '../../support/moved-pauses.js';
+import { turn } from '../../support/moved-time.js';
 
 const KEY = 'chat:stream:{a}:1';
 const OTHER_KEY = 'chat:stream:{b}:1';
@@ -50,7 +51,6 @@ afterEach(() => {
   leavePauses();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const hear = (fields: ReadonlyMap<string, Buffer>): void => {
   told.push([...fields].map(([name, value]) => `${name}=${value.toString()}`).join(' '));
 };

@@ -5,20 +5,19 @@ import { StreamCipher } from '../../../src/chat/durable/store/redis/stream-ciphe
 import { presenceKey } from '../../../src/chat/durable/store/redis/stream-keys.js';
 import { FENCE } from '../../../src/chat/durable/store/redis/stream-scripts.js';
 import { Gate } from '../../support/gate.js';
+import { stopTime, turn } from '../../support/moved-time.js';
 import { FollowedMirrors, GENERATION, LOOK_EVERY_MS, SECRET, remoteStream } from './followed-mirrors.js';
 
 let held: FollowedMirrors;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+  stopTime();
   held = new FollowedMirrors();
 });
 afterEach(() => {
   held.mirrors.stop();
   vi.useRealTimers();
 });
-
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
 describe('the readers of a remote stream', () => {
   it('share one log, which follows the stream until the last has left', () => {

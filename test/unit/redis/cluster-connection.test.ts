@@ -7,6 +7,7 @@ import type { Commands } from '../../../src/redis/redis-connection.js';
 import { RedisSlow } from '../../../src/redis/redis-slow.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { Gate, isOver } from '../../support/gate.js';
+import { turn } from '../../support/moved-time.js';
 
 const LOOK_EVERY_MS = 500;
 const CONNECT_MS = 2_000;
@@ -91,7 +92,6 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const get = (key = 'key'): Promise<unknown> => connection.run(key, (client) => client.get(key));
 const failed = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 const refusing = (message: string) => () => Promise.reject(new Error(message));

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { RENEW } from '../../../src/throttling/redis/account-scripts.js';
 import { LeaseRenewal, type RenewedLease } from '../../../src/throttling/redis/lease-renewal.js';
+import { turn } from '../../support/moved-time.js';
 import { FakeRedis } from './fake-redis.js';
 
 const EVERY_MS = 8_000;
@@ -18,7 +19,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const add = (id: string, accountId = 'ada', reserved?: number): RenewedLease => {
   const lease = { id, accountId, holdsPlace: true, reserved };
   renewal.add(lease);

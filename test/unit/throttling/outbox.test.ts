@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisSlow } from '../../../src/redis/redis-slow.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { Outbox } from '../../../src/throttling/redis/outbox.js';
+import { turn } from '../../support/moved-time.js';
 import { FakeRedis } from './fake-redis.js';
 
 const RETRY_MS = 1_000;
@@ -19,7 +20,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const send = (name: string): void => {
   outbox.send('chat:key', (client, again) => client.zRem(name, String(again)));
 };

@@ -6,6 +6,7 @@ import type { Admission, AdmissionRequest, Lease, TierLimits } from '../../../sr
 import { ADMIT, ADMITTED, RENEW, SETTLE, UNSEEDED, WITHDRAW } from '../../../src/throttling/redis/account-scripts.js';
 import { RedisLimitStore } from '../../../src/throttling/redis/redis-limit-store.js';
 import { TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
+import { turn } from '../../support/moved-time.js';
 import { FakeRedis } from './fake-redis.js';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
@@ -45,7 +46,6 @@ afterEach(() => {
 
 /** What `ADMIT` returns: 4 requests, 1 stream and 930 tokens are left, and 70 tokens are granted. */
 const reply = (outcome: number): number[] => [outcome, 4, MINUTE_LEFT_MS, 1, 930, 70, NOW];
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const request = (limits = LIMITS, accountId = 'ada'): AdmissionRequest => ({
   accountId,
   limits,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { LimitFallback } from '../../../src/throttling/limit-fallback.js';
 import { ReplicaCount } from '../../../src/throttling/redis/replica-count.js';
+import { turn } from '../../support/moved-time.js';
 import { FakeRedis } from './fake-redis.js';
 
 const EVERY_MS = 5_000;
@@ -20,7 +21,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const beats = (): number => redis.sent.filter(({ name }) => name !== 'ZREM').length;
 
 describe('the number of replicas', () => {

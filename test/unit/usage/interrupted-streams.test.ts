@@ -7,6 +7,7 @@ import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import type { SetAsideRecord } from '../../../src/usage/store/usage-store.js';
 import { begun } from '../../contract/usage/records.js';
 import { Gate, isOver } from '../../support/gate.js';
+import { turn } from '../../support/moved-time.js';
 import { ScriptedStore } from './scripted-store.js';
 
 const BEAT_MS = 10_000;
@@ -49,7 +50,6 @@ afterEach(async () => {
   vi.restoreAllMocks();
 });
 
-const turn = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const batch = (id: string, count = 1) => ({ id, streams: Array.from({ length: count }, () => begun()) });
 
 describe('the streams of killed processes', () => {

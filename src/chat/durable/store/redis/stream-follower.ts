@@ -73,7 +73,8 @@ function pause(ms: number): Promise<void> {
   return sleep(ms, undefined, { ref: false });
 }
 
-function byField(fields: readonly Buffer[]): EntryFields {
+/** Returns an entry by its fields, from fields and values in turn. */
+export function byField(fields: readonly Buffer[]): EntryFields {
   const byName = new Map<string, Buffer>();
   for (let index = 0; index + 1 < fields.length; index += 2) {
     byName.set(String(fields[index]), fields[index + 1] as Buffer);
