@@ -86,8 +86,8 @@ const GROW = `async (markdown) => {
   const observer = new MutationObserver(() => undefined);
   observer.observe(grown, { childList: true, subtree: true });
   let mostAdded = 0;
-  for (let start = 0; start < markdown.length; start += 97) {
-    growing.add(markdown.slice(start, start + 97));
+  for (let start = 0; start < markdown.length; start += 293) {
+    growing.add(markdown.slice(start, start + 293));
     growing.flush();
     const added = observer.takeRecords().reduce((sum, { addedNodes }) => sum + addedNodes.length, 0);
     mostAdded = Math.max(mostAdded, added);

@@ -9,8 +9,9 @@ import { MODEL } from '../support/catalog.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { TlsProxy } from '../support/tls-proxy.js';
-import { COOKIE_NAME, EMAIL, PASSWORD, WebClient } from '../support/web-client.js';
+import { COOKIE_NAME, EMAIL, WebClient } from '../support/web-client.js';
 import { hasChromium, launchChromium } from './chromium.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 const form = (action: string) => `<!doctype html><title>A form</title><form method="post" action="${action}">
   <input name="email" value="${EMAIL}"><input name="password" value="${PASSWORD}"><input type="hidden" name="next" value="/me"><button>Send</button></form>`;

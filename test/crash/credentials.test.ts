@@ -75,6 +75,8 @@ const CHANGES = [
 const CASES = CHANGES.flatMap((change) =>
   change.writes.map((fault) => ({ ...change, fault, write: `${fault.event} ${fault.table}` })),
 );
+/** Before the first write there is nothing to undo. */
+const KILLS = CASES.filter(({ fault, writes: [first] }) => fault !== first);
 
 describe.each(await testEngines())('credentials on $name', (engine) => {
   let database: TestDatabase;
@@ -102,7 +104,7 @@ describe.each(await testEngines())('credentials on $name', (engine) => {
     expect(await stage.stored()).toEqual(each.after);
   });
 
-  it.each(CASES)('$name: killed at $write nothing has changed, and the next try does all', async (each) => {
+  it.each(KILLS)('$name: killed at $write nothing has changed, and the next try does all', async (each) => {
     if (database.config.type === 'sqlite') {
       const { status, signal, stderr } = die(database.config.path, each.operation, each.fault, stage);
       expect({ status, signal, stderr }).toEqual({ status: null, signal: 'SIGKILL', stderr: '' });

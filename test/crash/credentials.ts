@@ -8,7 +8,7 @@ import type { CreatedApiKey } from '../../src/accounts/api-keys/api-key-creation
 import { ApiKeyRotation } from '../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { PasswordReplacement } from '../../src/accounts/passwords/password-replacement.js';
-import { PASSWORD } from '../contract/accounts/accounts-app.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 export const NEXT_HASH = 'another-hash';
 export const HOUR_MS = 3_600_000;

@@ -10,7 +10,8 @@ import { Gate } from '../support/gate.js';
 import { startService, type RunningService } from '../support/service.js';
 import { stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
-import { PASSWORD, type WebClient } from '../support/web-client.js';
+import { type WebClient } from '../support/web-client.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 const NEXT = 'another horse battery';
 const CHANGE = { current_password: PASSWORD, new_password: NEXT };

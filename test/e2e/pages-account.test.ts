@@ -3,7 +3,8 @@ import { AccountsService } from '../../src/accounts/accounts/accounts.service.js
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { browserClient } from '../support/browser-client.js';
 import { startService, type RunningService } from '../support/service.js';
-import { EMAIL, PASSWORD } from '../support/web-client.js';
+import { EMAIL } from '../support/web-client.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 const PATH = '/settings/account';
 

@@ -5,7 +5,8 @@ import { browserClient, fieldIn } from '../support/browser-client.js';
 import { stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';
-import { EMAIL, PASSWORD, type WebClient } from '../support/web-client.js';
+import { EMAIL, type WebClient } from '../support/web-client.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 const PATH = '/settings/api-keys';
 const KEY = /csk_[0-9A-Za-z]{49}/;

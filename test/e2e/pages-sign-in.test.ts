@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { browserClient, fieldIn } from '../support/browser-client.js';
 import { startService, type RunningService } from '../support/service.js';
-import { EMAIL, PASSWORD, WebClient } from '../support/web-client.js';
+import { EMAIL, WebClient } from '../support/web-client.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 describe('the pages to sign in, up and out', () => {
   let service: RunningService;

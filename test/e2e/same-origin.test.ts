@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
-import { EMAIL, PASSWORD, WebClient } from '../support/web-client.js';
+import { EMAIL, WebClient } from '../support/web-client.js';
 import { wireOf } from '../support/wire.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -5,8 +5,9 @@ import { Session } from '../../src/accounts/sessions/session.entity.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { get, openStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
-import { COOKIE_NAME, EMAIL, PASSWORD, WebClient } from '../support/web-client.js';
+import { COOKIE_NAME, EMAIL, WebClient } from '../support/web-client.js';
 import { wireOf } from '../support/wire.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 describe('signing in', () => {
   let stage: Stage;

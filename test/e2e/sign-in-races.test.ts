@@ -8,7 +8,8 @@ import { Gate } from '../support/gate.js';
 import { startService, type RunningService } from '../support/service.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { waitFor } from '../support/wait-for.js';
-import { EMAIL, PASSWORD, WebClient } from '../support/web-client.js';
+import { EMAIL, WebClient } from '../support/web-client.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 let service: RunningService;
 

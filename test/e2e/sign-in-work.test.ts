@@ -7,7 +7,8 @@ import { startService, type RunningService } from '../support/service.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { get } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
-import { EMAIL, PASSWORD, WebClient } from '../support/web-client.js';
+import { EMAIL, WebClient } from '../support/web-client.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 const argon2 = vi.hoisted(() => ({ hash: vi.fn(), verify: vi.fn() }));
 vi.mock('@node-rs/argon2', async (original) => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SignInPagesModule } from '../support/sign-in-pages.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { TlsProxy } from '../support/tls-proxy.js';
-import { EMAIL, PASSWORD } from '../support/web-client.js';
+import { EMAIL } from '../support/web-client.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 const HOST = 'chat.example.com';
 const ORIGIN = `https://${HOST}`;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PASSWORD, WebClient } from '../support/web-client.js';
+import { WebClient } from '../support/web-client.js';
 import { Target } from './support/target.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 const PATH = '/settings/api-keys';
 const EMAIL = 'mallory@example.com';

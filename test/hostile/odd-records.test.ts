@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
-import { openAccountsApp, PASSWORD } from '../contract/accounts/accounts-app.js';
+import { openAccountsApp } from '../contract/accounts/accounts-app.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { valueOf } from '../support/metrics.js';
 import type { SpawnedProcess } from '../support/process.js';
@@ -12,6 +12,7 @@ import type { Script } from '../../src/testing/provider/scripted-provider.js';
 import { get, openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { Target } from './support/target.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 /** As a provider may write them in its JSON, in place of a count of tokens. */
 const NO_TRUE_COUNTS = ['3000000000', '2147483648', '9223372036854775808', '1e300', '1e400', '-5', '-0.5', '1.5'];

@@ -3,9 +3,10 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
-import { openAccountsApp, PASSWORD } from '../contract/accounts/accounts-app.js';
+import { openAccountsApp } from '../contract/accounts/accounts-app.js';
 import { get } from '../support/sse-client.js';
 import { Target } from './support/target.js';
+import { PASSWORD } from '../support/usual-password.js';
 
 const RECORDS = 150_000;
 const DAYS = 365;

@@ -5,6 +5,7 @@ import { configFile, routesTo, type Catalog } from './catalog.js';
 import { pluginWith, type TestExtensions } from './extensions.js';
 import { Leftovers, LeftoversOfService } from './leftovers.js';
 import { runningServices } from './running-services.js';
+import { hashUsualPasswordOnce } from './usual-password.js';
 
 export interface ServiceOptions extends Partial<Catalog>, TestExtensions {
   readonly plugins?: readonly Plugin[];
@@ -43,6 +44,7 @@ export async function startService({
     imports: modules,
   });
   const { app } = service;
+  hashUsualPasswordOnce(app);
   const running = { leftovers: new Leftovers(app) };
   runningServices.add(running);
   return {

@@ -1,8 +1,8 @@
 import { stream, type ReceivedStream, type StreamOptions } from './sse-client.js';
+import { PASSWORD } from './usual-password.js';
 
 export const COOKIE_NAME = '__Host-session';
 export const EMAIL = 'ada@example.com';
-export const PASSWORD = 'correct horse battery';
 
 export type Fields = Readonly<Record<string, string>>;
 type Headers = Readonly<Record<string, string>>;

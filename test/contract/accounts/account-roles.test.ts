@@ -9,8 +9,9 @@ import { AddAccountRole1765500001000 } from '../../../src/database/migrations/ad
 import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { openAccountsApp, PASSWORD } from './accounts-app.js';
+import { openAccountsApp } from './accounts-app.js';
 import { admin } from './admin-process.js';
+import { PASSWORD } from '../../support/usual-password.js';
 
 describe.each(await testEngines())('the role of an account on $name', (engine) => {
   let database: TestDatabase;

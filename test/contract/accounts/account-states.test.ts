@@ -9,8 +9,9 @@ import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
-import { createKey, openAccountsApp, PASSWORD } from './accounts-app.js';
+import { createKey, openAccountsApp } from './accounts-app.js';
 import { admin } from './admin-process.js';
+import { PASSWORD } from '../../support/usual-password.js';
 
 describe.each(await testEngines())('the state of an account on $name', (engine) => {
   let database: TestDatabase;

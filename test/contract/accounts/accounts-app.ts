@@ -7,6 +7,7 @@ import { CLOCK } from '../../../src/common/clock.js';
 import type { Config, DatabaseConfig, TierConfig } from '../../../src/config/config.js';
 import { ConfigModule } from '../../../src/config/config.module.js';
 import { loadConfig } from '../../../src/config/load-config.js';
+import { hashUsualPasswordOnce, PASSWORD } from '../../support/usual-password.js';
 
 export const FREE: TierConfig = {
   name: 'free',
@@ -20,8 +21,6 @@ export const PRO: TierConfig = {
   concurrentStreams: 50,
   maxTokens: undefined,
 };
-
-export const PASSWORD = 'correct horse battery';
 
 export interface AccountsAppOptions {
   readonly tiers?: readonly TierConfig[];
@@ -43,6 +42,7 @@ export async function openAccountsApp(
     .overrideProvider(CLOCK)
     .useValue(now)
     .compile();
+  hashUsualPasswordOnce(module);
   return module.init();
 }
 

@@ -5,7 +5,8 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { DevelopmentAccounts } from '../../../src/accounts/accounts/development-account.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { openAccountsApp, PASSWORD, PRO } from './accounts-app.js';
+import { openAccountsApp, PRO } from './accounts-app.js';
+import { PASSWORD } from '../../support/usual-password.js';
 
 const argon2 = vi.hoisted(() => ({ verify: vi.fn() }));
 vi.mock('@node-rs/argon2', async (original) => {

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
-import { openAccountsApp, PASSWORD } from './accounts-app.js';
+import { openAccountsApp } from './accounts-app.js';
 import { admin, adminInTerminal, adminProcess, adminWith, hasTerminals } from './admin-process.js';
+import { PASSWORD } from '../../support/usual-password.js';
 
 // Some of the commands are processes that have to start.
 vi.setConfig({ testTimeout: 90_000 });

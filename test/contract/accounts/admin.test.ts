@@ -7,8 +7,9 @@ import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
-import { openAccountsApp, PASSWORD } from './accounts-app.js';
+import { openAccountsApp } from './accounts-app.js';
 import { admin, adminProcess } from './admin-process.js';
+import { PASSWORD } from '../../support/usual-password.js';
 
 const engines = await testEngines();
 const ada = ['--email', 'Ada@example.com'];

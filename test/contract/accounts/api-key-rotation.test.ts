@@ -6,7 +6,8 @@ import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { openAccountsApp, PASSWORD } from './accounts-app.js';
+import { openAccountsApp } from './accounts-app.js';
+import { PASSWORD } from '../../support/usual-password.js';
 
 const HOUR_MS = 3_600_000;
 

@@ -9,7 +9,8 @@ import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { createKey, FREE, openAccountsApp, PASSWORD, PRO } from './accounts-app.js';
+import { createKey, FREE, openAccountsApp, PRO } from './accounts-app.js';
+import { PASSWORD } from '../../support/usual-password.js';
 
 describe.each(await testEngines())('API keys on $name', (engine) => {
   let now = Date.now();

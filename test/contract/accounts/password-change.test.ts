@@ -7,7 +7,8 @@ import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
-import { openAccountsApp, PASSWORD } from './accounts-app.js';
+import { openAccountsApp } from './accounts-app.js';
+import { PASSWORD } from '../../support/usual-password.js';
 
 const NEXT = 'another horse battery';
 const OPEN_WITHIN_MS = 2000;

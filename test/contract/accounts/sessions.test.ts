@@ -10,7 +10,8 @@ import { SessionsService, type NewSession } from '../../../src/accounts/sessions
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
-import { openAccountsApp, PASSWORD } from './accounts-app.js';
+import { openAccountsApp } from './accounts-app.js';
+import { PASSWORD } from '../../support/usual-password.js';
 
 const WITHIN_MS = 1000;
 /** A replica remembers for half a second, and asks about what is open once a second. */
