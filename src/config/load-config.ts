@@ -2,12 +2,21 @@ import type { Config, ModelConfig, TierConfig, UpstreamConfig } from './config.j
 import { ConfigError } from './config-error.js';
 import { defaultMaxStreams, maxConnectionsFor } from './limits/capacity.js';
 import { modelOf } from './model-of.js';
-import { readConfigFile, type ConfigFile, type UpstreamEntry } from './sources/config-file.js';
+import { readConfigFile, type ConfigFile, type ReadConfigFile, type UpstreamEntry } from './sources/config-file.js';
 import { DEFAULT_SERVICE_NAME, readEnvironment, type Environment } from './sources/environment.js';
 import { interpolate, interpolateAll, type Variables } from './sources/interpolation.js';
 
 /** The file that is used if CONFIG_FILE is unset. */
 export const BUILT_IN_CATALOG = new URL('./catalog.yaml', import.meta.url);
+const BUILT_IN_NAME = 'the built-in catalog';
+
+let builtIn: ReadConfigFile | undefined;
+
+/** It does not change while the process runs, and to parse it takes longer than the rest of the configuration. */
+function readBuiltInCatalog(): ReadConfigFile {
+  builtIn ??= readConfigFile(BUILT_IN_CATALOG, BUILT_IN_NAME);
+  return builtIn;
+}
 
 /**
  * Loads the configuration from the environment and CONFIG_FILE.
@@ -17,8 +26,9 @@ export const BUILT_IN_CATALOG = new URL('./catalog.yaml', import.meta.url);
 export function loadConfig(variables: Variables = process.env): Config {
   const { environment, problems } = readEnvironment(variables);
   const path = variables['CONFIG_FILE'] || undefined;
-  const shownAs = path === undefined ? 'the built-in catalog' : 'CONFIG_FILE';
-  const { file, hash = '', problems: problemsOfFile } = readConfigFile(path ?? BUILT_IN_CATALOG, shownAs);
+  const shownAs = path === undefined ? BUILT_IN_NAME : 'CONFIG_FILE';
+  const read = path === undefined ? readBuiltInCatalog() : readConfigFile(path, shownAs);
+  const { file, hash = '', problems: problemsOfFile } = read;
   problems.push(...problemsOfFile);
 
   const upstreams = new Map<string, UpstreamConfig>();
