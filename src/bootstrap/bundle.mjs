@@ -6,8 +6,8 @@ import { rolldown } from 'rolldown';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
-/** Packages with compiled or started files of their own, and those that others ask Node for at run time: there must be only one. */
-const NOT_BUNDLED = ['@node-rs/argon2', 'better-sqlite3', 'pino', 'pino-pretty', 'reflect-metadata', 'typeorm'];
+/** Packages with compiled or started files of their own, and one that others ask Node for at run time: there must be only one. */
+const NOT_BUNDLED = ['@node-rs/argon2', 'better-sqlite3', 'pino', 'pino-pretty', 'reflect-metadata'];
 
 /** What an installation may leave out, and optional peers of the packages that this service does not use. */
 const MAY_BE_MISSING = [
@@ -26,7 +26,7 @@ export async function bundle(dist, programs) {
     platform: 'node',
     external: [...NOT_BUNDLED, ...MAY_BE_MISSING],
     treeshake: false,
-    plugins: [filesOf(dist)],
+    plugins: [filesOf(dist), oneTypeorm()],
   });
   rmSync(folder, { recursive: true, force: true });
   const { output } = await build.write({
@@ -52,6 +52,17 @@ function filesOf(dist) {
       if (!id.startsWith(dist) || !code.includes('import.meta.url')) return undefined;
       const path = join('..', relative(dist, id));
       return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(path)}, import.meta.url).href`);
+    },
+  };
+}
+
+/** `@nestjs/typeorm` asks Node for TypeORM in one of its modules, to work with other versions, too. It gets that of the bundle. */
+function oneTypeorm() {
+  return {
+    name: 'one-typeorm',
+    transform(code, id) {
+      if (!id.endsWith('@nestjs/typeorm/dist/common/typeorm-compat.js')) return undefined;
+      return `import * as bundled from 'typeorm';\n${code.replace(/^const require = .*;$/m, 'const require = () => bundled;')}`;
     },
   };
 }
