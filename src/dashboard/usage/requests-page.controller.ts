@@ -16,7 +16,7 @@ import { RequestsView } from './requests-view.js';
 import { lastDays } from './usage-days.js';
 import { filterOf } from './usage-filter.js';
 
-type Query = Readonly<Record<string, unknown>>;
+type QueryValues = Readonly<Record<string, unknown>>;
 
 const REQUESTS_PER_PAGE = 50;
 
@@ -34,7 +34,7 @@ export class RequestsPageController {
 
   @Get()
   async list(
-    @Query() query: Query,
+    @Query() query: QueryValues,
     @CurrentPrincipal() { accountId }: Principal,
     @Res() response: Response,
   ): Promise<void> {
@@ -67,7 +67,7 @@ export class RequestsPageController {
   }
 }
 
-function positionIn({ before, id }: Query): StreamPosition | undefined {
+function positionIn({ before, id }: QueryValues): StreamPosition | undefined {
   if (typeof before !== 'string' || typeof id !== 'string' || Number.isNaN(Date.parse(before))) return undefined;
   return { startedAt: before, id };
 }
