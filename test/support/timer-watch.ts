@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers';
 
 /** The file in `src` that started a timer, such as `src/common/timers/within.ts`. */
 type Place = string;
 
-const PLACE = /(?<!examples)[/\\](src[/\\][\w./\\-]+\.tsx?)/;
+const ROOT = join(import.meta.dirname, '..', '..');
+/** Modules of the service in this folder, as they are or as they are built. */
+const PLACE = /^[/\\](?:src|dist)[/\\]([\w./\\-]+)\.(?:js|tsx?)$/;
 const running = new Map<NodeJS.Timeout, Place>();
 
 /**
@@ -66,5 +69,6 @@ function placeOfCaller(): Place | undefined {
   Error.captureStackTrace(holder);
   const file = holder.stack ?? '';
   Error.prepareStackTrace = prepareStackTrace;
-  return PLACE.exec(file)?.[1];
+  const [, name] = PLACE.exec(file.slice(file.indexOf(ROOT) + ROOT.length)) ?? [];
+  return name === undefined ? undefined : `src/${name}.ts`;
 }
