@@ -21,6 +21,7 @@ class LongOnesFirst extends BaseSequencer {
 
 const SRC = join(import.meta.dirname, '..', 'src');
 const DIST = join(import.meta.dirname, '..', 'dist');
+const SOURCE = /\.tsx?$/;
 
 /** The scripts of the pages import the client and the Markdown parser from the paths at which the service serves them. */
 const importsOfPages: Plugin = {
@@ -34,18 +35,24 @@ const importsOfPages: Plugin = {
   },
 };
 
+let isWatching = false;
+
 /**
  * The tests import the modules of `src`, and get them as they are built: Node loads and runs them in half the time that it takes for
- * those that Vitest changes. The build is as new as the sources (`support/global-setup.ts`).
+ * those that Vitest changes. The build is as new as the sources when a run begins (`support/global-setup.ts`). While Vitest watches
+ * the sources, the tests get these.
  */
 const builtModules: Plugin = {
   name: 'built-modules',
   enforce: 'pre',
+  configureVitest({ vitest }) {
+    isWatching = vitest.config.watch;
+  },
   async resolveId(path, importer) {
-    if (importer === undefined || importer.includes('/node_modules/')) return undefined;
+    if (isWatching || importer === undefined || importer.includes('/node_modules/')) return undefined;
     const found = await this.resolve(path, importer, { skipSelf: true });
-    const [, name] = /^(.*)\.tsx?$/.exec(found?.id.startsWith(`${SRC}/`) === true ? relative(SRC, found.id) : '') ?? [];
-    return name === undefined || name.includes('/static/') ? found : join(DIST, `${name}.js`);
+    if (found === null || !SOURCE.test(found.id) || !found.id.startsWith(SRC)) return found;
+    return join(DIST, relative(SRC, found.id)).replace(SOURCE, '.js');
   },
 };
 
