@@ -14,6 +14,7 @@ import {
 } from '../support/in-process-provider.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService } from '../support/service.js';
+import { inMovedTime } from '../support/moved-time.js';
 import { openStream, startStream, stream } from '../support/sse-client.js';
 import { standsStill, waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';
@@ -196,24 +197,30 @@ describe('a protocol that answers in the process', () => {
     expect(await record()).toMatchObject({ outcome: 'timed_out', errorCode: 'upstream_timeout' });
   });
 
-  it('may think for long, as long as it shows progress', async () => {
-    const name = next('hasty');
-    const ticks = new Gate();
-    protocol.answers(name, async function* () {
-      for (let tick = 0; tick < 10; tick++) {
-        await new Promise((resolve) => setTimeout(resolve, 30));
-        yield tick % 2 === 0 ? { type: 'progress' } : { type: 'reasoning', text: 'so' };
+  it('may think for long, as long as it shows progress', () =>
+    inMovedTime(async (time) => {
+      const name = next();
+      const steps = Array.from({ length: 4 }, () => ({ begun: new Gate(), over: new Gate() }));
+      protocol.answers(name, async function* () {
+        for (const [index, { begun, over }] of steps.entries()) {
+          begun.open();
+          await over.opened;
+          yield index % 2 === 0 ? { type: 'progress' } : { type: 'reasoning', text: 'so' };
+        }
+        yield text('Hi');
+        yield COMPLETE;
+      });
+      const models = inProcessModels([name], { first_token_ms: 60_000, idle_ms: 60_000 });
+      const alone = await startService({ ...models, protocols: [protocol] });
+      const answer = openStream(alone.origin, { ...asking(name), key: (await alone.createKey()).key });
+      for (const { begun, over } of steps) {
+        await begun.opened;
+        await time.move(40_000);
+        over.open();
       }
-      ticks.open();
-      yield text('Hi');
-      yield COMPLETE;
-    });
-    expect(await wireOf(await openStream(service.origin, asking(name)))).toMatchObject({
-      text: 'Hi',
-      terminal: 'done',
-    });
-    await ticks.opened;
-  });
+      expect(await wireOf(await answer)).toMatchObject({ text: 'Hi', terminal: 'done' });
+      await alone.stop();
+    }));
 
   it('releases what it holds, and its signal aborts, when the client leaves before the first text', async () => {
     const name = next();
