@@ -83,7 +83,7 @@ describe('the routes of a model', () => {
 
   describe('of one upstream', () => {
     it('answers for one model while another model hangs', async () => {
-      const on = await staged(1, twoModels({ first_token_ms: 150 }));
+      const on = await staged(1, twoModels({ first_token_ms: 1_000 }));
       on.provider.answers((call) => {
         if (call.json['model'] === 'b') call.answer('Here I am');
       });
