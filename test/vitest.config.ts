@@ -78,6 +78,8 @@ export default defineConfig({
     sequence: { sequencer: LongOnesFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // What failed once in a hundred runs has to say what it saw.
+    chaiConfig: { truncateThreshold: 2_000 },
     projects: [
       {
         extends: true,

@@ -16,7 +16,8 @@ export const SUITES = {
     'unit/{capacity,lag-gauge}.test.ts',
   ],
   usage: [
-    'contract/usage/{daily-sums,odd-data,record-retention,usage-store}.test.ts',
+    'contract/usage/{account-sums,daily-sums,odd-data,record-retention,usage-store}.test.ts',
+    'e2e/usage-requests.test.ts',
     'unit/usage/*.test.ts',
     'unit/{ledger-shutdown,opening-journal,record-writer,report-gate,usage-figures,usage-totals}.test.ts',
   ],

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 
 /** A gate that a test opens. Code that awaits `opened` continues after the test has called `open`. */
@@ -12,10 +13,11 @@ export class Gate {
   }
 }
 
-/** Whether the work ends without a gate that is closed. Runs the timers of `vi` that are due now. */
+/** Whether the work ends without a gate that is closed. Runs the timers of `vi` that are due now, if it has any. */
 export async function isOver(work: Promise<unknown>): Promise<boolean> {
   let over = false;
   void work.then(() => (over = true));
-  await vi.advanceTimersByTimeAsync(0);
+  if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(0);
+  else await turn();
   return over;
 }

@@ -1,3 +1,4 @@
+import { patiently } from '../../support/patiently.js';
 import { openStream, type ReceivedStream, type StreamOptions } from '../../support/sse-client.js';
 
 /** What came of requests sent at once. Those admitted are open still, or over, as the provider wants it. */
@@ -14,18 +15,35 @@ export class Burst {
 
   /** The codes of the refusals, each once. */
   async codes(): Promise<readonly string[]> {
-    const errors = await Promise.all(this.refused.map((answer) => answer.error()));
+    const errors = await this.errors();
     return [...new Set(errors.map(({ code }) => code))].sort();
+  }
+
+  /** How many were admitted, and how many were refused with each code. A process that was busy says with what. */
+  async outcomes(): Promise<Readonly<Record<string, number>>> {
+    const errors = await this.errors();
+    const counts: Record<string, number> = { admitted: this.admitted.length };
+    for (const { code, message } of errors) {
+      const outcome = code === 'unavailable' ? message : code;
+      counts[outcome] = (counts[outcome] ?? 0) + 1;
+    }
+    return counts;
   }
 
   /** The clients close their connections. */
   leave(): void {
     for (const answer of this.admitted) answer.leave();
   }
+
+  private errors() {
+    return Promise.all(this.refused.map((answer) => answer.error()));
+  }
 }
 
 /** Sends so many requests to each of the replicas, all at once. */
 export async function burst(origins: readonly string[], count: number, options: StreamOptions): Promise<Burst> {
-  const requests = Array.from({ length: count }, () => origins.map((origin) => openStream(origin, options)));
+  const requests = Array.from({ length: count }, () =>
+    origins.map((origin) => patiently(() => openStream(origin, options))),
+  );
   return new Burst(await Promise.all(requests.flat()));
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Script } from '../../../src/testing/provider/scripted-provider.js';
+import { patiently } from '../../support/patiently.js';
 import { openStream } from '../../support/sse-client.js';
 import { wireOf } from '../../support/wire.js';
 
@@ -29,7 +30,8 @@ export class Talker {
     for (let turn = 1; !this.isStopping; turn++) {
       const question = `${this.name}:${turn}`;
       try {
-        const answer = await openStream(origin, { key, body: { messages: [{ role: 'user', content: question }] } });
+        const body = { messages: [{ role: 'user', content: question }] };
+        const answer = await patiently(() => openStream(origin, { key, body }));
         const said =
           answer.status === 200 ? await wireOf(answer) : { status: answer.status, ...(await answer.error()) };
         const expected = answerTo(question);

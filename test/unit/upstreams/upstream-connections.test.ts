@@ -27,7 +27,7 @@ describe('connections to upstreams', () => {
   });
 
   const upstream = (name: string) => ({ name, timeouts: { connectMs: 1_000 } }) as UpstreamConfig;
-  const send = (name = 'acme', changes: Partial<UpstreamRequest> = {}, fresh = false) =>
+  const send = (name = 'acme', changes: Partial<UpstreamRequest> = {}, fresh?: boolean) =>
     connections.send(
       upstream(name),
       { url: new URL(provider.origin), headers: {}, body: '{}', ...changes },
@@ -46,7 +46,11 @@ describe('connections to upstreams', () => {
     } catch (error) {
       refusal = error;
     }
-    expect(refusal).toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 } satisfies Partial<ServiceError>);
+    expect(refusal).toMatchObject({
+      code: 'unavailable',
+      message: 'This process has as many connections to upstreams as it can hold. Try again.',
+      retryAfterSeconds: 5,
+    } satisfies Partial<ServiceError>);
     expect(refusals()).toBe(1);
   });
 

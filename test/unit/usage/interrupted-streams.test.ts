@@ -60,6 +60,7 @@ describe('the streams of killed processes', () => {
     expect(written).toEqual([batches.flatMap(({ streams }) => streams).map(interruptedRecord)]);
     expect(store.closed).toEqual(['one', 'two']);
     expect(store.takeCalls()).toEqual(['beat', 'abandoned', 'close 2', 'abandoned']);
+    expect(aside).toEqual([]);
 
     await turn(BEAT_MS - 1);
     expect(store.takeCalls()).toEqual([]);
@@ -116,7 +117,8 @@ describe('the streams of killed processes', () => {
     expect(store.closed).toEqual([]);
     gate.open();
     await start;
-    expect(aside).toMatchObject([{ id: 'broken', requestId: undefined, record: '{' }]);
+    const reason = 'The journal entry of interrupted streams cannot be read.';
+    expect(aside).toEqual([{ id: 'broken', requestId: undefined, reason, record: '{' }]);
     expect(store.closed).toEqual(['broken']);
   });
 
@@ -148,7 +150,7 @@ describe('a look because of a missing receipt', () => {
     expect([await isOver(first), await isOver(second)]).toEqual([false, false]);
     gate.open();
     await Promise.all([first, second]);
-    expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
+    expect(store.takeCalls()).toEqual(['beat', 'abandoned urgently']);
   });
 
   it('is made 0.3 seconds after the last one', async () => {
@@ -157,7 +159,7 @@ describe('a look because of a missing receipt', () => {
     const startedAt = performance.now();
     await interrupted.lookSoon();
     expect(performance.now() - startedAt).toBeGreaterThan(LOOK_AGAIN_MS - 50);
-    expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
+    expect(store.takeCalls()).toEqual(['beat', 'abandoned urgently']);
   });
 
   it('shares the round that runs', async () => {

@@ -10,7 +10,7 @@ import { UsageLedger } from '../../../src/usage/ledger/usage-ledger.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { USAGE_SINKS, type UsageSink } from '../../../src/usage/record/usage-sink.js';
 import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
-import { Gate } from '../../support/gate.js';
+import { Gate, isOver } from '../../support/gate.js';
 import { ScriptedStore } from './scripted-store.js';
 import { extensionsOf } from '../../support/extensions.js';
 
@@ -100,6 +100,7 @@ describe('the ledger', () => {
 
   it('writes records together that end within 5 ms, and the next 100 ms later', async () => {
     end('r1');
+    expect((Reflect.get(ledger, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
     await advance(3);
     end('r2');
     await advance(2);
@@ -411,6 +412,17 @@ describe('the writer of records', () => {
     store.results.append = () => refusals.shift()?.() ?? Promise.resolve();
     await expect(new RecordWriter(store).writeSome(records)).resolves.toBe(2);
     expect(store.calls).toEqual(['append a b c d e', 'append a b c', 'append a b']);
+  });
+
+  it('is done only when the record is set aside', async () => {
+    const store = new ScriptedStore();
+    const gate = new Gate();
+    store.results.append = REFUSE;
+    store.results.setAside = () => gate.opened;
+    const writing = new RecordWriter(store).writeSome(records);
+    expect(await isOver(writing)).toBe(false);
+    gate.open();
+    await expect(writing).resolves.toBe(1);
   });
 
   it('sets the first record aside when it is refused alone, and says so', async () => {

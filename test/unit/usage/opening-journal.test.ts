@@ -195,6 +195,7 @@ describe('a journal of openings', () => {
     const opening = add('a');
     await advance(2);
     opening.settle();
+    await journal.flush();
     expect(closes).toEqual([]);
     gate.open();
     await advance(0);

@@ -37,8 +37,8 @@ export class ScriptedStore extends UsageStore {
     return this.call('leave');
   }
 
-  override async abandoned(): Promise<readonly AbandonedBatch[]> {
-    await this.call('abandoned');
+  override async abandoned(isUrgent?: boolean): Promise<readonly AbandonedBatch[]> {
+    await this.call('abandoned', ...(isUrgent === true ? ['urgently'] : []));
     return this.found.shift() ?? [];
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { describe, expect, it, vi } from 'vitest';
-import { EmbeddedPresence } from '../../../src/database/database-presence.js';
+import { EmbeddedPresence, type DatabasePresence } from '../../../src/database/database-presence.js';
 import { readStreams, writeStreams } from '../../../src/usage/store/begun-streams.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
 import { ledgerText } from '../../../src/usage/store/ledger-text.js';
@@ -11,6 +11,7 @@ import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
 import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { recoverableJson } from '../../../src/usage/ledger/recoverable-json.js';
 import { ATTEMPT, begun, over } from '../../contract/usage/records.js';
+import { Gate, isOver } from '../../support/gate.js';
 
 describe('a text of the ledger', () => {
   it.each(['', 'acme/fast', 'x'.repeat(255), '\u{1f600}'])('is kept as it is: %j', (text) => {
@@ -186,8 +187,8 @@ describe('a record as a text that can be recovered', () => {
 
 describe('the store in the database', () => {
   const raceLost = () => Object.assign(new Error('deadlock'), { code: '40P01' });
-  function storeOn(query: (statement: string, values?: unknown[]) => Promise<unknown>) {
-    const database = { options: { type: 'postgres' }, query };
+  function storeOn(query: (statement: string, values?: unknown[]) => Promise<unknown>, type = 'postgres') {
+    const database = { options: { type }, query };
     return new DatabaseUsageStore(database as unknown as DataSource, new EmbeddedPresence());
   }
 
@@ -205,6 +206,47 @@ describe('the store in the database', () => {
     );
     expect({ calls, isStored: failure === undefined }).toEqual({ calls: tries, isStored });
     expect(failure).not.toBeInstanceOf(UnstorableData);
+  });
+
+  const id = 'batch';
+  it.each([
+    ['append', (store: DatabaseUsageStore) => store.append([over()])],
+    ['open', (store: DatabaseUsageStore) => store.open({ id, streams: [begun()] })],
+    ['close', (store: DatabaseUsageStore) => store.close([id])],
+    ['setAside', (store: DatabaseUsageStore) => store.setAside({ id, requestId: undefined, reason: '', record: '{}' })],
+    ['beat', (store: DatabaseUsageStore) => store.beat()],
+    ['leave', (store: DatabaseUsageStore) => store.leave()],
+  ])('is done with "%s" only when the database has answered', async (_, act) => {
+    const gate = new Gate();
+    const acting = act(storeOn(() => gate.opened.then(() => [])));
+    expect(await isOver(acting)).toBe(false);
+    gate.open();
+    await acting;
+  });
+
+  it.each([
+    ['postgres', true],
+    ['better-sqlite3', false],
+  ])('on %s skips what another replica deletes: %s', async (type, skips) => {
+    const query = vi.fn(() => Promise.resolve([]));
+    await storeOn(query, type).deleteBefore(0, 10);
+    expect(query).toHaveBeenCalledWith(
+      skips ? expect.stringContaining('LIMIT 10 FOR UPDATE SKIP LOCKED)') : expect.stringContaining('LIMIT 10)'),
+      expect.any(Array),
+    );
+  });
+
+  it.each([
+    [undefined, false],
+    [false, false],
+    [true, true],
+  ])('looks for all lost connections when that is urgent: %s', async (isUrgent, looksAtAll) => {
+    const presence = { isUnavailable: false, lock: { key: 1, heldSince: -Infinity }, whenLocked: () => undefined };
+    const query = vi.fn<(statement: string) => Promise<[]>>(() => Promise.resolve([]));
+    const database = { options: { type: 'postgres' }, query } as unknown as DataSource;
+    await new DatabaseUsageStore(database, presence as unknown as DatabasePresence).abandoned(isUrgent);
+    const looks = query.mock.calls.filter(([statement]) => statement.includes('lock_key IS NOT NULL'));
+    expect(looks.map(([statement]) => !statement.includes('seen_at <'))).toEqual([looksAtAll]);
   });
 
   it('tries a statement once that fails because of an outage, and passes the error on', async () => {

@@ -11,6 +11,8 @@ const RECONNECT_MS = 500;
 
 let now: number;
 let asked: { readonly statement: string; readonly values: readonly unknown[] }[];
+/** The processes of this host. */
+let here: readonly { readonly id: string; readonly pid: number }[];
 /** The ids that the looks for lost connections find, one after the other. */
 let disconnected: (readonly string[])[];
 let failure: Error | undefined;
@@ -42,6 +44,7 @@ beforeEach(() => {
   now = 1_000_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   asked = [];
+  here = [];
   disconnected = [];
   failure = failing = undefined;
   presence = new Presence();
@@ -52,6 +55,7 @@ beforeEach(() => {
         asked.push({ statement, values });
         if (failure !== undefined) return Promise.reject(failure);
         if (failing?.test(statement) === true) return Promise.reject(new Error('away'));
+        if (statement.startsWith('SELECT id, pid')) return Promise.resolve(here);
         if (!statement.includes('lock_key IS NOT NULL')) return Promise.resolve([]);
         return Promise.resolve((disconnected.shift() ?? []).map((id) => ({ id })));
       },
@@ -133,6 +137,13 @@ describe('a database that fails', () => {
     'the removal of this process': [/^DELETE .* id IN/, () => writers.leave()],
     'the removal of silent processes': [/^DELETE .*seen_at </, () => writers.removeDead(false)],
     'the look for processes of this host': [/^SELECT id, pid/, () => writers.removeDead(false)],
+    'the removal of killed processes of this host': [
+      /^DELETE .* id IN/,
+      () => {
+        here = [{ id: 'killed', pid: process.pid }];
+        return writers.removeDead(false);
+      },
+    ],
     'the look for lost connections': [/lock_key IS NOT NULL/, () => writers.removeDead(true)],
     'the removal of processes without a connection': [/^DELETE .* id IN/, () => writers.removeDead(true)],
   } as const;
@@ -179,6 +190,7 @@ describe('processes that have lost their connection', () => {
     await writers.removeDead(false);
     await writers.removeDead(true);
     expect(looks().map(({ statement }) => /AND seen_at < .* - (\d+)/.exec(statement)?.[1])).toEqual(['15', undefined]);
+    expect(looks()[1]?.statement).toMatch(/ IS NOT NULL\s+AND lock_key NOT IN /);
   });
 
   it('are not looked for until this process has held its lock for five seconds, or without a lock', async () => {
