@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -270,13 +271,15 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
       const batches = Array.from({ length: 60 }, () => Array.from({ length: 20 }, () => over()));
       let failures = 0;
       const written = new AbortController();
+      const killed = new Set<number>();
       const kills = (async () => {
         while (!written.signal.aborted) {
-          await killer.query(
+          const { rows } = await killer.query<{ pid: number }>(
             // Only in the schema of this test: others write to tables of the same name.
-            `SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+            `SELECT pid, pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
               WHERE relation = 'usage_records'::regclass AND query LIKE 'INSERT INTO usage_records%' AND state = 'active'`,
           );
+          for (const { pid } of rows) killed.add(pid);
         }
       })();
       await Promise.all(
@@ -293,6 +296,9 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
       );
       written.abort();
       await kills;
+      // A connection may have written before it ends: what is read next must not be read through it.
+      const ending = 'SELECT FROM pg_stat_activity WHERE pid = ANY($1)';
+      while ((await killer.query(ending, [[...killed]])).rowCount !== 0) await sleep(10);
       await killer.end();
       expect(failures).toBeGreaterThan(0);
       expect(await reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 1200 }]);
