@@ -1,4 +1,5 @@
 import { Keyv } from 'keyv';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisAttemptCounters } from '../../src/auth/attempts/redis-attempt-counters.js';
 import { RedisStreamStore } from '../../src/chat/durable/store/redis/redis-stream-store.js';
@@ -11,6 +12,9 @@ import { describeAttemptCounters } from '../contract/sign-in/describe-attempt-co
 import { answers, openExactly } from '../contract/throttling/limit-stores.js';
 import { hasClusterPrograms, TestCluster } from '../support/redis-cluster.js';
 import { waitFor } from '../support/wait-for.js';
+
+/** Longer than two probes. */
+const PROBES_MS = 1_200;
 
 describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
   let cluster: TestCluster;
@@ -63,6 +67,22 @@ describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
     expect(await new Keyv({ store: other, useKeyPrefix: false }).get('models')).toEqual(list);
     expect(await other.delete('key-0')).toBe(true);
     expect(await one.get('key-0')).toBeUndefined();
+    await close();
+  });
+
+  it('one server is of no use, and does not come and go', async () => {
+    const port = await cluster.masterOf('chat:probe');
+    let elsewhere = 0;
+    while ((await cluster.masterOf(`key-${elsewhere}`)) === port) elsewhere += 1;
+    const connection = openRedis(`redis://127.0.0.1:${port}`);
+    connections.push(connection);
+    await connection.onModuleInit();
+    let backs = 0;
+    connection.whenBack(() => backs++);
+    const read = connection.run(`key-${elsewhere}`, (client) => client.get('key'));
+    await expect(read).rejects.toThrow('REDIS_URL must be redis+cluster://');
+    await wait(PROBES_MS);
+    expect([connection.isUnavailable, backs]).toEqual([true, 0]);
     await close();
   });
 });

@@ -135,12 +135,12 @@ export class ClusterConnection extends RedisConnection {
   private review(): void {
     if (!this.isStarted) return;
     if (!this.links.isWhole) this.log.unavailable(this.links.lastFailure);
-    else if (this.log.isOpen) void this.tellWhole();
+    else if (this.log.isOpen) this.tellWhole();
   }
 
   /** The log tells the end of an outage when all masters work, because after a failover some of them refuse writes longer. */
-  private async tellWhole(): Promise<void> {
-    await this.check().then(
+  private tellWhole(): void {
+    this.check().then(
       () => {
         if (this.links.isWhole) this.log.back();
       },

@@ -87,6 +87,12 @@ describe('an error reply of Redis', () => {
     expect(outages).toEqual([expect.stringContaining('REDIS_URL must be redis+cluster://')]);
   });
 
+  it('is found by the check of the readiness probe', async () => {
+    await connection.check();
+    redis.refusal = 'READONLY';
+    await expect(connection.check()).rejects.toThrow('READONLY');
+  });
+
   it('about one key only fails this command', async () => {
     redis.refusalOfGet = 'WRONGTYPE Operation against a key holding the wrong kind of value';
     await expect(read()).rejects.toThrow('WRONGTYPE');

@@ -282,6 +282,25 @@ describe('an outage', () => {
     expect([ends(), warnings()]).toEqual([1, 1]);
   });
 
+  it('is told as soon as it begins or ends: by a server, or by the map', async () => {
+    links.isWhole = false;
+    await connection.onModuleInit();
+    expect([warnings(), ends()]).toEqual([1, 0]);
+    links.isWhole = true;
+    events.onUp();
+    await turn();
+    expect([warnings(), ends()]).toEqual([1, 1]);
+
+    links.isWhole = false;
+    links.refresh.mockImplementation(() => {
+      links.isWhole = true;
+      return Promise.resolve();
+    });
+    events.onDown('one: gone');
+    await turn();
+    expect([warnings(), ends()]).toEqual([2, 2]);
+  });
+
   it('is not over when it has begun again meanwhile', async () => {
     await connection.onModuleInit();
     links.isWhole = false;

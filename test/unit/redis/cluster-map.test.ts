@@ -71,15 +71,17 @@ describe('the servers of a cluster', () => {
   let other: ScriptedRedis;
   let links: ClusterLinks;
   let ups: number;
+  let downs: string[];
 
   beforeEach(async () => {
     ups = 0;
+    downs = [];
     [one, other] = [await ScriptedRedis.start(), await ScriptedRedis.start()];
     links = new ClusterLinks(
       { kind: 'cluster', seeds: [addressOf(one)], tls: false, credentials: NOBODY },
       {
         onUp: () => (ups += 1),
-        onDown: () => undefined,
+        onDown: (reason) => downs.push(reason),
       },
     );
     serve([0, MIDDLE, NAME, one.port], [MIDDLE + 1, LAST, NAME, other.port]);
@@ -141,8 +143,9 @@ describe('the servers of a cluster', () => {
     serve([0, LAST, NAME, one.port]);
     await links.refresh();
     expect([links.masters.length, links.all.length]).toEqual([1, 2]);
+    const now = performance.now() + UNUSED_MS / 2;
+    vi.spyOn(performance, 'now').mockReturnValue(now);
     links.at(addressOf(other), undefined);
-    const now = performance.now();
     vi.spyOn(performance, 'now').mockReturnValue(now + UNUSED_MS - 1_000);
     await links.refresh();
     expect(links.all).toHaveLength(2);
@@ -151,6 +154,16 @@ describe('the servers of a cluster', () => {
     expect(links.all).toHaveLength(1);
     vi.restoreAllMocks();
     await other.isLeftWith(0);
+  });
+
+  it('are asked on the connections that they have, the preferred one first', async () => {
+    await links.refresh();
+    await areUp(2);
+    const asked = () => [one, other].map(({ commands }) => commands.filter((name) => name === 'CLUSTER').length);
+    const [byOne = 0, byOther = 0] = asked();
+    await links.refresh(links.at(addressOf(other), undefined));
+    expect(asked()).toEqual([byOne, byOther + 1]);
+    expect([one.openConnections, other.connections]).toEqual([1, 1]);
   });
 
   it('are told of slots that have moved, which a question makes sure of', async () => {
@@ -176,6 +189,18 @@ describe('the servers of a cluster', () => {
     await links.refresh();
     expect(ups).toBe(3);
     expect(performance.now() - links.at(addressOf(other), undefined).availableSince).toBeLessThan(10_000);
+  });
+
+  it('are named with the reason when they are down', async () => {
+    await links.refresh();
+    await areUp(2);
+    other.refusal = 'READONLY';
+    await links
+      .at(addressOf(other), undefined)
+      .check()
+      .catch(() => undefined);
+    const reason = `${NAME}:${other.port}: READONLY`;
+    expect([downs, links.lastFailure, links.isWhole]).toEqual([[reason], reason, false]);
   });
 
   it('do not count as back when they take over slots of a server that runs', async () => {

@@ -109,7 +109,7 @@ describe('the link to a server', () => {
     expect(await failing(unknown)).toBe(unknown);
     const full = await failing(new Error('The queue is full'));
     expect(full).toBeInstanceOf(RedisSlow);
-    expect(full).toMatchObject({ wasSent: false });
+    expect(full).toMatchObject({ name: 'RedisSlow', wasSent: false });
     expect(link.isUp).toBe(true);
   });
 
@@ -131,6 +131,26 @@ describe('the link to a server', () => {
       expect(await get().catch((late: unknown) => late)).toMatchObject({ wasSent: false, message: error.message });
     },
   );
+
+  it('gets a new connection while the server refuses writes: after a failover, another may answer', async () => {
+    redis.refusal = 'READONLY';
+    await opened();
+    await waitFor(() => redis.connections > 1, 'a new connection');
+    await redis.isLeftWith(1);
+    expect(downs).toEqual(['READONLY']);
+  });
+
+  it('closes a connection that the client has given up', async () => {
+    await opened();
+    await link.send((client) => {
+      client.emit('error', new Error('a push that nobody knows'));
+      return Promise.resolve();
+    });
+    expect(downs).toEqual(['a push that nobody knows']);
+    await isUp();
+    expect(redis.connections).toBe(2);
+    await redis.isLeftWith(1);
+  });
 
   it('is asked although the server refuses writes', async () => {
     redis.refusal = 'READONLY';
