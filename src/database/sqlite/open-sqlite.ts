@@ -57,16 +57,12 @@ async function prepare(database: Database): Promise<void> {
   database.pragma('synchronous = NORMAL');
 }
 
+/** After a failure, the caller closes the database, which undoes the transaction. */
 async function migrate(dataSource: DataSource): Promise<void> {
   const queryRunner = dataSource.createQueryRunner();
   await onceFree(() => queryRunner.query('BEGIN IMMEDIATE'));
-  try {
-    await runMigrations(dataSource, queryRunner);
-    await queryRunner.query('COMMIT');
-  } catch (error) {
-    await queryRunner.query('ROLLBACK');
-    throw error;
-  }
+  await runMigrations(dataSource, queryRunner);
+  await queryRunner.query('COMMIT');
 }
 
 /**

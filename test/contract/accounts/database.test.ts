@@ -1,20 +1,29 @@
+import Database from 'better-sqlite3';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Account } from '../../../src/accounts/accounts/account.entity.js';
 import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
 import type { DatabaseConfig } from '../../../src/config/config.js';
 import { DatabaseError } from '../../../src/database/database-error.js';
 import { DatabaseHealth } from '../../../src/database/database-health.js';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
+import { AddAccountRole1765500001000 } from '../../../src/database/migrations/add-account-role.js';
 import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
+import { Gate, isOver } from '../../support/gate.js';
+import { waitFor } from '../../support/wait-for.js';
 import { openAccountsApp } from './accounts-app.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const open = (config: DatabaseConfig, entities: (new () => object)[] = []) =>
   openDataSource({ ...dataSourceOptions(config), entities });
@@ -48,6 +57,22 @@ describe.each(await testEngines())('the database on $name', (engine) => {
     expect(indexed).toEqual(expect.arrayContaining(['hashed_key', 'account_id']));
     await dataSource.destroy();
   });
+
+  if (engine.name === 'PostgreSQL')
+    it('that is full after the migrations is told in one line, too', async () => {
+      const { initialize } = DataSource.prototype;
+      let opened = 0;
+      vi.spyOn(DataSource.prototype, 'initialize').mockImplementation(function (this: DataSource) {
+        opened += 1;
+        if (opened === 1) return initialize.call(this);
+        return Promise.reject(Object.assign(new Error('sorry'), { code: '53300' }));
+      });
+      const failure = await open(database.config).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(DatabaseError);
+      expect(failure).toMatchObject({
+        message: expect.stringContaining('the server has too many connections.') as string,
+      });
+    });
 
   it('answers a ping while it is there', async () => {
     const app = await openAccountsApp(database.config);
@@ -102,6 +127,40 @@ describe('a SQLite file', () => {
     await expect(pragma('foreign_keys')).resolves.toBe(1);
     await expect(pragma('busy_timeout')).resolves.toBe(5000);
     await dataSource.destroy();
+  });
+
+  it('that another process writes is waited for while other work goes on, and opened then', async () => {
+    const path = join(folder, 'busy.sqlite');
+    await (await open({ type: 'sqlite', path })).destroy();
+    const other = new Database(path);
+    other.exec('BEGIN IMMEDIATE');
+    let isOpen = false;
+    const opening = open({ type: 'sqlite', path }).finally(() => (isOpen = true));
+    await sleep(300);
+    expect(isOpen).toBe(false);
+    other.exec('COMMIT');
+    other.close();
+    await (await opening).destroy();
+  });
+
+  it('that fails is closed before the failure is told', async () => {
+    const path = join(folder, 'failing.sqlite');
+    vi.spyOn(AddAccountRole1765500001000.prototype, 'up').mockRejectedValue(new Error('no role'));
+    const gate = new Gate();
+    const sources: DataSource[] = [];
+    vi.spyOn(DataSource.prototype, 'destroy').mockImplementation(async function (this: DataSource) {
+      sources.push(this);
+      await gate.opened;
+    });
+    const failure = open({ type: 'sqlite', path }).catch(String);
+    await waitFor(() => sources.length === 1, 'it to be closed');
+    expect(await isOver(failure)).toBe(false);
+    gate.open();
+    expect(await failure).toBe(`DatabaseError: The database file ${path} cannot be opened: no role.`);
+    vi.restoreAllMocks();
+
+    for (const source of sources) await source.destroy();
+    await (await open({ type: 'sqlite', path })).destroy();
   });
 
   it('may be memory', async () => {

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatabaseClock } from '../../../src/database/database-clock.js';
+import { isOver } from '../../support/gate.js';
 
 const EVERY_MS = 60_000;
 const HERE = Date.parse('2026-11-22T12:00:00Z');
@@ -48,7 +49,12 @@ async function started(): Promise<void> {
 
 describe('the time of the database', () => {
   it('is known when the service has started', async () => {
-    await started();
+    roundTripMs = 100;
+    const start = clock.onModuleInit();
+    await vi.advanceTimersByTimeAsync(roundTripMs - 1);
+    expect(await isOver(start)).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await isOver(start)).toBe(true);
     expect(ahead()).toBe(AHEAD_MS);
     clock.onModuleDestroy();
   });

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { OutageLog } from '../../../src/common/outage-log.js';
 import { PostgresPresence } from '../../../src/database/postgres/postgres-presence.js';
 import { NoAnswer, ProbeConnection } from '../../../src/database/postgres/probe-connection.js';
 
@@ -81,9 +82,11 @@ async function unavailable(): Promise<void> {
 
 describe('a database that answers', () => {
   it('is connected to in advance, and takes the lock of this process', async () => {
+    vi.spyOn(performance, 'now').mockReturnValue(7_000);
     await connected();
     expect([dialed.length, locks, presence.isUnavailable]).toEqual([1, 1, false]);
     expect(presence.lock?.key).toBeGreaterThan(0);
+    expect(presence.lock?.heldSince).toBe(7_000);
   });
 
   it('is asked once by those who ask at the same time, and again by later ones', async () => {
@@ -177,6 +180,29 @@ describe('a database that is unavailable', () => {
     expect(await presence.check()).toBe('available');
     await pass(4 * REDIAL_MS);
     expect([dialed.length, vi.getTimerCount()]).toEqual([before + 3, 0]);
+  });
+
+  it('is told of in the log with the reason, once, and when it is back', async () => {
+    await unavailable();
+    expect(vi.mocked(Logger.prototype.warn).mock.calls.flat()).toEqual([
+      expect.stringContaining('The database is unavailable (connect ECONNREFUSED)'),
+    ]);
+    await pass(2 * REDIAL_MS);
+    expect(Logger.prototype.log).not.toHaveBeenCalled();
+    dialing = () => Promise.resolve();
+    await pass(REDIAL_MS);
+    expect(vi.mocked(Logger.prototype.log).mock.calls.flat()).toEqual([
+      expect.stringMatching(/^The database is back after \d+ s$/),
+    ]);
+    expect(Logger.prototype.warn).toHaveBeenCalledTimes(1);
+  });
+
+  it('is told of no more when the process ends', async () => {
+    await unavailable();
+    const log = Reflect.get(presence, 'log') as OutageLog;
+    expect(log.isOpen).toBe(true);
+    presence.onApplicationShutdown();
+    expect(log.isOpen).toBe(false);
   });
 
   it('is tried by one timer that does not keep the process alive', async () => {

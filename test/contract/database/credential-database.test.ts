@@ -1,0 +1,66 @@
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
+import { Account } from '../../../src/accounts/accounts/account.entity.js';
+import { CredentialDatabase } from '../../../src/database/credential-database.js';
+import { EmbeddedPresence } from '../../../src/database/database-presence.js';
+import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
+import { PostgresPresence } from '../../../src/database/postgres/postgres-presence.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { Gate, isOver } from '../../support/gate.js';
+import { waitFor } from '../../support/wait-for.js';
+
+describe.each(await testEngines())('the database for credentials on $name', (engine) => {
+  let database: TestDatabase;
+  let main: DataSource;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    main = await openDataSource({ ...dataSourceOptions(database.config), entities: [Account, ApiKey] });
+  });
+  afterAll(async () => {
+    await main.destroy();
+    await database.drop();
+  });
+
+  const presenceOf = () =>
+    database.config.type === 'postgres' ? new PostgresPresence(database.config.url) : new EmbeddedPresence();
+
+  it('closes what is its own at the end, waits for it, and leaves the rest open', async () => {
+    const credentials = await CredentialDatabase.open(main, presenceOf());
+    const source = credentials.repository(ApiKey).manager.dataSource;
+    const gate = new Gate();
+    const { destroy } = DataSource.prototype;
+    vi.spyOn(source, 'destroy').mockImplementation(() => gate.opened.then(() => destroy.call(source)));
+
+    const end = credentials.onApplicationShutdown();
+
+    expect(await isOver(end)).toBe(engine.name === 'SQLite');
+    gate.open();
+    await end;
+    expect([source === main, source.isInitialized]).toEqual(engine.name === 'SQLite' ? [true, true] : [false, false]);
+    await expect(credentials.onApplicationShutdown()).resolves.toBeUndefined();
+    expect(await main.getRepository(ApiKey).count()).toBe(0);
+    vi.restoreAllMocks();
+  });
+
+  if (engine.name === 'PostgreSQL')
+    it('gets new connections when the probe has found the old ones dead', async () => {
+      const presence = presenceOf();
+      const silences: (() => void)[] = [];
+      vi.spyOn(presence as PostgresPresence, 'whenSilent').mockImplementation((listener) => silences.push(listener));
+      const credentials = await CredentialDatabase.open(main, presence);
+      const server = () =>
+        credentials
+          .repository(ApiKey)
+          .query('SELECT pg_backend_pid() AS pid')
+          .then(([row]: { pid: number }[]) => row?.pid);
+      const old = await server();
+      expect(await server()).toBe(old);
+
+      for (const tell of silences) tell();
+
+      await waitFor(async () => ![old, undefined].includes(await server().catch(() => undefined)), 'a new connection');
+      await credentials.onApplicationShutdown();
+    });
+});

@@ -1,0 +1,133 @@
+import { DataSource } from 'typeorm';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
+import { dataSourceOptions } from '../../../src/database/open-data-source.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+
+describe.each(await testEngines())('the schema on $name', (engine) => {
+  let database: TestDatabase;
+
+  beforeEach(async () => {
+    database = await engine.create();
+  });
+  afterEach(() => database.drop());
+
+  /** Acts on the database with the first migrations only. */
+  async function withMigrations<T>(count: number, act: (source: DataSource) => Promise<T>): Promise<T> {
+    const options = { ...dataSourceOptions(database.config), migrations: MIGRATIONS.slice(0, count) };
+    const source = await new DataSource(options).initialize();
+    try {
+      return await act(source);
+    } finally {
+      await source.destroy();
+    }
+  }
+
+  it('has all indexes, and room for changes in the pages of the sums', async () => {
+    const schema = await withMigrations(MIGRATIONS.length, async (source) => {
+      await source.runMigrations({ transaction: 'each' });
+      return schemaOf(source);
+    });
+    expect(indexedColumns(schema)).toEqual([
+      'api_keys: account_id',
+      'sessions: account_id',
+      'sessions: expires_at',
+      'sessions: last_seen_at',
+      'usage_days: day, account_id, model, key_id, credential, currency',
+      'usage_records: account_id, request_id',
+      'usage_records: account_id, started_at',
+    ]);
+    if (engine.name === 'PostgreSQL') expect(schema).toContain('options of usage_days: fillfactor=70');
+  });
+
+  it('is after each migration that is undone as it was before it', async () => {
+    const schemas: string[][] = [[]];
+    for (let count = 1; count <= MIGRATIONS.length; count++) {
+      schemas[count] = await withMigrations(count, async (source) => {
+        await source.runMigrations({ transaction: 'each' });
+        return schemaOf(source);
+      });
+    }
+    for (let count = MIGRATIONS.length; count > 0; count--) {
+      const undone = await withMigrations(count, async (source) => {
+        await source.undoLastMigration({ transaction: 'each' });
+        return schemaOf(source);
+      });
+      expect({ [MIGRATIONS[count - 1]?.name ?? '']: undone }).toEqual({
+        [MIGRATIONS[count - 1]?.name ?? '']: schemas[count - 1],
+      });
+    }
+  });
+
+  it('has statistics of the sums that an upgrade adds', async () => {
+    await withMigrations(3, async (source) => {
+      await source.runMigrations({ transaction: 'each' });
+      await source.query(
+        `INSERT INTO usage_records (id, request_id, account_id, credential, model, attempts, started_at, outcome,
+           prompt_tokens_source, completion_tokens_source)
+         VALUES ('one', 'one', 'ada', 'api_key', 'acme/fast', 1, '2026-11-20T10:00:00.000Z', 'completed', 'unknown', 'unknown')`,
+      );
+    });
+    const rows = await withMigrations(MIGRATIONS.length, async (source) => {
+      await source.runMigrations({ transaction: 'each' });
+      return source.query<{ rows: number | string }[]>(
+        engine.name === 'PostgreSQL'
+          ? "SELECT reltuples AS rows FROM pg_class WHERE oid = 'usage_days'::regclass"
+          : "SELECT CAST(stat AS INTEGER) AS rows FROM sqlite_stat1 WHERE tbl = 'usage_days'",
+      );
+    });
+    expect(new Set(rows.map((row) => Number(row.rows)))).toEqual(new Set([1]));
+  });
+});
+
+/** Describes each table, column, index, constraint, trigger and function, sorted. */
+async function schemaOf(source: DataSource): Promise<string[]> {
+  const statement = source.options.type === 'postgres' ? OF_POSTGRES : OF_SQLITE;
+  const rows = await source.query<{ item: string }[]>(statement);
+  return rows.map(({ item }) => item.replace(/chat_test_[0-9a-f]+\./g, '')).sort();
+}
+
+/** The columns of the indexes that belong to no constraint. */
+function indexedColumns(schema: readonly string[]): string[] {
+  const indexes = schema.flatMap((item) => /^index of (\w+): (.*)$/.exec(item)?.slice(1).join(': ') ?? []);
+  return indexes.sort();
+}
+
+const OF_POSTGRES = `
+  SELECT format('column %s.%s: %s %s %s', table_name, column_name, data_type, is_nullable, column_default) AS item
+    FROM information_schema.columns WHERE table_schema = current_schema() AND table_name <> 'migrations'
+  UNION ALL
+  SELECT format('index of %s: %s', tables.relname,
+      (SELECT string_agg(attname, ', ' ORDER BY array_position(indkey::int[], attnum::int))
+        FROM pg_attribute WHERE attrelid = indrelid AND attnum = ANY(indkey)))
+    FROM pg_index JOIN pg_class tables ON tables.oid = indrelid
+    WHERE relnamespace = current_schema()::regnamespace AND relname <> 'migrations'
+      AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid)
+  UNION ALL
+  SELECT format('constraint of %s: %s', conrelid::regclass, pg_get_constraintdef(oid)) FROM pg_constraint
+    WHERE connamespace = current_schema()::regnamespace AND conrelid::regclass::text <> 'migrations'
+  UNION ALL
+  SELECT format('trigger: %s', pg_get_triggerdef(pg_trigger.oid))
+    FROM pg_trigger JOIN pg_class tables ON tables.oid = tgrelid
+    WHERE relnamespace = current_schema()::regnamespace AND NOT tgisinternal
+  UNION ALL
+  SELECT format('function: %s', pg_get_functiondef(oid)) FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+  UNION ALL
+  SELECT format('options of %s: %s', relname, array_to_string(reloptions, ', ')) FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND reloptions IS NOT NULL`;
+
+const OF_SQLITE = `
+  SELECT format('column %s.%s: %s %s %s %s', tables.name, columns.name, columns.type, "notnull", dflt_value, pk) AS item
+    FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+    WHERE tables.type = 'table' AND tables.name NOT IN ('migrations', 'sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4')
+  UNION ALL
+  SELECT format('%s of %s: %s', CASE origin WHEN 'c' THEN 'index' ELSE 'constraint' END, tables.name,
+      (SELECT group_concat(name, ', ') FROM (SELECT name FROM pragma_index_info(indexes.name) ORDER BY seqno)))
+    FROM sqlite_master AS tables, pragma_index_list(tables.name) AS indexes
+    WHERE tables.type = 'table' AND tables.name NOT IN ('migrations', 'sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4')
+  UNION ALL
+  SELECT format('reference of %s: %s %s %s %s', tables.name, "from", "table", "to", on_delete)
+    FROM sqlite_master AS tables, pragma_foreign_key_list(tables.name)
+    WHERE tables.type = 'table' AND tables.name <> 'migrations'
+  UNION ALL
+  SELECT format('trigger: %s', sql) FROM sqlite_master WHERE type = 'trigger'`;
