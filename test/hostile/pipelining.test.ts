@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Gate } from '../support/gate.js';
 import { valueOf } from '../support/metrics.js';
@@ -186,6 +187,29 @@ describe('a client that pipelines', () => {
     await connection.closed;
     expect(connection.received).toBe('');
     await expectNothingHeld();
+  });
+
+  it('several bodies and leaves while a later answer is silent leaves no slot behind', async () => {
+    const before = providerCalls();
+    const gate = new Gate();
+    target.provider.next(async (call) => {
+      call.head().text('Hi');
+      await gate.opened;
+      call.finish().endMarker().end();
+    }, silent);
+    const connection = (await connect()).send(
+      streamRequest(key),
+      ...[200_000, 100_000, 100_000, 100_000].map((length) => streamRequest(key, 'x'.repeat(length))),
+    );
+    await target.provider.call(before + 1);
+    await sleep(300);
+    gate.open();
+    await target.provider.call(before + 2);
+
+    connection.leave();
+
+    await expectNothingHeld();
+    expect(providerCalls()).toBe(before + 2);
   });
 
   it('more requests than may wait is cut off', async () => {

@@ -124,6 +124,8 @@ export class ClientConnection {
     // The previous answer may have set a time limit for its unread end.
     socket.setTimeout(0);
     this.begin(next);
+    // A complete body asks for no more, so nothing else ends the pause.
+    if (next.request.complete && socket.isPaused()) this.readAhead();
   };
 
   /**

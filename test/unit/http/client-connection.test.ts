@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ShedLoad } from '../../../src/common/shed-load.js';
+import type { Config } from '../../../src/config/config.js';
+import { ClientConnections } from '../../../src/http/connections/client-connections.js';
+import { serveConnections } from '../../../src/http/connections/serve-connections.js';
+import { RawConnection } from '../../hostile/support/raw-connection.js';
+
+const FULL_MS = 2_000;
+const FAREWELL_MS = 2_000;
+const MOST_WAITING = 100;
+/** More than what may be read ahead, in three bodies. */
+const LARGE = 'x'.repeat(100_000);
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+let server: Server;
+let connections: ClientConnections;
+let shed: ShedLoad;
+/** What was handled, oldest first. */
+let handled: Exchange[];
+/** The sockets of the server. */
+let sockets: Socket[];
+let client: RawConnection;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  [handled, sockets] = [[], []];
+  shed = new ShedLoad();
+  connections = new ClientConnections({ maxConnections: 10 } as Config, shed);
+  server = createServer();
+  serveConnections(server, connections, (request, response) => handled.push({ request, response }));
+  server.on('connection', (socket) => sockets.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  client = await RawConnection.open(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await until(() => sockets.length === 1);
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  client.leave();
+  await until(() => connections.count === 0);
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+  server.close();
+  await once(server, 'close');
+});
+
+/** Waits without a timer. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+const post = (path: string, body = '') =>
+  `POST ${path} HTTP/1.1\r\nHost: test\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+const handles = (count: number) => until(() => handled.length === count);
+function answer(index: number): void {
+  const { request, response } = handled[index] as Exchange;
+  request.resume();
+  response.end(`answer ${index + 1}`);
+}
+const socketOfServer = () => sockets[0] as Socket;
+const pauses = () => socketOfServer().listenerCount('pause');
+const cutOff = () => new Map(shed.counts).get('connections');
+
+describe('a connection with several requests at once', () => {
+  it('handles one after the other, and listens no longer than some of them wait', async () => {
+    const before = pauses();
+    client.send(post('/1'), post('/2'), post('/3'));
+    await handles(1);
+    await until(() => pauses() === before + 1);
+    answer(0);
+    await handles(2);
+    expect(pauses()).toBe(before + 1);
+    answer(1);
+    await handles(3);
+    expect(pauses()).toBe(before);
+    answer(2);
+    await until(() => client.answers.length === 3);
+    expect(client.answers.map(({ body }) => body)).toEqual(['answer 1', 'answer 2', 'answer 3']);
+    expect(handled.map(({ request }) => request.url)).toEqual(['/1', '/2', '/3']);
+  });
+
+  it('forgets the time limit that the answer before had set', async () => {
+    client.send(post('/1'), post('/2'));
+    await handles(1);
+    socketOfServer().setTimeout(60_000);
+    answer(0);
+    await handles(2);
+    expect(socketOfServer().timeout).toBe(0);
+  });
+
+  it('handles none of them when the client has left, and lets go of them', async () => {
+    const before = pauses();
+    client.send(post('/1'), post('/2'), post('/3'));
+    await handles(1);
+    await until(() => pauses() === before + 1);
+    client.leave();
+    await until(() => handled[0]?.response.closed === true);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([handled.length, pauses(), connections.count]).toEqual([1, before, 0]);
+  });
+
+  it('is cut at the hundredth that waits, and this is counted once', async () => {
+    client.send(post('/0'), ...Array.from({ length: MOST_WAITING + 1 }, (_, index) => post(`/${index + 1}`)));
+    await client.closed;
+    await until(() => connections.count === 0);
+    expect([handled.length, cutOff()]).toEqual([1, 1]);
+  });
+});
+
+describe('a connection with more than may be read ahead', () => {
+  async function isFull(bodies: readonly string[] = Array<string>(6).fill(LARGE)): Promise<void> {
+    client.send(post('/1'), ...bodies.map((body, index) => post(`/${index + 2}`, body)));
+    await handles(1);
+    await until(() => vi.getTimerCount() === 1);
+  }
+  /** The answer goes on, and its head has told the client that the connection stays. */
+  async function begins(): Promise<void> {
+    handled[0]?.response.write('answer');
+    await until(() => client.received.includes('answer'));
+  }
+
+  it('has two seconds for each answer', async () => {
+    await isFull();
+    vi.advanceTimersByTime(FULL_MS - 1);
+    answer(0);
+    await handles(2);
+    await until(() => vi.getTimerCount() === 1);
+    vi.advanceTimersByTime(FULL_MS - 1);
+    expect(cutOff()).toBe(0);
+    vi.advanceTimersByTime(1);
+    expect(cutOff()).toBe(1);
+  });
+
+  it.each(['a later answer is on its way', 'the rest was dropped'])(
+    'notices that the client leaves when %s',
+    async (when) => {
+      await isFull([LARGE, LARGE, LARGE]);
+      if (when === 'the rest was dropped') {
+        vi.advanceTimersByTime(FULL_MS);
+      } else {
+        answer(0);
+        await handles(2);
+      }
+      client.leave();
+      await until(() => connections.count === 0);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  it('drops the rest then, but not the answer that is being sent, and ends with it', async () => {
+    const before = pauses();
+    await isFull();
+    vi.advanceTimersByTime(FULL_MS);
+    expect([cutOff(), pauses(), vi.getTimerCount()]).toEqual([1, before, 0]);
+    answer(0);
+    await client.closed;
+    expect(client.answers).toMatchObject([
+      { body: 'answer 1', head: expect.stringMatching(/connection: close/i) as string },
+    ]);
+    expect(handled).toHaveLength(1);
+  });
+
+  it('is closed two seconds later if the client does not close it', async () => {
+    await isFull();
+    await begins();
+    vi.advanceTimersByTime(FULL_MS);
+    answer(0);
+    await client.closed;
+    expect([vi.getTimerCount(), socketOfServer().destroyed]).toEqual([1, false]);
+    vi.advanceTimersByTime(FAREWELL_MS - 1);
+    expect(socketOfServer().destroyed).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(socketOfServer().destroyed).toBe(true);
+  });
+
+  it('has no timer left when the client closes it', async () => {
+    await isFull();
+    await begins();
+    vi.advanceTimersByTime(FULL_MS);
+    answer(0);
+    await client.closed;
+    client.leave();
+    await until(() => connections.count === 0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('has no timer left when the client leaves before', async () => {
+    await isFull();
+    client.leave();
+    socketOfServer().destroy();
+    await until(() => connections.count === 0);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([vi.getTimerCount(), handled.length]).toEqual([0, 1]);
+  });
+});
