@@ -11,6 +11,7 @@ import { RawConnection } from '../../hostile/support/raw-connection.js';
 const FULL_MS = 2_000;
 const FAREWELL_MS = 2_000;
 const MOST_WAITING = 100;
+const MOST_CONNECTIONS = 10;
 /** More than what may be read ahead, in three bodies. */
 const LARGE = 'x'.repeat(100_000);
 
@@ -32,7 +33,7 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   [handled, sockets] = [[], []];
   shed = new ShedLoad();
-  connections = new ClientConnections({ maxConnections: 10 } as Config, shed);
+  connections = new ClientConnections({ maxConnections: MOST_CONNECTIONS } as Config, shed);
   server = createServer();
   serveConnections(server, connections, (request, response) => handled.push({ request, response }));
   server.on('connection', (socket) => sockets.push(socket));
@@ -197,5 +198,54 @@ describe('a connection with more than may be read ahead', () => {
     await until(() => connections.count === 0);
     await new Promise((resolve) => setImmediate(resolve));
     expect([vi.getTimerCount(), handled.length]).toEqual([0, 1]);
+  });
+});
+
+describe('a connection whose request cannot be parsed', () => {
+  async function isRefused(): Promise<void> {
+    client.send('NONSENSE\r\n\r\n');
+    await client.closed;
+    expect(client.answers).toMatchObject([
+      {
+        status: 400,
+        head: expect.stringContaining('Connection: close') as string,
+        body: expect.stringContaining('parse') as string,
+      },
+    ]);
+  }
+
+  it('is closed two seconds after its answer if the client does not close it', async () => {
+    await isRefused();
+    vi.advanceTimersByTime(FAREWELL_MS - 1);
+    expect(socketOfServer().destroyed).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(socketOfServer().destroyed).toBe(true);
+  });
+
+  it('has no timer left when the client closes it', async () => {
+    await isRefused();
+    expect(vi.getTimerCount()).toBe(1);
+    client.leave();
+    await until(() => connections.count === 0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('is cut while a request before it is answered', async () => {
+    client.send(post('/1'), 'NONSENSE\r\n\r\n');
+    await client.closed;
+    await until(() => connections.count === 0);
+    expect([client.received, handled.length]).toEqual(['', 1]);
+  });
+});
+
+describe('connections above the limit', () => {
+  it('replace those that wait for their clients, one each, and are counted at once', async () => {
+    const { port } = server.address() as AddressInfo;
+    const all = await RawConnection.openMany(`http://127.0.0.1:${port}`, 30);
+    await until(() => sockets.length === 31);
+    expect([connections.count, cutOff()]).toEqual([MOST_CONNECTIONS, 31 - MOST_CONNECTIONS]);
+    await until(() => sockets.filter(({ destroyed }) => !destroyed).length === MOST_CONNECTIONS);
+    expect([...connections.all()].every(({ socket }) => !socket.destroyed)).toBe(true);
+    for (const one of all) one.leave();
   });
 });
