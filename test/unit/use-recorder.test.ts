@@ -14,6 +14,7 @@ type Uses = readonly (readonly [id: string, usedAt: number])[];
 describe('the moments of last use', () => {
   let now: number;
   let gate: Gate | undefined;
+  let fails: boolean;
   const written: Uses[] = [];
   let recorder: Recorder;
 
@@ -26,9 +27,14 @@ describe('the moments of last use', () => {
     vi.spyOn(statements, 'update').mockImplementation(async (uses) => {
       written.push(uses);
       await gate?.opened;
+      if (fails) throw new Error('The database is unavailable.');
     });
+    fails = false;
   });
-  afterEach(() => recorder.beforeApplicationShutdown());
+  afterEach(async () => {
+    await recorder.beforeApplicationShutdown();
+    vi.useRealTimers();
+  });
 
   it('that come while an earlier one is written are written afterwards', async () => {
     gate = new Gate();
@@ -58,6 +64,55 @@ describe('the moments of last use', () => {
     await Promise.all([flushed, stopped]);
 
     expect(written).toEqual([[['key', 1_000]]]);
+  });
+
+  it('are written once a minute while a credential is in use, and the timer ends with the last of them', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const second = async () => {
+      now += 1_000;
+      await vi.advanceTimersByTimeAsync(1_000);
+    };
+    recorder.touch('key');
+    await second();
+    expect([written.length, vi.getTimerCount()]).toEqual([1, 0]);
+    recorder.touch('key');
+    for (let seconds = 1; seconds < 60; seconds++) await second();
+    expect([written.length, vi.getTimerCount()]).toEqual([1, 1]);
+    await second();
+    expect(written).toEqual([[['key', 1_000]], [['key', 2_000]]]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('that a failed statement has not written are written a second later', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    fails = true;
+    recorder.touch('key');
+    await vi.advanceTimersByTimeAsync(1_000);
+    fails = false;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(written).toEqual([[['key', 1_000]], [['key', 1_000]]]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('wait while an earlier statement has no answer', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    gate = new Gate();
+    recorder.touch('key');
+    await vi.advanceTimersByTimeAsync(1_000);
+    recorder.touch('other');
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(written).toEqual([[['key', 1_000]]]);
+    gate.open();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(written).toEqual([[['key', 1_000]], [['other', 1_000]]]);
+  });
+
+  it('that cannot be written when the process stops keep no timer', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    fails = true;
+    recorder.touch('key');
+    await recorder.beforeApplicationShutdown();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('are remembered for a bounded number of credentials', async () => {

@@ -109,7 +109,7 @@ function endingOf({ id, endsAt }: statements.ReplacedApiKey, row: statements.Api
 
 function checkFields(name: string, expiresAt: Date | undefined, id: string, now: number): void {
   if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
-    throw invalid('name', `The name must have 1 to  ${MAX_NAME_LENGTH} characters.`);
+    throw invalid('name', `The name must have 1 to ${MAX_NAME_LENGTH} characters.`);
   }
   if (CONTROL_CHARACTER.test(name)) throw invalid('name', 'The name must be one line of text.');
   // Not "<=", so that an invalid date is refused too.

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { generateApiKey } from '../../../src/accounts/api-keys/api-key-format.js';
 import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { openAccountsApp } from './accounts-app.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
 const HOUR_MS = 3_600_000;
+/** How many unknown keys a network may send at once. */
+const UNKNOWN_AT_ONCE = 200;
 
 describe.each(await testEngines())('the keys of an account on $name', (engine) => {
   let now = Date.now();
@@ -54,6 +58,30 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
     const { created } = await rotation.rotate(old.id, accountId, { overlapMs: 0 });
     expect([await works(old.key), await works(created.key)]).toEqual([false, true]);
     expect((await keys.find(old.id, accountId)).revokedAt).toEqual(new Date(now));
+  });
+
+  it('end what is open under them by a rotation without time, and only by that', async () => {
+    const old = await keys.create(accountId, { name: 'in use' });
+    const onEnded = vi.fn();
+    app.get(RevocationWatch).watch(old.id, onEnded);
+    await rotation.rotate(old.id, accountId, { overlapMs: HOUR_MS });
+    expect(onEnded).not.toHaveBeenCalled();
+    await rotation.rotate(old.id, accountId, { overlapMs: 0 });
+    expect(onEnded).toHaveBeenCalledTimes(1);
+  });
+
+  it('that are new are accepted from a network that has used up its unknown keys', async () => {
+    // Time gives a part of the budget back.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    const fromHere = (key: string) => verifier.verify(key, () => 'a guessing network');
+    for (let n = 0; n < UNKNOWN_AT_ONCE; n++) expect(await fromHere(generateApiKey())).toBeUndefined();
+    await expect(fromHere(generateApiKey())).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+
+    const made = await keys.create(accountId, { name: 'made here' });
+    const { created } = await rotation.rotate(made.id, accountId, { overlapMs: 0 });
+
+    expect(await fromHere(created.key)).toBeDefined();
+    clock.mockRestore();
   });
 
   it('never live longer by a rotation', async () => {

@@ -6,6 +6,7 @@ import { Account } from '../../../src/accounts/accounts/account.entity.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
+import { generateSessionToken } from '../../../src/accounts/sessions/session-token.js';
 import { SessionsService, type NewSession } from '../../../src/accounts/sessions/sessions.service.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
@@ -16,6 +17,8 @@ import { PASSWORD } from '../../support/usual-password.js';
 const WITHIN_MS = 1000;
 /** A replica remembers for half a second, and asks about what is open once a second. */
 const OPEN_WITHIN_MS = 2000;
+/** How many unknown tokens a network may send at once. */
+const UNKNOWN_AT_ONCE = 200;
 
 describe.each(await testEngines())('sessions on $name', (engine) => {
   let database: TestDatabase;
@@ -149,6 +152,40 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
       await refusedIn(there, token);
     }
     await waitFor(() => onEnded.mock.calls.length === 1, 'what is open to end', OPEN_WITHIN_MS);
+  });
+
+  it('above the hundred have ended, with what is open under them, before the newest is given out', async () => {
+    const mine = await newAccount();
+    const first = await of(here).create(mine);
+    expect(await of(here).verify(first.token)).toBeDefined();
+    const before = { lastSeenAt: new Date(Date.now() - 60_000) };
+    await repository(here).update({ id: first.sessionId }, before);
+    for (let n = 1; n < 100; n++) await of(here).create(mine);
+    const onEnded = vi.fn();
+    here.get(SessionWatch).watch(first.sessionId, onEnded);
+    expect(await of(here).verify(first.token)).toBeDefined();
+
+    await of(here).create(mine);
+
+    expect(onEnded).toHaveBeenCalledTimes(1);
+    expect(await repository(here).existsBy({ id: first.sessionId })).toBe(false);
+    expect(await of(here).verify(first.token)).toBeUndefined();
+  });
+
+  it('that are new are accepted from a network that has used up its unknown tokens', async () => {
+    // Time gives a part of the budget back.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    const fromHere = (token: string) => of(here).verify(token, () => 'a guessing network');
+    const guess = () => fromHere(generateSessionToken());
+    const earlier = await of(there).create(accountId);
+    for (let n = 0; n < UNKNOWN_AT_ONCE; n++) expect(await guess()).toBeUndefined();
+    await expect(guess()).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+
+    const { token } = await of(here).create(accountId);
+
+    expect(await fromHere(token)).toBeDefined();
+    await expect(fromHere(earlier.token)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
+    clock.mockRestore();
   });
 
   it('need an account, and go with it', async () => {

@@ -212,6 +212,10 @@ describe('unknown credentials', () => {
     expect(await guess(0, 'two')).toBeUndefined();
     cache.expect('key');
     expect(await cache.get('key', () => 'one')).toBe('ada');
+    rows.set('met', 'bob');
+    expect(await cache.get('met', () => 'two')).toBe('bob');
+    now += REMEMBERED_MS;
+    expect(await cache.get('met', () => 'one')).toBe('bob');
     clock.mockRestore();
   });
 

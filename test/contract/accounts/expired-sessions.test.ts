@@ -1,0 +1,116 @@
+import { Logger, type INestApplicationContext } from '@nestjs/common';
+import { DeleteQueryBuilder, type Repository } from 'typeorm';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { ExpiredSessions } from '../../../src/accounts/sessions/expired-sessions.js';
+import { generateSessionToken, hashSessionToken } from '../../../src/accounts/sessions/session-token.js';
+import { Session } from '../../../src/accounts/sessions/session.entity.js';
+import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
+import { CredentialDatabase } from '../../../src/database/credential-database.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { Gate } from '../../support/gate.js';
+import { PASSWORD } from '../../support/usual-password.js';
+import { waitFor } from '../../support/wait-for.js';
+import { openAccountsApp } from './accounts-app.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** More rows than two statements delete. */
+const MANY = 1_200;
+const ROWS_PER_STATEMENT = 500;
+
+describe.each(await testEngines())('rows of expired sessions on $name', (engine) => {
+  let now = Date.now();
+  let database: TestDatabase;
+  let app: INestApplicationContext;
+  let sessions: Repository<Session>;
+  let accountId: string;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    app = await openAccountsApp(database.config, { now: () => now });
+    sessions = app.get(CredentialDatabase, { strict: false }).repository(Session);
+    ({ id: accountId } = await app.get(AccountsService).create({ email: 'ada@example.com', password: PASSWORD }));
+  });
+  afterAll(async () => {
+    await app.close();
+    await database.drop();
+  });
+  beforeEach(() => {
+    now += MINUTE_MS;
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    await sessions.clear();
+  });
+
+  /** Rows of sessions that were used for the last time, and that end, at these times from now, in milliseconds. */
+  const add = (count: number, lastUse: number, end: number) => {
+    const [lastSeenAt, expiresAt] = [new Date(now + lastUse), new Date(now + end)];
+    const row = () => ({ id: hashSessionToken(generateSessionToken()), accountId, createdAt: lastSeenAt });
+    return sessions.insert(Array.from({ length: count }, () => ({ ...row(), lastSeenAt, expiresAt })));
+  };
+  const remove = () => {
+    app.get(ExpiredSessions).removeSoon();
+  };
+  const removed = () => waitFor(async () => (await sessions.count()) === 0, 'the rows to be deleted');
+  const statements = () => vi.spyOn(DeleteQueryBuilder.prototype, 'execute');
+
+  it('are all deleted when a session begins, 500 at a time, and those of valid sessions not', async () => {
+    await add(MANY, -DAY_MS, 0);
+    await add(1, -7 * DAY_MS, DAY_MS);
+    await add(1, -7 * DAY_MS + 1, DAY_MS);
+    await add(1, -DAY_MS, 1);
+    const other = await app.get(AccountsService).create({ email: 'bob@example.com', password: PASSWORD });
+    const asked = statements();
+    const { sessionId } = await app.get(SessionsService).create(other.id);
+    await waitFor(async () => (await sessions.count()) === 3, 'the rows to be deleted');
+    expect(asked).toHaveBeenCalledTimes(Math.ceil(MANY / ROWS_PER_STATEMENT));
+    expect(await sessions.existsBy({ id: sessionId })).toBe(true);
+  });
+
+  it('are looked for at most once a minute', async () => {
+    const asked = statements();
+    remove();
+    await add(1, -DAY_MS, 0);
+    now += MINUTE_MS - 1;
+    remove();
+    await new Promise(setImmediate);
+    expect(asked).toHaveBeenCalledTimes(1);
+    now += 1;
+    remove();
+    await removed();
+  });
+
+  it('are deleted by one statement at a time, also when the first takes longer than a minute', async () => {
+    const gate = new Gate();
+    const asked = statements().mockImplementationOnce(async () => {
+      await gate.opened;
+      return { affected: 0, raw: [] };
+    });
+    remove();
+    now += MINUTE_MS;
+    await add(1, -DAY_MS, 0);
+    remove();
+    await new Promise(setImmediate);
+    expect(asked).toHaveBeenCalledTimes(1);
+    gate.open();
+    await removed();
+  });
+
+  it('stay for the next minute when the database fails, and the log says so', async () => {
+    const warned = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
+    statements().mockRejectedValueOnce(new Error('The disk is full.'));
+    await add(1, -DAY_MS, 0);
+    remove();
+    await waitFor(() => warned.mock.calls.length === 1, 'the warning');
+    expect(warned).toHaveBeenCalledWith({
+      msg: 'Expired sessions cannot be deleted',
+      reason: 'Error: The disk is full.',
+    });
+    expect(await sessions.count()).toBe(1);
+    now += MINUTE_MS;
+    remove();
+    await removed();
+  });
+});
