@@ -24,10 +24,11 @@ describe('the single requests of an account', () => {
       .create(ada.accountId, { name: 'laptop' });
     keyId = key.id;
     const byKey = { credential: 'api_key', keyId, keyPrefix: key.key.slice(0, 12) } as const;
+    const latest = Date.now() - 60_000;
     const many = Array.from({ length: 60 }, (_, index) =>
       over({
         requestId: `r-${index}`,
-        startedAt: Date.now() - 60_000 - index,
+        startedAt: latest - index,
         model: index === 3 ? 'acme/other' : 'acme/fast',
       }),
     );
