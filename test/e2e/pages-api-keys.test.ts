@@ -76,8 +76,8 @@ describe('Settings > API keys', () => {
   });
 
   it.each([
-    [{ name: '  ' }, 'The name must have 1 to  100 characters.'],
-    [{ name: 'x'.repeat(101) }, 'The name must have 1 to  100 characters.'],
+    [{ name: '  ' }, 'The name must have 1 to 100 characters.'],
+    [{ name: 'x'.repeat(101) }, 'The name must have 1 to 100 characters.'],
     [{ name: 'two\nlines' }, 'The name must be one line of text.'],
     [{ name: 'nul\0' }, 'The name must be one line of text.'],
     [{ name: 'x', expires_in_days: '-1' }, 'Choose one of the listed options.'],

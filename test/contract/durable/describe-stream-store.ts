@@ -26,9 +26,17 @@ export function newKey(body: object = BODY, name: string = randomUUID()): Promis
   return requestKey(ACCOUNT, name, body);
 }
 
-/** Claims a key that must be free. */
+/** Claims a key that must be free. Like any client, asks again where a busy machine made the store unavailable. */
 export async function claimNew(store: StreamStore, key?: RequestKey): Promise<OwnStream & { leave(): void }> {
-  const claim = await store.claim(key ?? (await newKey()), 0);
+  const ask = async () => {
+    try {
+      return await store.claim(key ?? (await newKey()), 0);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'unavailable') return undefined;
+      throw error;
+    }
+  };
+  const claim = await waitFor(ask, 'the store to be available');
   if (claim.outcome !== 'new') throw new Error(`The outcome is ${claim.outcome}.`);
   return Object.assign(claim.stream, { leave: claim.leave });
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { getEventListeners } from 'node:events';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ChatClient, ChatError, type StreamOptions } from '../../../src/client.js';
 import { ERRORS } from '../../../src/common/service-error.js';
 
@@ -20,6 +21,28 @@ function clientWith(...answers: (Response | Error)[]) {
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
   };
   return { client: new ChatClient({ baseUrl: 'https://chat.example/api/v1', apiKey: 'csk_1', fetch: send }), calls };
+}
+
+/** A body that sends nothing after the text, until its request is aborted. */
+function silentAfter(text: string, signal: AbortSignal | null | undefined): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      signal?.addEventListener('abort', () => {
+        controller.error(new Error('aborted'));
+      });
+      controller.enqueue(new TextEncoder().encode(text));
+    },
+  });
+}
+
+function abortable() {
+  const controller = new AbortController();
+  return {
+    signal: controller.signal,
+    abort: (reason: string) => {
+      controller.abort(reason);
+    },
+  };
 }
 
 async function read(answer: Response | Error, options?: StreamOptions): Promise<string[]> {
@@ -183,6 +206,61 @@ describe('the typed client', () => {
     expect(stream.state).toEqual({ status: 'stopped', partialText: 'a' });
   });
 
+  it('ends at once when it is aborted while the service is silent', async () => {
+    const { signal, abort } = abortable();
+    const send: typeof fetch = (_, init) =>
+      Promise.resolve(new Response(silentAfter(chunk('a'), init?.signal), { headers: SSE }));
+    const stream = new ChatClient({ baseUrl: 'https://chat.example', fetch: send }).stream(REQUEST, { signal });
+    const reading = (async () => {
+      for await (const text of stream) setTimeout(abort, 5, `after ${text}`);
+    })();
+    await expect(reading).rejects.toBe('after a');
+    expect(stream.state).toEqual({ status: 'stopped', partialText: 'a' });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('calls an answer cut that is silent after its first text', async () => {
+    const send: typeof fetch = (_, init) =>
+      Promise.resolve(new Response(silentAfter(chunk('a'), init?.signal), { headers: SSE }));
+    const client = new ChatClient({ baseUrl: 'https://chat.example', fetch: send });
+    await expect(client.complete(REQUEST, { idleTimeoutMs: 20 })).rejects.toMatchObject({
+      kind: 'cut',
+      partialText: 'a',
+    });
+  });
+
+  it('knows the request and the limits of a refusal, too, also when its body does not arrive', async () => {
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        controller.error(new TypeError('network error'));
+      },
+    });
+    const headers = {
+      'x-request-id': 'r2',
+      'x-ratelimit-limit': '20',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': '7',
+    };
+    const stream = clientWith(new Response(body, { status: 429, headers })).client.stream(REQUEST);
+    const facts = { requestId: 'r2', rateLimits: { requests: { limit: 20, remaining: 0, resetSeconds: 7 } } };
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      kind: 'refused',
+      status: 429,
+      ...facts,
+    });
+    expect(stream).toMatchObject(facts);
+  });
+
+  it('takes a reader that is slow for no silence', async () => {
+    const { client } = clientWith(streamOf(chunk('a'), chunk('b'), DONE));
+    const texts: string[] = [];
+    for await (const text of client.stream(REQUEST, { idleTimeoutMs: 10 })) {
+      texts.push(text);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    expect(texts).toEqual(['a', 'b']);
+  });
+
   it('ends the request when the loop is left', async () => {
     let cancelled = false;
     const body = new ReadableStream<Uint8Array>({
@@ -207,7 +285,47 @@ describe('the typed client', () => {
   });
 });
 
+describe('the receipt of a stream', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const missing = () => Response.json({ error: { code: 'not_found', message: 'No such stream.' } }, { status: 404 });
+
+  it('is asked for again while it is not there, for three seconds', async () => {
+    vi.useFakeTimers();
+    const { client, calls } = clientWith(...Array.from({ length: 10 }, missing), Response.json({ request_id: 'r/1' }));
+    const receipt = client.receipt('r/1');
+    await vi.advanceTimersByTimeAsync(2_999);
+    expect(calls).toHaveLength(10);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await receipt).toEqual({ request_id: 'r/1' });
+    expect(new Set(calls.map(([url]) => url))).toEqual(new Set(['https://chat.example/api/v1/usage/streams/r%2F1']));
+    const never = clientWith(...Array.from({ length: 12 }, missing));
+    const refused = expect(never.client.receipt('r1')).rejects.toMatchObject({ kind: 'refused', code: 'not_found' });
+    await vi.advanceTimersByTimeAsync(3_000);
+    await refused;
+    expect(never.calls).toHaveLength(11);
+  });
+
+  it('is not waited for after another failure, nor after an abort', async () => {
+    vi.useFakeTimers();
+    const failing = clientWith(new Response('', { status: 500 }));
+    await expect(failing.client.receipt('r1')).rejects.toMatchObject({ status: 500 });
+    const controller = new AbortController();
+    const { client, calls } = clientWith(missing(), new Error('aborted'));
+    const receipt = client.receipt('r1', { signal: controller.signal });
+    const aborted = expect(receipt).rejects.toBe('enough');
+    await vi.advanceTimersByTimeAsync(100);
+    controller.abort('enough');
+    await aborted;
+    expect([calls.length, vi.getTimerCount()]).toEqual([2, 0]);
+  });
+});
+
 describe('a durable stream of the typed client', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
   const part = (id: number, content: string) => `id: ${id}\n${chunk(content)}`;
   const durable = (...blocks: string[]) => new Response(blocks.join(''), { headers: { ...SSE, 'x-stream-id': 's/1' } });
   const OPTIONS = { idempotencyKey: 'key-1' };
@@ -250,6 +368,63 @@ describe('a durable stream of the typed client', () => {
     const partialText = kind === 'unreachable' ? '' : 'Hel';
     await expect(client.complete(REQUEST, options)).rejects.toMatchObject({ kind, partialText });
     expect(calls).toHaveLength(answers.length);
+  });
+
+  it('waits longer after each failure without new text, or as long as it is told, but ten seconds at most', async () => {
+    vi.useFakeTimers();
+    const busy = (seconds: string) => new Response('', { status: 503, headers: { 'retry-after': seconds } });
+    const { client, calls } = clientWith(
+      durable(part(1, 'He')),
+      new TypeError('network error'),
+      new TypeError('network error'),
+      busy('3'),
+      busy('3600'),
+      durable(part(2, 'l')),
+      durable(part(3, 'lo'), DONE),
+    );
+    const answer = client.complete(REQUEST, OPTIONS);
+    for (const [index, pauseMs] of [250, 500, 1_000, 3_000, 10_000, 250].entries()) {
+      await vi.advanceTimersByTimeAsync(pauseMs - 1);
+      expect([index, calls.length]).toEqual([index, index + 1]);
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    expect((await answer).text).toBe('Hello');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('ends at once when it is aborted between two connections, and leaves no timer and no listener behind', async () => {
+    vi.useFakeTimers();
+    const { signal, abort } = abortable();
+    const { client, calls } = clientWith(
+      durable(part(1, 'Hel')),
+      durable(part(2, 'l')),
+      new TypeError('network error'),
+    );
+    const stream = client.stream(REQUEST, { ...OPTIONS, signal });
+    const reading = (async () => {
+      for await (const text of stream) expect(text).not.toBe('');
+    })();
+    const ended = expect(reading).rejects.toBe('enough');
+    await vi.advanceTimersByTimeAsync(300);
+    expect([calls.length, vi.getTimerCount()]).toEqual([2, 1]);
+    abort('enough');
+    await ended;
+    expect(stream.state).toEqual({ status: 'stopped', partialText: 'Hell' });
+    expect([calls.length, vi.getTimerCount(), getEventListeners(signal, 'abort')]).toEqual([2, 0, []]);
+  });
+
+  it('leaves nothing on a signal that many streams share', async () => {
+    vi.useFakeTimers();
+    const { signal } = abortable();
+    const { client } = clientWith(
+      durable(part(1, 'Hel')),
+      new TypeError('network error'),
+      durable(part(2, 'lo'), DONE),
+    );
+    const answer = client.complete(REQUEST, { ...OPTIONS, signal });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect((await answer).text).toBe('Hello');
+    expect([vi.getTimerCount(), getEventListeners(signal, 'abort')]).toEqual([0, []]);
   });
 
   it('is continued by its id, and ended', async () => {
