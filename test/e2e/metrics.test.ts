@@ -1,6 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MODEL } from '../support/catalog.js';
 import { identityOf, metricsOrigin, scrape, valueOf, type Series } from '../support/metrics.js';
+import { EventLoopDelay } from '../../src/observability/metrics/event-loop-delay.js';
 import { MetricsServer } from '../../src/observability/metrics/metrics-server.js';
 import { get, openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
@@ -154,6 +157,22 @@ describe('/metrics', () => {
     const posted = await stream(metricsOrigin(stage.service.app), { path: '/metrics' });
     expect(posted.status).toBe(404);
     expect((await get(stage.origin, '/metrics')).status).toBe(404);
+  });
+
+  it('ends with the service within seconds, also where a scraper never ends its request', async () => {
+    stage = await setStage(1, { env: ENV });
+    const { hostname, port } = new URL(metricsOrigin(stage.service.app));
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    socket.on('error', () => undefined).write('GET /metrics HTTP/1.1\r\nHost: x\r\n');
+    // So the server has read what was sent before.
+    await scrape(stage.service);
+    const closed = once(socket.resume(), 'close');
+    const stopped = vi.spyOn(EventLoopDelay.prototype, 'stop');
+    await stage.clear();
+    expect(stopped).toHaveBeenCalledTimes(1);
+    await closed;
+    expect(stage.service.app.get(MetricsServer, { strict: false }).address).toBeUndefined();
   });
 
   it('is not there where METRICS_PORT is not set', async () => {

@@ -15,7 +15,7 @@ import { LimitStore } from '../../src/throttling/limit-store.js';
 import { StreamPlaces } from '../../src/throttling/process-load/stream-places.js';
 import { UpstreamConnections } from '../../src/upstreams/transport/upstream-connections.js';
 import { runningServices } from './running-services.js';
-import { runningTimers } from './timer-watch.js';
+import { runningTimers, type TimerFilter } from './timer-watch.js';
 import { waitFor } from './wait-for.js';
 
 /** The time to wait for resources that are released by themselves, for example at the end of an answer's body. */
@@ -131,6 +131,7 @@ export class Leftovers {
 /** Checks that a stopped service has released all its resources in this process. Create it before the service starts. */
 export class LeftoversOfService {
   private readonly timersBefore = runningTimers();
+  private readonly keptAliveBefore = runningTimers({ keepAlive: true });
   private readonly listenersBefore = listenersOf(process);
 
   /**
@@ -141,9 +142,11 @@ export class LeftoversOfService {
     const { pools } = inside<{ pools: Map<string, { all: Set<{ destroyed: boolean }> }> }>(
       app.get(UpstreamConnections, { strict: false }),
     );
+    // Timers that do not keep the process alive may run out by themselves.
+    nothingOf('A service that has stopped does not clear', moreThan(this.keptAliveBefore, { keepAlive: true }));
     const { source: credentials } = inside<{ source: DataSource }>(app.get(CredentialDatabase, { strict: false }));
     await nothingIsLeft('A service that has stopped leaves behind', () => ({
-      ...this.timers(),
+      ...moreThan(this.timersBefore),
       'listeners of the process': listenersOf(process) - this.listenersBefore,
       'connections of clients': app.get(ClientConnections, { strict: false }).count,
       'connections to upstreams': [...pools.values()].flatMap(({ all }) => [...all].filter((c) => !c.destroyed)).length,
@@ -151,14 +154,14 @@ export class LeftoversOfService {
       'a connection to Redis': Number(app.get<RedisConnection | undefined>(REDIS, { strict: false })?.isOpen ?? 0),
     }));
   }
+}
 
-  private timers(): Held {
-    const left = [...runningTimers()].map(([place, count]) => [
-      `${TIMERS_OF}${place}`,
-      count - (this.timersBefore.get(place) ?? 0),
-    ]);
-    return Object.fromEntries(left) as Held;
-  }
+function moreThan(before: ReadonlyMap<string, number>, filter?: TimerFilter): Held {
+  const left = [...runningTimers(filter)].map(([place, count]) => [
+    `${TIMERS_OF}${place}`,
+    count - (before.get(place) ?? 0),
+  ]);
+  return Object.fromEntries(left) as Held;
 }
 
 async function nothingIsLeft(what: string, look: () => Held): Promise<void> {

@@ -37,6 +37,18 @@ describe('the log of an outage', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('does not keep the process alive', () => {
+    const timers: NodeJS.Timeout[] = [];
+    const begin = globalThis.setInterval;
+    vi.spyOn(globalThis, 'setInterval').mockImplementation(((callback: () => void, ms: number) => {
+      timers.push(begin(callback, ms));
+      return timers.at(-1);
+    }) as typeof setInterval);
+    new OutageLog('Redis', 'limits are shared out.').unavailable('refused');
+    expect(timers.map((timer) => timer.hasRef())).toEqual([false]);
+    vi.clearAllTimers();
+  });
+
   it('ends with the process', () => {
     const log = new OutageLog('Redis', 'limits are shared out.');
     log.unavailable('refused');
