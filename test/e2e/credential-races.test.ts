@@ -5,8 +5,9 @@ import { ApiKeyCreation } from '../../src/accounts/api-keys/api-key-creation.js'
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { PasswordReplacement } from '../../src/accounts/passwords/password-replacement.js';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
+import { ServiceError } from '../../src/common/service-error.js';
 import { browserClient } from '../support/browser-client.js';
-import { Gate } from '../support/gate.js';
+import { Gate, isOver } from '../support/gate.js';
 import { startService, type RunningService } from '../support/service.js';
 import { stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
@@ -63,6 +64,29 @@ const isSignedIn = async (client: WebClient) => (await client.get('/settings/acc
 const canSignIn = async (password: string) =>
   (await browserClient(service.origin).signIn(email, password)).status === 303;
 const activeKeys = async () => (await keys.list(accountId)).filter(({ revokedAt }) => revokedAt === null);
+
+describe('while a session is about to end', () => {
+  it('the browser is not told so before', async () => {
+    const { gate, arrived } = gated(provided(SessionsService), 'end');
+    const answer = owner.post('/sign-out');
+    await arrived();
+    expect(await isOver(answer)).toBe(false);
+    expect(await isSignedIn(owner)).toBe(true);
+    gate.open();
+    expect((await answer).status).toBe(303);
+    expect(await isSignedIn(owner)).toBe(false);
+  });
+
+  it('and the database fails, the browser is told, and keeps its cookie to try again', async () => {
+    const { cookie } = owner;
+    const failure = new ServiceError('unavailable', 'The database is unavailable.');
+    vi.spyOn(provided(SessionsService), 'end').mockRejectedValueOnce(failure);
+    expect((await owner.post('/sign-out')).status).toBe(503);
+    expect(owner.cookie).toBe(cookie);
+    expect((await owner.post('/sign-out')).status).toBe(303);
+    expect(await isSignedIn(owner)).toBe(false);
+  });
+});
 
 describe('while a password is about to be replaced', () => {
   async function changing(fields: Record<string, string> = {}) {
