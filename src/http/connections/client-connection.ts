@@ -92,8 +92,12 @@ export class ClientConnection {
   }
 
   private wait(exchange: Exchange): void {
-    if (this.waiting.length === 0) this.socket.on('pause', this.readAhead);
+    if (this.waiting.length === 0) {
+      this.socket.on('pause', this.readAhead).on('drain', this.readAhead).on('resume', this.stayFull);
+    }
     this.waiting.push(exchange);
+    // Node does not pause a connection for a small body.
+    this.stayFull();
   }
 
   private readonly endCurrent = (): void => {
@@ -102,7 +106,7 @@ export class ClientConnection {
     this.current = next;
     if (next !== undefined) {
       this.stopFullTimer();
-      if (this.waiting.length === 0) this.socket.off('pause', this.readAhead);
+      if (this.waiting.length === 0) this.stopReadingAhead();
       // The other listeners of `close` run first: they release the resources of the previous request.
       process.nextTick(this.beginNext, next);
     } else if (this.droppedCount > 0) {
@@ -124,26 +128,42 @@ export class ClientConnection {
     // The previous answer may have set a time limit for its unread end.
     socket.setTimeout(0);
     this.begin(next);
-    // A complete body asks for no more, so nothing else ends the pause.
-    if (next.request.complete && socket.isPaused()) this.readAhead();
+    // A complete body asks for no more, so nothing else would end the pause.
+    if (next.request.complete) this.readAhead();
   };
 
   /**
    * Reads the bodies of waiting requests ahead.
    *
    * Node stops reading a connection while the body of a request is unread, and then does not notice when the client
-   * disconnects. A connection that is paused because its client does not read stays paused.
+   * disconnects. A connection that is paused because its client does not read stays paused until the client has read.
    */
   private readonly readAhead = (): void => {
     const { socket } = this;
     if (socket.writableNeedDrain) return;
-    const bytes = this.waiting.reduce((sum, { request }) => sum + request.readableLength, 0);
-    if (bytes < MAX_WAITING_BYTES) process.nextTick(() => socket.resume());
-    else this.fullTimer ??= setTimeout(this.dropWaiting, FULL_LIMIT_MS);
+    if (this.isFull) this.fullTimer ??= setTimeout(this.dropWaiting, FULL_LIMIT_MS);
+    else process.nextTick(() => socket.resume());
   };
 
+  /**
+   * Keeps a connection paused whose waiting requests have reached the maximum size.
+   *
+   * Node resumes a connection at the end of each body, and emits `resume` later. By then the connection may count as paused
+   * again, and Node reads it all the same until the next `pause`.
+   */
+  private readonly stayFull = (): void => {
+    const { socket } = this;
+    if (!this.isFull) return;
+    if (socket.isPaused()) socket.emit('pause');
+    else socket.pause();
+  };
+
+  private get isFull(): boolean {
+    return this.waiting.reduce((sum, { request }) => sum + request.readableLength, 0) >= MAX_WAITING_BYTES;
+  }
+
   private stopReadingAhead(): void {
-    this.socket.off('pause', this.readAhead);
+    this.socket.off('pause', this.readAhead).off('drain', this.readAhead).off('resume', this.stayFull);
     this.stopFullTimer();
   }
 
@@ -166,6 +186,8 @@ export class ClientConnection {
     this.shedLoad.note('connections');
     this.current.response.shouldKeepAlive = false;
     for (const exchange of dropped) this.drop(exchange);
+    // Complete bodies ask for no more, so nothing else would end the pause.
+    this.socket.resume();
   };
 
   private drop({ request }: Exchange): void {

@@ -12,8 +12,15 @@ const FULL_MS = 2_000;
 const FAREWELL_MS = 2_000;
 const MOST_WAITING = 100;
 const MOST_CONNECTIONS = 10;
+/** What is read ahead of waiting requests, and one read of the connection. */
+const MOST_READ = (256 + 64) * 1024;
+const HEADS = 10_000;
+const MANY_TURNS = 500;
+const PATIENCE_MS = 20_000;
 /** More than what may be read ahead, in three bodies. */
 const LARGE = 'x'.repeat(100_000);
+/** As much as may be read ahead, in two bodies. */
+const HALF = 'x'.repeat(128 * 1024);
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -52,10 +59,15 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-/** Waits without a timer. */
+/** Waits without a timer. Ends before the test does, so that no other test is disturbed. */
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error(`Waited in vain: ${String(isSo)}`);
+    await turn();
+  }
 }
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 const post = (path: string, body = '') =>
   `POST ${path} HTTP/1.1\r\nHost: test\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 const handles = (count: number) => until(() => handled.length === count);
@@ -65,21 +77,23 @@ function answer(index: number): void {
   response.end(`answer ${index + 1}`);
 }
 const socketOfServer = () => sockets[0] as Socket;
-const pauses = () => socketOfServer().listenerCount('pause');
+/** Listeners that are there only while requests wait. */
+const listeners = () =>
+  ['pause', 'drain', 'resume'].reduce((sum, name) => sum + socketOfServer().listenerCount(name), 0);
 const cutOff = () => new Map(shed.counts).get('connections');
 
 describe('a connection with several requests at once', () => {
   it('handles one after the other, and listens no longer than some of them wait', async () => {
-    const before = pauses();
+    const before = listeners();
     client.send(post('/1'), post('/2'), post('/3'));
     await handles(1);
-    await until(() => pauses() === before + 1);
+    await until(() => listeners() === before + 3);
     answer(0);
     await handles(2);
-    expect(pauses()).toBe(before + 1);
+    expect(listeners()).toBe(before + 3);
     answer(1);
     await handles(3);
-    expect(pauses()).toBe(before);
+    expect(listeners()).toBe(before);
     answer(2);
     await until(() => client.answers.length === 3);
     expect(client.answers.map(({ body }) => body)).toEqual(['answer 1', 'answer 2', 'answer 3']);
@@ -96,14 +110,14 @@ describe('a connection with several requests at once', () => {
   });
 
   it('handles none of them when the client has left, and lets go of them', async () => {
-    const before = pauses();
+    const before = listeners();
     client.send(post('/1'), post('/2'), post('/3'));
     await handles(1);
-    await until(() => pauses() === before + 1);
+    await until(() => listeners() === before + 3);
     client.leave();
     await until(() => handled[0]?.response.closed === true);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect([handled.length, pauses(), connections.count]).toEqual([1, before, 0]);
+    await turn();
+    expect([handled.length, listeners(), connections.count]).toEqual([1, before, 0]);
   });
 
   it('is cut at the hundredth that waits, and this is counted once', async () => {
@@ -112,6 +126,28 @@ describe('a connection with several requests at once', () => {
     await until(() => connections.count === 0);
     expect([handled.length, cutOff()]).toEqual([1, 1]);
   });
+});
+
+describe('a connection whose client reads late', () => {
+  const MUCH = 'x'.repeat(20_000_000);
+
+  it.each([0, 1_000, 50_000])(
+    'notices that the client leaves, after %i bytes of the next requests and then the rest of them',
+    async (sentBefore) => {
+      const next = post('/2', LARGE) + post('/3', LARGE);
+      client.send(post('/1'), next.slice(0, sentBefore));
+      await handles(1);
+      client.socket.pause();
+      handled[0]?.response.write(MUCH);
+      client.send(next.slice(sentBefore));
+      for (let turns = 0; turns < MANY_TURNS; turns++) await turn();
+      client.socket.resume();
+      await until(() => client.received.length > MUCH.length && !socketOfServer().writableNeedDrain);
+      client.leave();
+      await until(() => connections.count === 0);
+      expect(handled).toHaveLength(1);
+    },
+  );
 });
 
 describe('a connection with more than may be read ahead', () => {
@@ -126,6 +162,30 @@ describe('a connection with more than may be read ahead', () => {
     await until(() => client.received.includes('answer'));
   }
 
+  it.each([4_000, 16_000, 60_000, 64_000, 100_000, 1_000_000])(
+    'is read no further, and then on from answer to answer, with bodies of %i bytes',
+    async (size) => {
+      const bodies = Array<string>(99).fill('x'.repeat(size));
+      await isFull(bodies);
+      for (let turns = 0; turns < MANY_TURNS; turns++) await turn();
+      expect(socketOfServer().bytesRead).toBeLessThan(MOST_READ + HEADS);
+      expect([socketOfServer().isPaused(), vi.getTimerCount()]).toEqual([true, 1]);
+
+      answer(0);
+      for (let index = 1; index <= bodies.length; index++) {
+        await handles(index + 1);
+        const { request } = handled[index] as Exchange;
+        let length = 0;
+        request.on('data', (bytes: Buffer) => (length += bytes.length));
+        await until(() => request.readableEnded);
+        expect(length).toBe(size);
+        answer(index);
+      }
+      await until(() => client.answers.length === bodies.length + 1);
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
   it('has two seconds for each answer', async () => {
     await isFull();
     vi.advanceTimersByTime(FULL_MS - 1);
@@ -138,27 +198,28 @@ describe('a connection with more than may be read ahead', () => {
     expect(cutOff()).toBe(1);
   });
 
-  it.each(['a later answer is on its way', 'the rest was dropped'])(
-    'notices that the client leaves when %s',
-    async (when) => {
-      await isFull([LARGE, LARGE, LARGE]);
-      if (when === 'the rest was dropped') {
-        vi.advanceTimersByTime(FULL_MS);
-      } else {
-        answer(0);
-        await handles(2);
-      }
-      client.leave();
-      await until(() => connections.count === 0);
-      expect(vi.getTimerCount()).toBe(0);
-    },
-  );
+  it.each([
+    ['a later answer is on its way', [LARGE, LARGE, LARGE]],
+    ['the rest was dropped', [LARGE, LARGE, LARGE]],
+    ['the rest was dropped', [HALF, HALF]],
+  ])('notices that the client leaves when %s', async (when, bodies) => {
+    await isFull(bodies);
+    if (when === 'the rest was dropped') {
+      vi.advanceTimersByTime(FULL_MS);
+    } else {
+      answer(0);
+      await handles(2);
+    }
+    client.leave();
+    await until(() => connections.count === 0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
 
   it('drops the rest then, but not the answer that is being sent, and ends with it', async () => {
-    const before = pauses();
+    const before = listeners();
     await isFull();
     vi.advanceTimersByTime(FULL_MS);
-    expect([cutOff(), pauses(), vi.getTimerCount()]).toEqual([1, before, 0]);
+    expect([cutOff(), listeners(), vi.getTimerCount()]).toEqual([1, before, 0]);
     answer(0);
     await client.closed;
     expect(client.answers).toMatchObject([
@@ -196,7 +257,7 @@ describe('a connection with more than may be read ahead', () => {
     client.leave();
     socketOfServer().destroy();
     await until(() => connections.count === 0);
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     expect([vi.getTimerCount(), handled.length]).toEqual([0, 1]);
   });
 });
