@@ -1,11 +1,11 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programAt } from '../support/program.js';
+import { closedPort } from '../support/silent-server.js';
 import { waitFor } from '../support/wait-for.js';
 
 const FILES = join(import.meta.dirname, '../../deploy/proxies');
@@ -56,7 +56,7 @@ export class RunningProxy {
     const folder = mkdtempSync(join(tmpdir(), 'chat-proxy-'));
     chmodSync(folder, 0o755);
     certificateIn(folder);
-    const port = await freePort();
+    const port = await closedPort();
     const file = join(folder, kind.file);
     writeFileSync(
       file,
@@ -108,15 +108,6 @@ function certificateIn(folder: string): void {
     stdio: 'ignore',
   });
   writeFileSync(join(folder, 'combined.pem'), readFileSync(chain, 'utf8') + readFileSync(key, 'utf8'));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function accepts(port: number): Promise<boolean> {

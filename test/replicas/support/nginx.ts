@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { get } from '../../support/sse-client.js';
 import { programAt } from '../../support/program.js';
+import { closedPort } from '../../support/silent-server.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const program = programAt('nginx');
@@ -21,7 +21,7 @@ export interface RunningNginx {
 /** Starts nginx in front of replicas. It gives each request to the next replica. */
 export async function startNginx(origins: readonly string[]): Promise<RunningNginx> {
   const folder = mkdtempSync(join(tmpdir(), 'chat-nginx-'));
-  const origin = `http://127.0.0.1:${await freePort()}`;
+  const origin = `http://127.0.0.1:${await closedPort()}`;
   const servers = origins.map((replica) => `server ${new URL(replica).host};`).join(' ');
   writeFileSync(
     join(folder, 'nginx.conf'),
@@ -62,13 +62,4 @@ export async function startNginx(origins: readonly string[]): Promise<RunningNgi
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
