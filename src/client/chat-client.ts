@@ -58,7 +58,8 @@ export class ChatClient {
 
   /** Ends a durable stream. Otherwise the service generates on for a while although no client reads. */
   async cancel(streamId: string): Promise<void> {
-    await this.#send(pathOf(streamId), { method: 'DELETE' });
+    // A browser sends the request although its page is closed at once.
+    await this.#send(pathOf(streamId), { method: 'DELETE', keepalive: true });
   }
 
   async models(options: { readonly signal?: AbortSignal } = {}): Promise<Model[]> {

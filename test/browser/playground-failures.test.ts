@@ -109,7 +109,9 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     await other.page.context().close();
     // The answer is durable: without this, the service would generate on for a while.
     await button('Stop').click();
-    await page.getByText('Stopped. This partial answer').waitFor();
+    await (
+      await web.provider.call(next)
+    ).over;
   });
 
   it('whose session has ended signs in again, and goes on', async () => {

@@ -180,6 +180,10 @@ describe.skipIf(!hasChromium)('the turns of the playground in Chromium', () => {
     await page.getByText('Stopped. This partial answer').waitFor();
     expect(await page.getByLabel('Message').inputValue()).toBe('A draft');
     expect(await button('Send').count()).toBe(1);
+    // The page has shown the end before the service knows of it.
+    await (
+      await web.provider.call(next)
+    ).over;
   });
 
   it('can be reached from further up, and are all printed', async () => {

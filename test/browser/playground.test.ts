@@ -115,6 +115,53 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     });
   });
 
+  it('Stop ends the work of the provider although the page is left at once', async () => {
+    web.provider.next((call) => {
+      call.head().text('On and on');
+    });
+    await playground.send('Go on!');
+    await playground.answerIs('On and on');
+    await page.evaluate(() => {
+      document.getElementById('send')?.click();
+      location.href = 'about:blank';
+    });
+    const call = await web.provider.call(next);
+    await call.over;
+    expect(call.abortedAt).toBeDefined();
+  });
+
+  describe('while a durable stream waits for its first text', () => {
+    let sent: string[];
+    beforeEach(async () => {
+      sent = [];
+      await page.route('**/api/v1/chat/stream', (route) =>
+        route.fulfill({
+          headers: { 'content-type': 'text/event-stream', 'x-stream-id': 'of-the-service' },
+          body: ': keep-alive\n\n',
+        }),
+      );
+      await page.route('**/api/v1/chat/streams/of-the-service', async (route) => {
+        const method = route.request().method();
+        sent.push(method);
+        if (method === 'DELETE') await route.fulfill({ status: 204 });
+      });
+      await playground.send('Think!');
+      await expect.poll(() => sent).toEqual(['GET']);
+    });
+
+    it('Stop cancels it', async () => {
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByText('Stopped before the first text.').waitFor();
+      await expect.poll(() => sent).toEqual(['GET', 'DELETE']);
+    });
+
+    it('a reload continues it', async () => {
+      await page.reload();
+      await expect.poll(() => sent).toEqual(['GET', 'GET']);
+      expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(1);
+    });
+  });
+
   it('Clear ends the work of the provider, too, and forgets everything', async () => {
     web.provider.next((call) => {
       call.head().text('On and on');

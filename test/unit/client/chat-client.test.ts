@@ -437,5 +437,6 @@ describe('a durable stream of the typed client', () => {
       ['https://chat.example/api/v1/chat/streams/s%2F1', undefined],
       ['https://chat.example/api/v1/chat/streams/s%2F1', 'DELETE'],
     ]);
+    expect(calls.at(-1)?.[1]?.keepalive).toBe(true);
   });
 });

@@ -17,9 +17,18 @@ import { TurnView } from './turn/turn-view.js';
  * @property {() => void} whenChanged
  */
 
+/**
+ * The answer that runs now.
+ *
+ * @typedef {object} Answering
+ * @property {Turn} turn
+ * @property {import('../client.js').ChatStream} stream
+ * @property {AbortController} controller
+ */
+
 /** Sends questions, shows the answers, and reports failures. At most one answer runs at a time. */
 export class Chat {
-  /** @type {AbortController | undefined} */
+  /** @type {Answering | undefined} */
   #answering;
   /** Whether the browser shows another page now, so that the kept state must not change. */
   #hasLeft = false;
@@ -48,16 +57,23 @@ export class Chat {
 
   /** Stops the answer, also in the service. */
   stop() {
-    this.#answering?.abort();
-    const { client, conversation } = this.parts;
-    const streamId = conversation.last?.streamId;
-    if (streamId !== undefined) client.cancel(streamId).catch(() => undefined);
+    const streamId = this.#abandon();
+    if (streamId !== undefined) this.parts.client.cancel(streamId).catch(() => undefined);
   }
 
   /** Stops to read the answer. A durable stream goes on in the service, and can be read again after a reload. */
   leave() {
     this.#hasLeft = true;
-    this.#answering?.abort();
+    this.#abandon();
+  }
+
+  /** Stops to read the answer, also before its first text. Returns the id of its stream, if the service has told it. */
+  #abandon() {
+    if (this.#answering === undefined) return undefined;
+    const { turn, stream, controller } = this.#answering;
+    turn.isAt(stream);
+    controller.abort();
+    return turn.streamId;
   }
 
   clear() {
@@ -122,8 +138,14 @@ export class Chat {
   async #answer(turn, request) {
     const { client, settings, announce, whenChanged } = this.parts;
     const view = this.#views.get(turn);
-    const { signal } = (this.#answering = new AbortController());
-    const controller = this.#answering;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const { streamId = '', lastEventId } = turn;
+    const stream =
+      request === undefined
+        ? client.resume({ streamId, lastEventId }, { signal })
+        : client.stream(request, { signal, idempotencyKey: crypto.randomUUID() });
+    const answering = (this.#answering = { turn, stream, controller });
     if (request !== undefined) {
       turn.begin(request, settings.modelName);
       view?.beginAnswer(settings.showsMarkdown);
@@ -131,29 +153,22 @@ export class Chat {
       announce('Waiting for response.');
     }
     whenChanged();
-    const { streamId = '', lastEventId } = turn;
-    const stream =
-      request === undefined
-        ? client.resume({ streamId, lastEventId }, { signal })
-        : client.stream(request, { signal, idempotencyKey: crypto.randomUUID() });
     try {
       for await (const text of stream) {
         if (turn.answer === '') announce('The answer is starting.');
         turn.add(text);
-        turn.requestId ??= stream.requestId;
-        turn.streamId = stream.streamId;
-        turn.lastEventId = stream.lastEventId;
+        turn.isAt(stream);
         view?.add(text);
       }
-      turn.requestId ??= stream.requestId;
+      turn.isAt(stream);
       this.#end(turn, 'complete');
     } catch (error) {
-      turn.requestId ??= stream.requestId;
+      turn.isAt(stream);
       if (this.#hasLeft) return;
       if (signal.aborted) this.#end(turn, 'stopped');
       else this.#fail(turn, error);
     } finally {
-      if (this.#answering === controller) this.#answering = undefined;
+      if (this.#answering === answering) this.#answering = undefined;
       if (!this.#hasLeft) {
         whenChanged();
         void this.#fetchReceipt(turn);

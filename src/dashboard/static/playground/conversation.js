@@ -68,6 +68,17 @@ export class Turn {
     this.answer += text;
   }
 
+  /**
+   * Notes what is known of the stream, so that it can be continued or cancelled.
+   *
+   * @param {import('../client.js').ChatStream} stream
+   */
+  isAt({ requestId, streamId, lastEventId }) {
+    // A stream that is continued has the receipt of the request that has begun it.
+    this.requestId ??= requestId;
+    Object.assign(this, { streamId, lastEventId });
+  }
+
   /** @param {Exclude<TurnState, 'answering'>} state */
   end(state) {
     this.state = state;

@@ -119,8 +119,8 @@ buttons.markdown.addEventListener('click', () => save(asMarkdown(conversation.tu
 buttons.json.addEventListener('click', () => save(asJson(conversation.turns), 'application/json', 'json'));
 document.querySelector('form[action="/sign-out"]')?.addEventListener('submit', () => store.forget());
 window.addEventListener('pagehide', () => {
-  keep();
   chat.leave();
+  keep();
 });
 // The browser has kept the page and shows it again. Its answer has stopped; the kept state says whether it goes on.
 window.addEventListener('pageshow', ({ persisted }) => {
