@@ -94,7 +94,8 @@ export class ProviderCall {
 
   /** Resolves when the socket accepts more bytes, or is closed. */
   async drained(): Promise<void> {
-    if (!this.response.writableNeedDrain || this.response.destroyed) return;
+    if (this.response.destroyed) return this.over;
+    if (!this.response.writableNeedDrain) return;
     await Promise.race([once(this.response, 'drain'), this.over]);
   }
 
