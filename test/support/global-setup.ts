@@ -1,12 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import type { TestProject } from 'vitest/node';
 
 const ROOT = dirname(dirname(import.meta.dirname));
 
 /** Builds the service for tests that start it as a process, if the build is older than the sources. */
-export default function setup(): void {
+export default function setup(project: TestProject): void {
   const { status } = spawnSync(process.execPath, [join(ROOT, 'src', 'bootstrap', 'build-if-needed.mjs')], {
     stdio: 'inherit',
   });
   if (status !== 0) throw new Error('The service does not build.');
+  process.once('SIGTERM', () => {
+    console.error(['\nEnded from outside while these files ran:', ...runningFiles(project), ''].join('\n'));
+    process.exit(143);
+  });
+}
+
+/** A test that blocks its process reports nothing: not even that it takes too long. */
+function runningFiles({ vitest }: TestProject): string[] {
+  const running = vitest.state.getTestModules().filter((module) => module.state() === 'pending');
+  return running.map(({ moduleId }) => relative(join(ROOT, 'test'), moduleId));
 }
