@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseConfig } from '../../src/config/config.js';
 import { testEngines, type TestDatabase } from '../support/database.js';
 import { valueOf } from '../support/metrics.js';
+import { REFUSED_WITHIN_MS } from '../support/revoked-within.js';
 import { get, openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { LONGEST_HEALTH_MS, Target } from './support/target.js';
@@ -12,14 +13,12 @@ import { LONGEST_HEALTH_MS, Target } from './support/target.js';
 const CONNECTIONS = 100;
 /** Requests with the revoked key, after the second in which every replica has to hear of its end. */
 const ROUNDS = 20;
-/** What the contract says. */
-const REVOKED_WITHIN_MS = 1_000;
 /** At once, and then a second: see UnknownBudget. Keys and cookies have one each. */
 const UNKNOWN_AT_ONCE = 200;
 const UNKNOWN_A_SECOND = 20;
 /** The SQLSTATE of PostgreSQL. */
 const DEADLOCK = '40P01';
-const NOT_HANGING_MS = 5_000;
+const NOT_HANGING_MS = 10_000;
 const DAY_MS = 86_400_000;
 const READY = '/api/v1/health/ready';
 
@@ -72,7 +71,7 @@ describe.each(engines)('a flood of unknown credentials, on $name', (engine) => {
         const sentAt = performance.now();
         const [good, bad] = await Promise.all([statusOf(target, honest.key), statusOf(target, revoked['key'] ?? '')]);
         honestStatuses.push(good);
-        if (sentAt > revokedAt + REVOKED_WITHIN_MS) revokedStatuses.push(bad);
+        if (sentAt > revokedAt + REFUSED_WITHIN_MS) revokedStatuses.push(bad);
       }
     });
     const told = once(flood, 'message');
@@ -197,7 +196,7 @@ describe.skipIf(postgres === undefined)('tables that nobody can read for a while
             const sentAt = performance.now();
             expect(await statusOf(target, honest.key)).toBe(200);
             const status = await statusOf(target, revoked.key);
-            if (sentAt < revokedAt + REVOKED_WITHIN_MS) continue;
+            if (sentAt < revokedAt + REFUSED_WITHIN_MS) continue;
             expect(status).toBe(401);
             rounds += 1;
           }

@@ -7,7 +7,7 @@ import { Gate } from '../support/gate.js';
 import { get, openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';
-import { burst } from './support/burst.js';
+import { burst, NOT_HANGING_MS } from './support/burst.js';
 import { outcomesOf } from './support/ledger.js';
 import { Replicas } from './support/replicas.js';
 import { sharedStores } from './support/stores.js';
@@ -15,8 +15,6 @@ import { sharedStores } from './support/stores.js';
 const stores = await sharedStores();
 
 const READY = '/api/v1/health/ready';
-/** Far above what a request may wait for the database, and far below what a query may take. */
-const NOT_HANGING_MS = 5_000;
 const SEEN_MS = 20_000;
 
 describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL is away', () => {
@@ -57,6 +55,12 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
       SEEN_MS,
     );
 
+  async function inTime<T>(asked: Promise<T>): Promise<T> {
+    const askedAt = performance.now();
+    const answer = await asked;
+    expect(performance.now() - askedAt).toBeLessThan(NOT_HANGING_MS);
+    return answer;
+  }
   /** Each finds out by itself, within moments. Nobody says meanwhile that the key is unknown. */
   const haveLookedUp = (key: string) =>
     waitFor(
@@ -92,31 +96,29 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
       await are(200);
 
       replicas.postgres[how]();
-      const awayAt = performance.now();
       const during = await burst(replicas.origins, 5, { key: seen.key });
       expect(during.admitted).toHaveLength(15);
-      expect(performance.now() - awayAt).toBeLessThan(NOT_HANGING_MS);
+      expect(during.longestMs).toBeLessThan(NOT_HANGING_MS);
 
       for (const origin of replicas.origins) {
-        const begun = performance.now();
-        expect((await get(origin, '/api/v1/health')).status).toBe(200);
-        expect((await get(origin, '/api/v1/chat/models')).status).toBe(200);
+        expect((await inTime(get(origin, '/api/v1/health'))).status).toBe(200);
+        expect((await inTime(get(origin, '/api/v1/chat/models'))).status).toBe(200);
         const answers = await burst([origin], 5, { key: unseen.key });
         expect(answers.answers.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
         expect(await answers.codes()).toEqual(['unavailable']);
+        expect(answers.longestMs).toBeLessThan(NOT_HANGING_MS);
         expect(answers.answers[0]?.headers['retry-after']).toBe('1');
-        expect((await stream(origin, { key: generateApiKey() })).status).toBe(503);
-        expect(await statusOf(origin, revoked.key)).toBe(401);
-        const session = await openStream(origin, bySession(origin));
+        expect((await inTime(stream(origin, { key: generateApiKey() }))).status).toBe(503);
+        expect(await inTime(statusOf(origin, revoked.key))).toBe(401);
+        const session = await inTime(openStream(origin, bySession(origin)));
         expect(session.status).toBe(200);
         session.leave();
-        const ready = await get(origin, READY);
+        const ready = await inTime(get(origin, READY));
         expect(ready.status).toBe(503);
         expect(JSON.parse(ready.raw)).toMatchObject({
           parts: { database: 'down', redis: 'up', draining: false },
           error: { code: 'unavailable' },
         });
-        expect(performance.now() - begun).toBeLessThan(2 * NOT_HANGING_MS);
       }
       // Streams that ran before and those that began meanwhile end as if nothing were.
       finish.open();
@@ -185,9 +187,9 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
 
     replicas.postgres.abandon();
 
-    const begun = performance.now();
-    expect((await burst(replicas.origins, 5, { key: seen.key })).admitted).toHaveLength(15);
-    expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
+    const after = await burst(replicas.origins, 5, { key: seen.key });
+    expect(after.admitted).toHaveLength(15);
+    expect(after.longestMs).toBeLessThan(NOT_HANGING_MS);
     await haveLookedUp(unseen.key);
     await are(200);
     const completed = async () => (await outcomesOf(replicas.accounts, seen.accountId))['completed'];

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { waitFor } from '../../src/testing/wait-for.js';
 
-export { waitFor } from '../../src/testing/wait-for.js';
+export { waitFor };
 
 const LOOK_EVERY_MS = 5;
 
@@ -20,5 +21,23 @@ export async function standsStill(look: () => number, quietMs: number, limitMs =
     if (now !== last) since = performance.now();
     last = now;
   }
+  return last;
+}
+
+/**
+ * Asks again and again, as busy clients do, until it is so. A busy machine delays what it finds, but not what this returns: for a
+ * promise like "within a second" no question that began after the second may find it otherwise.
+ *
+ * @param what what the test waits for, for the message of the error.
+ * @returns when the last question began that found it otherwise, by `performance.now()`; `-Infinity` if none did.
+ */
+export async function lastBefore(isSo: () => Promise<boolean>, what: string): Promise<number> {
+  let last = -Infinity;
+  await waitFor(async () => {
+    const askedAt = performance.now();
+    if (await isSo()) return true;
+    last = askedAt;
+    return false;
+  }, what);
   return last;
 }

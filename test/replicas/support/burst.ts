@@ -1,9 +1,16 @@
 import { patiently } from '../../support/patiently.js';
 import { openStream, type ReceivedStream, type StreamOptions } from '../../support/sse-client.js';
 
+/** Far above what a request may wait for a store, and far below what it would wait for a connection that hangs. */
+export const NOT_HANGING_MS = 10_000;
+
 /** What came of requests sent at once. Those admitted are open still, or over, as the provider wants it. */
 export class Burst {
-  constructor(readonly answers: readonly ReceivedStream[]) {}
+  /** @param longestMs how long the slowest of all requests waited for its status, those included that were asked again. */
+  constructor(
+    readonly answers: readonly ReceivedStream[],
+    readonly longestMs: number,
+  ) {}
 
   get admitted(): readonly ReceivedStream[] {
     return this.answers.filter(({ status }) => status === 200);
@@ -42,8 +49,13 @@ export class Burst {
 
 /** Sends so many requests to each of the replicas, all at once. */
 export async function burst(origins: readonly string[], count: number, options: StreamOptions): Promise<Burst> {
-  const requests = Array.from({ length: count }, () =>
-    origins.map((origin) => patiently(() => openStream(origin, options))),
-  );
-  return new Burst(await Promise.all(requests.flat()));
+  let longestMs = 0;
+  const ask = async (origin: string): Promise<ReceivedStream> => {
+    const askedAt = performance.now();
+    const answer = await openStream(origin, options);
+    longestMs = Math.max(longestMs, performance.now() - askedAt);
+    return answer;
+  };
+  const requests = Array.from({ length: count }, () => origins.map((origin) => patiently(() => ask(origin))));
+  return new Burst(await Promise.all(requests.flat()), longestMs);
 }
