@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { cancel, durableWireOf, readDurable, resume, streamIdOf } from '../support/durable.js';
 import { Gate } from '../support/gate.js';
-import { ENDED_WITHIN_MS } from '../support/revoked-within.js';
+import { ENDED_WITHIN_MS } from '../support/known-within.js';
 import { openStream, stream, type ReceivedStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';
