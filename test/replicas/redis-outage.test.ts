@@ -96,7 +96,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
         back.map((lines) => lines + 1),
       );
     },
-    90_000,
+    240_000,
   );
 
   it('tell Redis of what began meanwhile, so that it counts', async () => {
