@@ -1,9 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-const LOOK_EVERY_MS = 5;
+const SHORTEST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 100;
+/** The pause between two calls, as a share of the time waited so far. */
+const PAUSE_SHARE = 0.02;
 
 /**
- * Calls `look` every 5 ms, and resolves with the first value that is not `undefined` or `false`.
+ * Calls `look` again and again, and resolves with the first value that is not `undefined` or `false`. The pause between two calls
+ * is 5 ms at first. The pause grows with the time waited so far, up to 100 ms, so that a long wait takes little work.
  *
  * @param what what the test waits for, for the message of the error.
  * @throws {Error} after `limitMs` without such a value.
@@ -13,11 +17,12 @@ export async function waitFor<T>(
   what: string,
   limitMs = 30_000,
 ): Promise<Exclude<Awaited<T>, undefined | false>> {
-  const deadline = performance.now() + limitMs;
+  const begun = performance.now();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found as Exclude<Awaited<T>, undefined | false>;
-    if (performance.now() > deadline) throw new Error(`Waited ${limitMs} ms in vain: ${what}.`);
-    await wait(LOOK_EVERY_MS);
+    const waitedMs = performance.now() - begun;
+    if (waitedMs > limitMs) throw new Error(`Waited ${limitMs} ms in vain: ${what}.`);
+    await wait(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waitedMs * PAUSE_SHARE)));
   }
 }

@@ -43,7 +43,7 @@ describe('the receipt of a stream', () => {
   let stage: Stage;
 
   beforeAll(async () => {
-    stage = await setStage(2, { price: PRICE, currency: 'EUR', timeouts: { first_token_ms: 1000, idle_ms: 1000 } });
+    stage = await setStage(2, { price: PRICE, currency: 'EUR' });
   });
   afterAll(() => stage.clear());
 

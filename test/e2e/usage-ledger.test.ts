@@ -6,6 +6,7 @@ import { configFile, MODEL, routesTo } from '../support/catalog.js';
 import { Gate } from '../support/gate.js';
 import { Installation } from '../support/process.js';
 import { ScriptedProvider, type Script } from '../../src/testing/provider/scripted-provider.js';
+import { SeparateModels } from '../support/separate-models.js';
 import { get, openStream, startStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';
@@ -40,11 +41,18 @@ describe('the ledger has exactly one record of a stream', () => {
   let backup: ScriptedProvider;
   let told: UsageRecord[];
   let known: number;
+  /** A model whose provider times out soon after its text. */
+  let hasty: string;
 
   beforeAll(async () => {
     told = [];
     stage = await setStage(2, {
-      timeouts: { first_token_ms: 1000, idle_ms: 1000 },
+      catalog: (providers) => {
+        const one = routesTo(providers);
+        const others = new SeparateModels(providers, 1);
+        hasty = others.next('hastyAfterText');
+        return { upstreams: { ...one.upstreams, ...others.upstreams }, models: [...one.models, ...others.models] };
+      },
       usageSinks: [
         {
           record: (record) => {
@@ -74,7 +82,7 @@ describe('the ledger has exactly one record of a stream', () => {
     stage.service.app.get(DataSource, { strict: false }).query('SELECT * FROM usage_records ORDER BY rowid');
 
   /** The record of the one stream that this test had. */
-  async function record(): Promise<Row> {
+  async function record(model: string = MODEL): Promise<Row> {
     const newest = await waitFor(async () => {
       const all = await rows();
       return all.length > known ? all.slice(known) : undefined;
@@ -82,7 +90,7 @@ describe('the ledger has exactly one record of a stream', () => {
     expect(newest).toHaveLength(1);
     expect(told).toHaveLength(1);
     const [only] = newest as [Row];
-    expect(told[0]).toMatchObject({ outcome: only.outcome, model: MODEL });
+    expect(told[0]).toMatchObject({ outcome: only.outcome, model });
     return only;
   }
 
@@ -212,8 +220,8 @@ describe('the ledger has exactly one record of a stream', () => {
 
   it('that timed out', async () => {
     stage.provider.next(talkOn);
-    await stream(stage.origin, { key: stage.key });
-    expect(await record()).toMatchObject({ outcome: 'timed_out', error_code: 'upstream_timeout' });
+    await stream(stage.origin, { key: stage.key, body: { model: hasty } });
+    expect(await record(hasty)).toMatchObject({ outcome: 'timed_out', error_code: 'upstream_timeout' });
   });
 
   it('that the provider refused', async () => {
