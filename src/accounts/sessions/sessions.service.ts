@@ -101,13 +101,14 @@ export class SessionsService {
     return known.verified;
   }
 
-  /** Ends a session permanently, on every replica within a second. Ending an ended session again changes nothing. */
+  /**
+   * Ends a session permanently, on every replica within a second. Ending an ended session again changes nothing.
+   *
+   * @throws {ServiceError} `unavailable` when the database fails. The session then stays valid, so that the caller can try again.
+   */
   async end(sessionId: string): Promise<void> {
-    try {
-      await orUnavailable(this.sessions.delete({ id: sessionId }));
-    } finally {
-      this.forget(sessionId);
-    }
+    await orUnavailable(this.sessions.delete({ id: sessionId }));
+    this.forget(sessionId);
   }
 
   /** Makes this process notice at once that a session has ended. Other processes notice the end by themselves. */

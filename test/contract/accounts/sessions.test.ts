@@ -185,6 +185,26 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
     clock.mockRestore();
   });
 
+  it('stay when the database fails to end them, and end with the next attempt', async () => {
+    const { token, sessionId } = await of(here).create(accountId);
+    const rows = here.get<Repository<Session>>(getRepositoryToken(Session));
+    vi.spyOn(rows, 'delete').mockRejectedValueOnce(new Error('The database fails.'));
+    await expect(of(here).end(sessionId)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await of(here).verify(token)).toBeDefined();
+
+    await of(here).end(sessionId);
+
+    expect(await of(here).verify(token)).toBeUndefined();
+    expect(await rows.existsBy({ id: sessionId })).toBe(false);
+  });
+
+  it('are refused everywhere while their account is disabled, also when they began afterwards', async () => {
+    const mine = await newAccount();
+    await here.get<Repository<Account>>(getRepositoryToken(Account)).update({ id: mine }, { disabledAt: new Date() });
+    const { token } = await of(here).create(mine);
+    expect([await of(here).verify(token), await of(there).verify(token)]).toEqual([undefined, undefined]);
+  });
+
   it('need an account, and go with it', async () => {
     await expect(of(here).create('nobody')).rejects.toMatchObject({ code: 'not_found' });
     const mine = await newAccount();
