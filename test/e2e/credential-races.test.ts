@@ -191,6 +191,17 @@ describe('while a key is about to be made', () => {
     expect(await keys.list(accountId)).toEqual([]);
   });
 
+  it.each(changes)('in place of another one, %s: no key is made, and the old one stays', async (_, change) => {
+    const { id } = await keys.create(accountId, { name: 'old' });
+    const { gate, answer } = await making(`${KEYS_PATH}/${id}/rotate`, { old_key_ends_in_hours: '1' });
+    await change();
+
+    gate.open();
+
+    expect((await answer).status).toBe(401);
+    expect(await keys.list(accountId)).toMatchObject([{ id, expiresAt: null, revokedAt: null }]);
+  });
+
   it('the account can be deleted: no key is made', async () => {
     const { gate, answer } = await making();
     await provided(AccountStates).delete(email);

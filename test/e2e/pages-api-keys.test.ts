@@ -194,6 +194,11 @@ describe('Settings > API keys', () => {
     expect(await answer.body()).toContain('This account created too many API keys.');
     // What is refused for another reason does not count, so the limit stays as it is.
     expect(await keys.count(account)).toBe(100);
+
+    const { id } = await keys.create(account, { name: 'made by the operator' });
+    expect((await mallory.post(`${PATH}/${id}/rotate`, {})).status).toBe(429);
+    expect(await keys.count(account)).toBe(101);
+    expect((await keys.find(id, account)).expiresAt).toBeNull();
   });
 
   it('is for who has signed in, not for keys', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
+import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { signedIn, type AccountSession } from '../support/account-session.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
@@ -68,6 +69,16 @@ describe('a page whose browser has signed in to another account since', () => {
     expect(await list.body()).toContain('No keys yet.');
     const own = await formAs(bob, '/settings/api-keys', { name: 'laptop', account_id: bob.accountId });
     expect(own.status).toBe(201);
+  });
+
+  it.each(['revoke', 'rotate'])('cannot %s a key of the other account', async (action) => {
+    const keys = stage.service.app.get(ApiKeysService, { strict: false });
+    const { id } = await keys.create(bob.accountId, { name: action });
+    const before = await keys.list(bob.accountId);
+    const form = await formAs(bob, `/settings/api-keys/${id}/${action}`, { account_id: ada.accountId });
+    expect(form.status).toBe(409);
+    expect(await form.body()).toContain(bob.email);
+    expect(await keys.list(bob.accountId)).toEqual(before);
   });
 
   it('changes no password of the other account', async () => {
