@@ -79,6 +79,19 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
     await app.get(AccountStates).disable(email);
     expect(onEnded).toHaveBeenCalledTimes(1);
     expect(await isAccepted(app, key)).toBe(false);
+    expect(app.get(RevocationWatch).hasEnded(keyId)).toBe(true);
+  });
+
+  it('keeps the time at which the account was disabled first', async () => {
+    const email = 'twice@example.com';
+    const { id } = await app.get(AccountsService).create({ email, password: PASSWORD });
+    const disabledAt = async () => (await app.get(AccountsService).findById(id))?.disabledAt;
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.parse('2031-01-01T00:00:00Z'));
+    await app.get(AccountStates).disable(email);
+    clock.mockReturnValue(Date.parse('2031-01-02T00:00:00Z'));
+    await app.get(AccountStates).disable(email);
+    clock.mockRestore();
+    expect(await disabledAt()).toEqual(new Date('2031-01-01T00:00:00Z'));
   });
 
   it('accepts the keys again once it is enabled, also for new streams, and not the sessions', async () => {

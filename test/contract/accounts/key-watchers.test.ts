@@ -2,12 +2,14 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { LastUsedRecorder } from '../../../src/accounts/api-keys/last-used-recorder.js';
 import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
+import { Gate } from '../../support/gate.js';
 import { createKey, openAccountsApp } from './accounts-app.js';
 
 describe.each(await testEngines())('on $name', (engine) => {
@@ -93,6 +95,28 @@ describe.each(await testEngines())('on $name', (engine) => {
       await app.get(ApiKeysService).revoke(id);
       stopping.get(RevocationWatch).tell(id);
       expect(onRevoked).not.toHaveBeenCalled();
+    });
+
+    it('keeps the end of a key that is revoked while its row is on the way', async () => {
+      const { id, key } = await createKey(app, 'on-the-way@example.com');
+      const builder = watched().createQueryBuilder('key');
+      const getMany = builder.getMany.bind(builder);
+      const [wasRead, arrival] = [new Gate(), new Gate()];
+      vi.spyOn(builder, 'getMany').mockImplementationOnce(async () => {
+        const rows = await getMany();
+        wasRead.open();
+        await arrival.opened;
+        return rows;
+      });
+      vi.spyOn(watched(), 'createQueryBuilder').mockReturnValueOnce(builder);
+      const verified = app.get(ApiKeyVerifier).verify(key);
+      await wasRead.opened;
+      await app.get(ApiKeysService).revoke(id);
+
+      arrival.open();
+
+      expect(await verified).toBeUndefined();
+      expect(app.get(RevocationWatch).hasEnded(id)).toBe(true);
     });
 
     it('tells of a key that has ended already, once the caller has gone on', async () => {
