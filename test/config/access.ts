@@ -73,6 +73,7 @@ export const access: Effects = {
     refused: [
       ['many', 'MAX_STREAMS: must be a whole number'],
       ['0', 'MAX_STREAMS: must be between 1 and 1000000'],
+      ['1000001', 'MAX_STREAMS: must be between 1 and 1000000'],
     ],
   },
 };

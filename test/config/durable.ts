@@ -19,6 +19,7 @@ export const durable: Effects = {
     refused: [
       ['5m', 'STREAM_RETENTION_SECONDS: must be a whole number'],
       ['0', 'STREAM_RETENTION_SECONDS: must be between 1 and 86400'],
+      ['86401', 'STREAM_RETENTION_SECONDS: must be between 1 and 86400'],
     ],
   },
   STREAM_DETACHED_SECONDS: {
@@ -26,6 +27,7 @@ export const durable: Effects = {
     unset: (mode) => isDetached(mode, {}, 60_000),
     refused: [
       ['-1', 'STREAM_DETACHED_SECONDS: must be a whole number'],
+      ['0', 'STREAM_DETACHED_SECONDS: must be between 1 and 86400'],
       ['86401', 'STREAM_DETACHED_SECONDS: must be between 1 and 86400'],
     ],
   },
@@ -35,6 +37,7 @@ export const durable: Effects = {
     refused: [
       ['64MB', 'STREAM_MEMORY_MB: must be a whole number'],
       ['0', 'STREAM_MEMORY_MB: must be between 1 and 1048576'],
+      ['1048577', 'STREAM_MEMORY_MB: must be between 1 and 1048576'],
     ],
   },
 };

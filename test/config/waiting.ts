@@ -38,6 +38,7 @@ export const waiting: Effects = {
     refused: [
       ['1.5', 'STALLED_READER_SECONDS: must be a whole number'],
       ['0', 'STALLED_READER_SECONDS: must be between 1 and 86400'],
+      ['86401', 'STALLED_READER_SECONDS: must be between 1 and 86400'],
     ],
   },
   UNREAD_ANSWER_SECONDS: {
@@ -46,6 +47,7 @@ export const waiting: Effects = {
     refused: [
       ['-5', 'UNREAD_ANSWER_SECONDS: must be a whole number'],
       ['0', 'UNREAD_ANSWER_SECONDS: must be between 1 and 86400'],
+      ['86401', 'UNREAD_ANSWER_SECONDS: must be between 1 and 86400'],
     ],
   },
 };
