@@ -90,6 +90,13 @@ describe('the single requests of an account', () => {
     expect(second.at(-1)).toBe('r-59');
   });
 
+  it.each(['before=&id=r', 'before=-&id=r', 'before=never&id=r', 'before=2026-01-01', 'id=r'])(
+    'begin with the latest for the odd place %s',
+    async (place) => {
+      expect(linksIn((await open(`/usage/requests?${place}`)).text)).toHaveLength(50);
+    },
+  );
+
   it('are filtered by model and by key, on both pages and in the file', async () => {
     expect(linksIn((await open('/usage/requests?model=acme%2Fother')).text)).toEqual(['r-3']);
     expect(linksIn((await open(`/usage/requests?key=${keyId}`)).text)).toEqual(['by-key']);

@@ -69,7 +69,9 @@ export class RecentStreams {
         ? []
         : [key === 'session' ? `credential = 'session'` : `key_id = ${mark(ledgerText(key))}`]),
       ...(credential === undefined ? [] : [`credential = ${mark(credential)}`]),
-      ...(before === undefined ? [] : [`(started_at, id) < (${mark(before.startedAt)}, ${mark(before.id)})`]),
+      ...(before === undefined
+        ? []
+        : [`(started_at, id) < (${mark(before.startedAt)}, ${mark(ledgerText(before.id))})`]),
     ];
     const rows = await orUnavailable(
       this.database.query<ListedRow[]>(

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import type { BegunStream, UsageRecord } from '../../../src/usage/record/usage-record.js';
+import { RecentStreams } from '../../../src/usage/reports/recent-streams.js';
 import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
 import { UnstorableData } from '../../../src/usage/store/unstorable-data.js';
@@ -55,6 +56,16 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
     for (const { accountId } of records) {
       expect(await reports.daily(accountId, FROM, TO)).toMatchObject([{ requests: 1 }]);
       expect(await reports.tokensSince(accountId, FROM)).toBe(30);
+    }
+  });
+
+  it('lists streams before a place with any text', async () => {
+    await store.append([over()]);
+    const before = TO.toISOString();
+    for (const text of ODD_TEXTS) {
+      const filter = { from: FROM, to: TO, before: { startedAt: before, id: text } };
+      const { streams } = await new RecentStreams(source).list('ada', filter, 1);
+      expect(streams).toHaveLength(1);
     }
   });
 
