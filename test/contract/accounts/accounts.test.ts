@@ -38,6 +38,11 @@ describe.each(await testEngines())('accounts on $name', (engine) => {
     await expect(accounts.findById(created.id)).resolves.toEqual(created);
   });
 
+  it.each(['nobody@example.com', 'nobody', 'nul\0@example.com', ''])('are not found by %j', async (email) => {
+    await expect(accounts.findByEmail(email)).resolves.toBeUndefined();
+    await expect(accounts.verifyPassword(email, PASSWORD)).resolves.toBeUndefined();
+  });
+
   it('keep the password as an Argon2id hash with the parameters of OWASP', async () => {
     const { passwordHash } = await accounts.create({ email: 'hash@example.com', password: PASSWORD });
     expect(passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);

@@ -128,13 +128,14 @@ describe.each(await testEngines())('the limits of keys on $name', (engine) => {
     expect((await activeKeys(account)).map(({ id }) => id)).toEqual([made.id]);
   });
 
-  /** Straight into the table: what the service would take minutes for. */
+  /** Writes straight into the table, because the service would take minutes. One half is revoked, the other half has expired. */
   async function addEndedKeys(accountId: string, count: number): Promise<void> {
     const rows = Array.from({ length: count }, (_, n) => {
       const at = new Date(now - 1_000_000 + n * 100).toISOString();
-      return `('${accountId}-${n}', '${accountId}', 'ended ${n}', 'csk_', '${accountId}-${n}', '${at}', '${at}')`;
+      const end = n % 2 === 0 ? `'${at}', NULL` : `NULL, '${at}'`;
+      return `('${accountId}-${n}', '${accountId}', 'ended ${n}', 'csk_', '${accountId}-${n}', '${at}', ${end})`;
     });
-    const columns = 'id, account_id, name, prefix, hashed_key, created_at, revoked_at';
+    const columns = 'id, account_id, name, prefix, hashed_key, created_at, revoked_at, expires_at';
     await apps[0]?.get(DataSource).query(`INSERT INTO api_keys (${columns}) VALUES ${rows.join(', ')}`);
   }
 });
