@@ -213,18 +213,18 @@ describe('Settings > API keys', () => {
     const eve = browserClient(stage.origin);
     await eve.signUp('finder@example.com', PASSWORD);
     const account = await idOf('finder@example.com');
-    const revoked = await keys.create(account, { name: 'Old laptop' });
-    await keys.revoke(revoked.id);
     const laptop = await keys.create(account, { name: 'Laptop' });
     await keys.create(account, { name: 'server' });
+    const revoked = await keys.create(account, { name: 'Lost laptop' });
+    await keys.revoke(revoked.id);
     const names = async (query: string) =>
       [...(await (await eve.get(PATH + query)).body()).matchAll(/<th scope="row"[^>]*>([^<]+)<\/th>/g)].map(
         ([, name]) => name,
       );
-    expect((await names('')).at(-1)).toBe('Old laptop');
-    expect(await names('?search=LAPTOP')).toEqual(['Laptop', 'Old laptop']);
+    expect((await names('')).at(-1)).toBe('Lost laptop');
+    expect(await names('?search=LAPTOP')).toEqual(['Laptop', 'Lost laptop']);
     expect(await names(`?search=${laptop.key}`)).toEqual(['Laptop']);
-    expect(await names('?state=revoked')).toEqual(['Old laptop']);
+    expect(await names('?state=revoked')).toEqual(['Lost laptop']);
     expect(await names('?state=active&search=laptop')).toEqual(['Laptop']);
     expect(await names('?search=nothing')).toEqual([]);
     expect(await (await eve.get(`${PATH}?search=%3Cb%3E&state=x`)).body()).toContain('value="&lt;b');

@@ -267,6 +267,8 @@ describe('the examples, all in one service', () => {
       const [, style = ''] = /href="(\/assets\/[^"]*prompts\.css)"/.exec(page.raw) ?? [];
       const served = await get(stage.origin, style);
       expect([served.status, served.headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
+      const earlier = await get(stage.origin, style.replace(/^\/assets\/[^/]+/, '/assets/earlier'));
+      expect([earlier.status, earlier.headers['cache-control']]).toEqual([200, 'no-store']);
 
       expect((await browser.post('/prompts', { name: 'Long', text: 'Write a page.' })).status).toBe(303);
       const again = await browser.post('/prompts', { name: 'Long', text: 'Again.' });
