@@ -51,6 +51,13 @@ default_tier: free
     });
   });
 
+  it('takes an empty variable as unset: the default applies, or nothing is configured', () => {
+    const empty = { HOST_OF_ACME: '', KEY_OF_ACME: '', MODEL_B: '', MODEL_C: '' };
+    const config = load(FILE, empty);
+    expect(config.leftOut).toEqual(load(FILE).leftOut);
+    expect(config.models.map(({ routes: [route] }) => route.model)).toEqual(['b']);
+  });
+
   it('names nothing when all variables are set', () => {
     const config = load(FILE, { HOST_OF_ACME: 'example.com', KEY_OF_ACME: 'k', MODEL_C: 'c' });
     expect(config.leftOut).toEqual({ variables: [], models: [] });

@@ -1,6 +1,9 @@
 import { totalmem } from 'node:os';
+import { Test } from '@nestjs/testing';
 import { describe, expect, it } from 'vitest';
-import { heapLimitBytes, memoryLimitBytes } from '../../src/config/limits/memory-limit.js';
+import { ConfigModule } from '../../src/config/config.module.js';
+import { heapLimitBytes, memoryLimitBytes, MOST_BODY_BYTES } from '../../src/config/limits/memory-limit.js';
+import { loadConfig } from '../../src/config/load-config.js';
 
 const GIB = 1024 ** 3;
 
@@ -25,5 +28,10 @@ describe('the limit of the heap', () => {
     expect(heapLimitBytes(2 * GIB, 4 * GIB)).toBe(2 * GIB);
     expect(heapLimitBytes(4 * GIB, 2 * GIB)).toBe(2 * GIB);
     expect(heapLimitBytes()).toBeLessThanOrEqual(memoryLimitBytes());
+  });
+
+  it('leaves three quarters to everything that is no request body', async () => {
+    const module = await Test.createTestingModule({ imports: [ConfigModule.forRoot(loadConfig({}))] }).compile();
+    expect(module.get(MOST_BODY_BYTES)).toBe(heapLimitBytes() / 4);
   });
 });
