@@ -34,6 +34,22 @@ describe.skipIf(!hasChromium)('two tabs in Chromium', () => {
     await page.context().close();
   }, 120_000);
 
+  it('with two accounts: a reload shows the second nothing of what the first has written', async () => {
+    const { page, account } = await web.open('/playground');
+    const playground = new PlaygroundPage(page);
+    await playground.ask('A secret of the first?', 'Hello world');
+    await page.getByLabel('System prompt').fill('A secret prompt');
+    await web.signIn(page, await signedIn(web.stage.service));
+    await page.reload();
+    expect(await playground.turns()).toBe(0);
+    expect(await page.getByLabel('System prompt').inputValue()).toBe('');
+
+    await web.signIn(page, account);
+    await page.reload();
+    await playground.answerIs('Hello world');
+    await page.context().close();
+  }, 120_000);
+
   it('with two accounts: the form of the first makes no key for the second', async () => {
     const { page } = await web.open('/settings/api-keys');
     const other = await signedIn(web.stage.service);
