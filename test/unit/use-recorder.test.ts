@@ -36,6 +36,11 @@ describe('the moments of last use', () => {
     vi.useRealTimers();
   });
 
+  it('do not keep the process alive', () => {
+    recorder.touch('key');
+    expect((Reflect.get(recorder, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
+  });
+
   it('that come while an earlier one is written are written afterwards', async () => {
     gate = new Gate();
     recorder.touch('key');
