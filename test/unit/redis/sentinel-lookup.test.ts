@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HostAndPort } from '../../../src/config/sources/redis-url.js';
 import type { ServerAddress } from '../../../src/redis/redis-client.js';
 import { findMaster } from '../../../src/redis/sentinel-lookup.js';
 import { ScriptedRedis } from '../../support/scripted-redis.js';
+import { startSilentServer } from '../../support/silent-server.js';
 
 const LOGIN = { username: undefined, password: undefined };
 const MASTER = '*2\r\n$8\r\n10.0.0.7\r\n$4\r\n6380\r\n';
@@ -24,11 +26,11 @@ function answer(...replies: string[]): void {
   }
 }
 const asked = (): number[] => sentinels.map(({ commands }) => commands.filter((name) => name === 'SENTINEL').length);
-const find = (): Promise<ServerAddress> =>
+const find = (...before: HostAndPort[]): Promise<ServerAddress> =>
   findMaster({
     kind: 'sentinel',
     master: 'chat',
-    sentinels: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })),
+    sentinels: [...before, ...sentinels.map(({ port }) => ({ host: '127.0.0.1', port }))],
     sentinelCredentials: LOGIN,
     credentials: { username: 'service', password: 'secret' },
     database: 3,
@@ -55,6 +57,14 @@ describe('the master that Sentinel names', () => {
     answer(reply, MASTER);
     expect(await find()).toMatchObject({ at: { host: '10.0.0.7', port: 6380 } });
     expect(asked()).toEqual([1, 1]);
+  });
+
+  it('is not waited for longer if a Sentinel accepts the connection and does not even answer the login', async () => {
+    answer(NOBODY, NOBODY);
+    const silent = await startSilentServer();
+    const [host = '', port] = silent.authority.split(':');
+    await expect(find({ host, port: Number(port) })).rejects.toThrow(`(${silent.authority}: no answer; `);
+    await silent.stop();
   });
 
   it('is unknown if none knows it, each for its reason', async () => {
