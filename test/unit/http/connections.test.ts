@@ -309,4 +309,17 @@ describe('connections above the limit', () => {
     expect([...connections.all()].every(({ socket }) => !socket.destroyed)).toBe(true);
     for (const one of all) one.leave();
   });
+
+  it('count as idle from the end of their last answer, not from their beginning', async () => {
+    const [connection] = connections.all();
+    const openedAt = connection?.idleSince ?? NaN;
+    client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => handled.length === 1);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(openedAt + 5_000);
+    handled[0]?.response.end();
+    await until(() => connection?.response === undefined);
+    clock.mockRestore();
+
+    expect(connection?.idleSince).toBe(openedAt + 5_000);
+  });
 });
