@@ -1,0 +1,35 @@
+import type { Request, Response } from 'express';
+import { describe, expect, it } from 'vitest';
+import { readForm } from '../../../src/http/body/form/form-body.js';
+import type { BodySink, BodyReader } from '../../../src/http/body/read-body.js';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+function read(text: string, headers: Readonly<Record<string, string>> = {}): Promise<unknown> {
+  const reader = {
+    read: (_: unknown, __: unknown, { sink, finish }: { sink: BodySink; finish: () => unknown }) => {
+      sink.add(Buffer.from(text));
+      return Promise.resolve().then(finish);
+    },
+  };
+  const request = { headers: { ...FORM, ...headers } } as unknown as Request;
+  return readForm(request, {} as Response, reader as unknown as BodyReader);
+}
+
+describe('a form', () => {
+  it('has its fields, with escapes', async () => {
+    expect(await read('email=a%40b&name=%C3%A9+x')).toEqual({ email: 'a@b', name: 'é x' });
+  });
+
+  it('may not be compressed', async () => {
+    expect(await read('a=1', { 'content-encoding': 'identity' })).toEqual({ a: '1' });
+    await expect(read('a=1', { 'content-encoding': 'gzip' })).rejects.toMatchObject({ code: 'unsupported_media_type' });
+  });
+
+  it.each(['password=%FF', 'password=%E0%A4', 'password=%'])(
+    'may not have escapes that are no UTF-8: %s',
+    async (text) => {
+      await expect(read(text)).rejects.toMatchObject({ code: 'invalid_request' });
+    },
+  );
+});
