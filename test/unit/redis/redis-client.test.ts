@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { connectTo } from '../../../src/redis/redis-client.js';
+import { ScriptedRedis } from '../../support/scripted-redis.js';
+
+it('a connection has limits for its commands, its set-up and its silence, and does not reconnect by itself', async () => {
+  const redis = await ScriptedRedis.start();
+  const client = await connectTo({ url: redis.url }, 30_000);
+  expect(client.options).toMatchObject({
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: 20_000,
+    pingInterval: 30_000,
+    socket: { connectTimeout: 2_000, socketTimeout: 15_000, reconnectStrategy: false },
+  });
+  client.destroy();
+  await redis.stop();
+});
