@@ -310,6 +310,17 @@ describe('connections above the limit', () => {
     for (const one of all) one.leave();
   });
 
+  it('never replace one whose request the service works on', async () => {
+    client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => handled.length === 1);
+    const { port } = server.address() as AddressInfo;
+    const others = await RawConnection.openMany(`http://127.0.0.1:${port}`, MOST_CONNECTIONS + 5);
+    await until(() => sockets.length === MOST_CONNECTIONS + 6);
+
+    expect([sockets[0]?.destroyed, cutOff()]).toEqual([false, 6]);
+    for (const one of others) one.leave();
+  });
+
   it('count as idle from the end of their last answer, not from their beginning', async () => {
     const [connection] = connections.all();
     const openedAt = connection?.idleSince ?? NaN;
