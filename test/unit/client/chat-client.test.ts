@@ -194,6 +194,17 @@ describe('the typed client', () => {
     await expect(read(new TypeError('Failed to fetch'))).rejects.toMatchObject({ kind: 'unreachable' });
   });
 
+  it('reads a time to retry that a proxy gives as a date', async () => {
+    vi.useFakeTimers({ now: Date.parse('2026-11-24T12:00:00Z'), toFake: ['Date'] });
+    try {
+      const headers = { 'retry-after': 'Tue, 24 Nov 2026 12:00:42 GMT' };
+      const refused = read(new Response('Service Unavailable', { status: 503, headers }));
+      await expect(refused).rejects.toMatchObject({ kind: 'refused', retryAfterSeconds: 42 });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('ends with the reason of the signal, which is no failure', async () => {
     const signal = AbortSignal.abort('enough');
     await expect(read(new Error('never asked'), { signal })).rejects.toBe('enough');
@@ -346,6 +357,26 @@ describe('a durable stream of the typed client', () => {
     expect(calls[0]?.[1]).toMatchObject({ method: 'POST', headers: { 'idempotency-key': 'key-1' } });
     expect(calls[3]?.[0]).toBe('https://chat.example/api/v1/chat/streams/s%2F1');
     expect(calls[3]?.[1]).toMatchObject({ headers: { 'last-event-id': '2', authorization: 'Bearer csk_1' } });
+  });
+
+  it.each([429, 502, 503, 504])('continues after a response with the status %i', async (status) => {
+    const busy = new Response('', { status, headers: { 'retry-after': '0' } });
+    const { client } = clientWith(durable(part(1, 'Hel')), busy, durable(part(2, 'lo'), DONE));
+    expect(await client.complete(REQUEST, OPTIONS)).toMatchObject({ text: 'Hello' });
+  });
+
+  it('keeps the id of the request that has begun the stream, for its receipt, and tells the newest limits', async () => {
+    vi.useFakeTimers();
+    const answer = (id: string, remaining: string, ...blocks: string[]) => {
+      const limits = { 'x-ratelimit-limit': '20', 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': '7' };
+      return new Response(blocks.join(''), {
+        headers: { ...SSE, ...limits, 'x-request-id': id, 'x-stream-id': 's/1' },
+      });
+    };
+    const { client } = clientWith(answer('r1', '9', part(1, 'Hel')), answer('r2', '8', part(2, 'lo'), DONE));
+    const complete = client.complete(REQUEST, OPTIONS);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await complete).toMatchObject({ requestId: 'r1', rateLimits: { requests: { remaining: 8 } } });
   });
 
   it('asks again with the same key when no response arrived', async () => {
