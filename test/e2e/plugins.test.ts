@@ -60,6 +60,9 @@ describe('the description of a plugin', () => {
   @Injectable()
   class Bare {}
   const protocols = [{ name: 'x', transport: 'http' }] as unknown as PluginDescription['protocols'];
+  /** A class like this one, with a static member. */
+  const named = (type: new () => object, member: string, value: unknown): never =>
+    Object.defineProperty(class extends type {}, member, { value }) as never;
 
   it.each<[string, (new () => object)[]]>([
     ['The class Bare in "plugins" has no description', [Bare]],
@@ -71,7 +74,26 @@ describe('the description of a plugin', () => {
     ['protocols must name injectable classes or { useFactory, inject }', [plugin({ protocols } as object)]],
     ['the class name of the migration Bare must end with the time', [plugin({ migrations: [Bare as never] })]],
     ['an entry of navigation needs a label', [plugin({ navigation: [{ label: 'Ours', path: 'ours' }] })]],
+    ['an entry of navigation needs a label', [plugin({ navigation: [{ label: '', path: '/ours' }] })]],
+    ['the strategy Bare needs a static "strategyName"', [plugin({ strategies: [Bare as never] })]],
+    [
+      'needs a name such as "prompts list"',
+      [plugin({ admin: { commands: [named(Bare, 'command', { name: 'Prompts' })] } })],
+    ],
     ['have the name "ours"', [plugin({}), plugin({})]],
+    ['have the strategy "bearer"', [plugin({ strategies: [named(Bare, 'strategyName', 'bearer')] })]],
+    ['have the strategy "web-session"', [plugin({ strategies: [named(Bare, 'strategyName', 'web-session')] })]],
+    ...(
+      [
+        ['the migration "Add1700000000000"', { migrations: [named(Bare, 'name', 'Add1700000000000')] }],
+        ['the error "ours_full"', { errors: [{ code: 'ours_full' }] }],
+        ['the navigation path "/ours"', { navigation: [{ label: 'Ours', path: '/ours' }] }],
+        ['the command "prompts list"', { admin: { commands: [named(Bare, 'command', { name: 'prompts list' })] } }],
+      ] as unknown as [string, Partial<PluginDescription>][]
+    ).map(([repeated, description]): [string, (new () => object)[]] => [
+      `have ${repeated}`,
+      ['one', 'two'].map((name) => plugin({ ...description, name })),
+    ]),
     [
       'More than one plugin has limitStore: one, two.',
       ['one', 'two'].map((name) => plugin({ name, limitStore: { useFactory: () => ({}) as never } })),
