@@ -54,6 +54,17 @@ describe('what logs, metrics and traces hear of a finished request', () => {
     expect(await heard(2)).toMatchObject({ status: 200, isAnswered: false, record: { outcome: 'client_gone' } });
   });
 
+  it('has the record of a durable stream once, in the request that has begun it', async () => {
+    await watched();
+    const headers = { 'idempotency-key': 'key-1' };
+    for (let count = 0; count < 2; count++) await stream(stage.origin, { key: stage.key, headers });
+    await heard(2);
+    expect(finished.map(({ durable, record }) => [durable, record?.outcome])).toEqual([
+      ['new', 'completed'],
+      ['repeated', undefined],
+    ]);
+  });
+
   it('has the bytes of its own answer, also on a connection that served another one', async () => {
     await watched();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

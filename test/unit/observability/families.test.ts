@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import type { Config } from '../../../src/config/config.js';
 import { ChunkGaps } from '../../../src/chat/stream/chunk-gaps.js';
 import { Histogram } from '../../../src/common/counts/histogram.js';
 import { registerPlugins } from '../../../src/observability/metrics/families/plugin-families.js';
