@@ -362,6 +362,41 @@ describe('a completion as a call', () => {
     expect(provider.calls).toEqual([]);
   });
 
+  it('adds up the tokens that the provider and the hooks report in several parts', async () => {
+    const { service, provider } = await staged({
+      completionHooks: [
+        {
+          async *wrapStream(parts) {
+            yield* parts;
+            yield { type: 'usage', usage: { reasoningOutputTokens: 1 } };
+          },
+        },
+      ],
+    });
+    const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } });
+    provider.next((call) => {
+      call.head().text('Hello').finish().write(`data: ${usage}\n\n`).endMarker().end();
+    });
+    const answer = await service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
+    expect(answer).toMatchObject({
+      text: 'Hello',
+      usage: { inputTokens: 3, outputTokens: 2, reasoningOutputTokens: 1 },
+    });
+  });
+
+  it('collects no more than eight megabytes, and then stops the provider', async () => {
+    const { service, provider } = await staged({});
+    const piece = 'x'.repeat(64 * 1024);
+    provider.next((call) => {
+      call.head();
+      for (let count = 0; count <= 128; count++) call.text(piece);
+    });
+    const asked = service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
+    await expect(asked).rejects.toMatchObject({ code: 'upstream_error', message: 'The answer is too long.' });
+    await provider.calls[0]?.over;
+    expect(provider.calls[0]?.abortedAt).toBeDefined();
+  });
+
   it('rejects without a complete answer', async () => {
     const { service, provider } = await staged({});
     provider.next((call) => {
