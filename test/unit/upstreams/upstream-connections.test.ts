@@ -129,6 +129,21 @@ describe('connections to upstreams', () => {
     expect(provider.connections).toBe(2);
   });
 
+  it('are opened with the time limit of their upstream, also after it has changed', () => {
+    const limits: number[] = [];
+    const open = vi.spyOn(ConnectionPool.prototype, 'open').mockImplementation(function (this: ConnectionPool) {
+      limits.push(Reflect.get(this, 'connectTimeoutMs') as number);
+      throw new Error('Not opened.');
+    });
+    for (const connectMs of [1_000, 5_000]) {
+      const changed = { ...upstream('acme'), timeouts: { connectMs } } as UpstreamConfig;
+      const request = { url: new URL(provider.origin), headers: {}, body: '{}' };
+      expect(() => connections.send(changed, request, () => undefined)).toThrow('Not opened.');
+    }
+    expect(limits).toEqual([1_000, 5_000]);
+    open.mockRestore();
+  });
+
   it('serve the additional requests of a protocol, and are kept afterwards', async () => {
     const dispatcher = connections.dispatcher(upstream('acme'));
     const { body } = await dispatcher.request({ origin: provider.origin, path: '/files', method: 'GET' });
