@@ -1,0 +1,64 @@
+import type { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EmbeddedPresence } from '../../../src/database/database-presence.js';
+import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
+import { RecentStreams, type StreamFilter, type StreamPosition } from '../../../src/usage/reports/recent-streams.js';
+import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { over, TODAY } from './records.js';
+
+const ALL = { from: new Date(TODAY), to: new Date(TODAY + 1_000) };
+const NO_KEY = { keyId: undefined, keyPrefix: undefined };
+
+describe.each(await testEngines())('the list of single streams on $name', (engine) => {
+  let database: TestDatabase;
+  let source: DataSource;
+  let streams: RecentStreams;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    source = await openDataSource(dataSourceOptions(database.config));
+    streams = new RecentStreams(source);
+    const one = (requestId: string, ms: number, members: Parameters<typeof over>[0] = {}) =>
+      over({ requestId, startedAt: TODAY + ms, ...members });
+    await new DatabaseUsageStore(source, new EmbeddedPresence()).append([
+      one('first', 0),
+      one('same', 5),
+      one('same', 5),
+      one('same', 5, { model: 'acme/slow' }),
+      one('session', 7, { credential: 'session', ...NO_KEY }),
+      one('external', 9, { credential: 'external', ...NO_KEY }),
+      one('later', 1_000),
+      one('of-another', 5, { accountId: 'bob' }),
+    ]);
+  });
+  afterAll(async () => {
+    await source.destroy();
+    await database.drop();
+  });
+
+  const idsOf = async (filter: Partial<StreamFilter>) =>
+    (await streams.list('ada', { ...ALL, ...filter }, 10)).streams.map(({ request_id: id }) => id);
+
+  it('has each stream of the account in its period once, the latest first, on pages of any size', async () => {
+    const expected = ['external', 'session', 'same', 'same', 'same', 'first'];
+    for (const size of [1, 2, 3, 4, 6, 7]) {
+      const pages: string[][] = [];
+      let before: StreamPosition | undefined;
+      do {
+        const page = await streams.list('ada', { ...ALL, before }, size);
+        pages.push(page.streams.map(({ request_id: id }) => id));
+        before = page.next;
+      } while (before !== undefined && pages.length < 10);
+      expect(pages.flat()).toEqual(expected);
+      expect(pages).toHaveLength(Math.ceil(expected.length / size));
+    }
+  });
+
+  it('is restricted by model, key and credential', async () => {
+    expect(await idsOf({ model: 'acme/slow' })).toEqual(['same']);
+    expect(await idsOf({ key: 'laptop' })).toEqual(['same', 'same', 'same', 'first']);
+    expect(await idsOf({ key: 'session' })).toEqual(['session']);
+    expect(await idsOf({ credential: 'external' })).toEqual(['external']);
+  });
+});
