@@ -40,6 +40,11 @@ describe('a stream in memory', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('does not keep the process alive after its end', async () => {
+    (await claimNew(store)).log.end({ kind: 'done' });
+    expect((Reflect.get(store, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
+  });
+
   it('that is dropped gives its memory back when its last reader has left', async () => {
     const stream = await claimNew(store);
     const leave = await stream.enter();
