@@ -74,7 +74,7 @@ export default defineConfig({
     globalSetup: ['support/global-setup.ts'],
     setupFiles: ['support/setup.ts'],
     // More than there are cores: most of the time they wait for providers, stores and processes.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongOnesFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const SHORTEST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
-/** The pause between two calls, as a share of the time waited so far. */
-const PAUSE_SHARE = 0.02;
+/** The growth from one pause to the next. A pause is about this share of the time waited so far. */
+const PAUSE_GROWTH = 0.02;
 
 /**
  * Calls `look` again and again, and resolves with the first value that is not `undefined` or `false`. The pause between two calls
@@ -17,12 +17,11 @@ export async function waitFor<T>(
   what: string,
   limitMs = 30_000,
 ): Promise<Exclude<Awaited<T>, undefined | false>> {
-  const begun = performance.now();
-  for (;;) {
+  const deadline = performance.now() + limitMs;
+  for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * (1 + PAUSE_GROWTH))) {
     const found = await look();
     if (found !== undefined && found !== false) return found as Exclude<Awaited<T>, undefined | false>;
-    const waitedMs = performance.now() - begun;
-    if (waitedMs > limitMs) throw new Error(`Waited ${limitMs} ms in vain: ${what}.`);
-    await wait(Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, waitedMs * PAUSE_SHARE)));
+    if (performance.now() > deadline) throw new Error(`Waited ${limitMs} ms in vain: ${what}.`);
+    await wait(pauseMs);
   }
 }
