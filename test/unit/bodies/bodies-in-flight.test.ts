@@ -55,6 +55,7 @@ describe('the bodies in flight', () => {
     }).toThrow(expect.objectContaining({ code: 'concurrency_limit_exceeded' }));
     second.release();
     first.release();
+    expect(bodies).toMatchObject({ all: { arriving: 0, bytes: 0 } });
     begin(one, 10 * MIB).add(10 * MIB);
   });
 
@@ -75,7 +76,7 @@ describe('the bodies in flight', () => {
     expect(() => {
       chunked.add(60_000);
     }).toThrow(expect.objectContaining({ code: 'unavailable' }));
-    begin(party('five'), 60_000).add(60_000);
+    begin(party('five'), 64 * 1024).add(64 * 1024);
     expect(counted()).toMatchObject({ account_bodies: 0, all_bodies: 2 });
   });
 

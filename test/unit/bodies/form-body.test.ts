@@ -26,6 +26,19 @@ describe('a form', () => {
     await expect(read('a=1', { 'content-encoding': 'gzip' })).rejects.toMatchObject({ code: 'unsupported_media_type' });
   });
 
+  it.each([
+    ['email=a&email=b', 'email', 'appears twice'],
+    ['constructor=a', 'constructor', 'is not a known field'],
+  ])('may not be ambiguous: %s', async (text, field, message) => {
+    await expect(read(text)).rejects.toMatchObject({ code: 'invalid_request', details: [{ field, message }] });
+  });
+
+  it('has at most 100 fields', async () => {
+    const fields = (count: number) => Array.from({ length: count }, (_, index) => `f${index}=1`).join('&');
+    expect(Object.keys((await read(fields(100))) as object)).toHaveLength(100);
+    await expect(read(fields(101))).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
   it.each(['password=%FF', 'password=%E0%A4', 'password=%'])(
     'may not have escapes that are no UTF-8: %s',
     async (text) => {

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ShedLoad } from '../../../src/common/shed-load.js';
@@ -121,7 +121,9 @@ describe('the reader of bodies', () => {
 
   it('refuses the body of a client that has left before', async () => {
     body.destroy();
+    await once(body, 'close');
     await expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(bodies).toMatchObject({ all: { arriving: 0, bytes: 0 } });
   });
 });
 

@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ownTurn, takeTurn } from '../../../src/common/event-loop/event-loop-turns.js';
 import { ShedLoad } from '../../../src/common/shed-load.js';
 import type { Config } from '../../../src/config/config.js';
 import { ClientConnections } from '../../../src/http/connections/client-connections.js';
 import { serveConnections } from '../../../src/http/connections/serve-connections.js';
-import { RawConnection } from '../../hostile/support/raw-connection.js';
+import { getRequest, RawConnection } from '../../hostile/support/raw-connection.js';
 
 const FULL_MS = 2_000;
 const FAREWELL_MS = 2_000;
@@ -77,6 +78,13 @@ function answer(index: number): void {
   response.end(`answer ${index + 1}`);
 }
 const socketOfServer = () => sockets[0] as Socket;
+/** Opens connections until the server has accepted so many. */
+async function openUpTo(count: number): Promise<RawConnection[]> {
+  const { port } = server.address() as AddressInfo;
+  const opened = await RawConnection.openMany(`http://127.0.0.1:${port}`, count - sockets.length);
+  await until(() => sockets.length === count);
+  return opened;
+}
 /** Listeners that are there only while requests wait. */
 const listeners = () =>
   ['pause', 'drain', 'resume'].reduce((sum, name) => sum + socketOfServer().listenerCount(name), 0);
@@ -291,6 +299,17 @@ describe('a connection whose request cannot be parsed', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it.each([
+    ['HPE_HEADER_OVERFLOW', 431],
+    ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+    ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+    ['HPE_INVALID_METHOD', 400],
+  ])('because of %s has the status %i', async (code, status) => {
+    server.emit('clientError', Object.assign(new Error('refused'), { code }), socketOfServer());
+    await client.closed;
+    expect(client.answers).toMatchObject([{ status }]);
+  });
+
   it('is cut while a request before it is answered', async () => {
     client.send(post('/1'), 'NONSENSE\r\n\r\n');
     await client.closed;
@@ -332,5 +351,100 @@ describe('connections above the limit', () => {
     clock.mockRestore();
 
     expect(connection?.idleSince).toBe(openedAt + 5_000);
+    const others = await openUpTo(MOST_CONNECTIONS + 1);
+    expect(sockets.findIndex(({ destroyed }) => destroyed)).toBe(0);
+    expect(cutOff()).toBe(1);
+    for (const one of others) one.leave();
+  });
+
+  it.each<[string, (stuck: RawConnection) => Promise<void>]>([
+    [
+      'that does not send the rest of its request',
+      async (stuck) => {
+        stuck.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhalf');
+        await handles(1);
+      },
+    ],
+    [
+      'that does not read its answer',
+      async (stuck) => {
+        stuck.socket.pause();
+        stuck.send(getRequest('/'));
+        await handles(1);
+        handled[0]?.response.end('x'.repeat(16 * 1024 * 1024));
+      },
+    ],
+  ])('replace a client %s, and spare the connections that are new', async (_, getStuck) => {
+    const [stuck] = await openUpTo(2);
+    await getStuck(stuck as RawConnection);
+    const others = await openUpTo(MOST_CONNECTIONS + 1);
+
+    expect(sockets.findIndex(({ destroyed }) => destroyed)).toBe(1);
+    expect(cutOff()).toBe(1);
+    for (const one of others) one.leave();
+    stuck?.leave();
+  });
+
+  it('look for a stuck client ten times a second at most', async () => {
+    const startedAt = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(startedAt);
+    const [stuck] = await openUpTo(2);
+    const others = await openUpTo(MOST_CONNECTIONS + 1);
+    expect(sockets[0]?.destroyed).toBe(true);
+    stuck?.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhalf');
+    await handles(1);
+
+    clock.mockReturnValue(startedAt + 99);
+    others.push(...(await openUpTo(MOST_CONNECTIONS + 2)));
+    expect([sockets[1]?.destroyed, sockets[2]?.destroyed]).toEqual([false, true]);
+
+    clock.mockReturnValue(startedAt + 100);
+    others.push(...(await openUpTo(MOST_CONNECTIONS + 3)));
+    expect([sockets[1]?.destroyed, sockets[3]?.destroyed]).toEqual([true, false]);
+    clock.mockRestore();
+    for (const one of [...others, stuck]) one?.leave();
+  });
+});
+
+describe('the turns of the event loop', () => {
+  const MANY = 5_000;
+  let workLeft: number;
+
+  /** Fills many turns with work. */
+  function beBusy(): Promise<unknown> {
+    workLeft = MANY;
+    return Promise.all(Array.from({ length: MANY }, () => ownTurn().then(() => void (workLeft -= 1))));
+  }
+
+  it('are for new connections before they are for other work', async () => {
+    const steps: string[] = [];
+    server.once('connection', () => {
+      takeTurn(() => steps.push('other work'));
+      steps.push('the connection');
+    });
+    const others = await openUpTo(2);
+    await until(() => steps.length === 2);
+    expect(steps).toEqual(['the connection', 'other work']);
+    for (const one of others) one.leave();
+  });
+
+  it('are for a probe before they are for the work that waits', async () => {
+    const work = beBusy();
+    client.send(getRequest('/api/v1/health'));
+    await handles(1);
+    expect(workLeft).toBeGreaterThan(0);
+    await work;
+  });
+
+  it('are not for a request whose client leaves while it waits for its turn', async () => {
+    const work = beBusy();
+    client.send(getRequest('/'));
+    await until(() => [...connections.all()].some(({ response }) => response !== undefined));
+    client.leave();
+    await until(() => connections.count === 0);
+    expect(workLeft).toBeGreaterThan(0);
+    await work;
+    await turn();
+    expect(handled).toEqual([]);
   });
 });

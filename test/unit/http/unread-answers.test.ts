@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ShedLoad } from '../../../src/common/shed-load.js';
 import type { Config } from '../../../src/config/config.js';
 import type { ClientConnection } from '../../../src/http/connections/client-connection.js';
 import type { ClientConnections } from '../../../src/http/connections/client-connections.js';
+import { limitsItsReader } from '../../../src/http/connections/reader-limit.js';
 import { UnreadAnswers } from '../../../src/http/connections/unread-answers.js';
 
 const LOOK_MS = 1_000;
@@ -60,6 +62,14 @@ describe('answers that are not read', () => {
     expect([unread.isCut, read.isCut, cutOff()]).toEqual([false, false, 0]);
     vi.advanceTimersByTime(LOOK_MS);
     expect([unread.isCut, read.isCut, cutOff()]).toEqual([true, false, 1]);
+  });
+
+  it('are left to their sender if the sender has a limit of its own, as streams have', () => {
+    const [stream, large] = [new Connection(1), new Connection(65 * MIB)];
+    open.push(stream, large);
+    for (const { response } of open) limitsItsReader(response as ServerResponse);
+    vi.advanceTimersByTime(2 * LOOK_MS + LIMIT_MS);
+    expect([stream.isCut, large.isCut, cutOff()]).toEqual([false, false, 0]);
   });
 
   it('have their time again when 64 KB of them are read', () => {
