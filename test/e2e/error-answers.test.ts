@@ -11,7 +11,11 @@ import { waitFor } from '../support/wait-for.js';
 const STREAM = '/api/v1/chat/stream';
 
 async function expectError(answer: ReceivedStream, status: number, code: string): Promise<void> {
-  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(answer.headers).toMatchObject({
+    'cache-control': 'no-store',
+    'content-type': 'application/json; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+  });
   const error = await answer.error();
   expect({ status: answer.status, code: error.code }).toEqual({ status, code });
   expect(error.message).not.toBe('');
@@ -134,6 +138,10 @@ describe('an error outside a stream', () => {
     expect(head).toMatch(/^content-type: application\/json/im);
     expect(head).toMatch(/^x-request-id: /im);
     expect(JSON.parse(body)).toMatchObject({ error: { code: 'invalid_request' } });
+  });
+
+  it('is not the answer to HTTP/1.0, which has no Host', async () => {
+    expect(await rawRequest(stage.origin, 'GET /api/v1/health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.[01] 200 /);
   });
 
   it('that comes after the headers cuts the connection, so that the half of an answer does not look whole', async () => {

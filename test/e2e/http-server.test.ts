@@ -14,6 +14,8 @@ describe('the HTTP server', () => {
   it('limits the time for headers, and keeps idle connections longer than load balancers do', () => {
     const server: Server = service.app.getHttpServer();
     expect([server.headersTimeout, server.keepAliveTimeout]).toEqual([10_000, 75_000]);
+    // Node looks for late headers only so often, by default every 30 seconds.
+    expect(server).toMatchObject({ connectionsCheckingInterval: 2_000 });
   });
 
   it('creates no ETag for answers that do not define one', async () => {
