@@ -112,7 +112,7 @@ export class ChatService {
     const context: HookContext = { principal, requestId, signal: over.signal };
     try {
       const transformed = await this.hooks.transform(request, context);
-      return await this.begin(transformed, caller, options, { context, end });
+      return await this.begin(transformed, caller, options, { asked: request, context, end });
     } catch (error) {
       end();
       throw error;
@@ -126,11 +126,12 @@ export class ChatService {
     hooked?: HookedCompletion,
   ): Promise<PartReader> {
     const model = this.catalog.get(request.model);
+    const { tier } = principal;
     const completion = {
       messages: request.messages,
       temperature: request.temperature ?? DEFAULT_TEMPERATURE,
       accountId: principal.accountId,
-      maxTokens: withinGrant(maxTokensOf(request, model, principal.tier), request, principal.tier, lease),
+      maxTokens: withinGrant(maxTokensOf(request, model, tier), request, tier, lease, hooked?.asked),
       reasoning,
     };
     signal.throwIfAborted();
@@ -170,6 +171,8 @@ export class ChatService {
 
 /** A completion that passes through hooks. */
 interface HookedCompletion {
+  /** The request before the hooks. */
+  readonly asked: ChatRequest;
   readonly context: HookContext;
   /** Ends the signal of the context. */
   end(): void;

@@ -12,7 +12,8 @@ import { tap, type Observable } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { AppModule } from '../../src/app.module.js';
-import { ChatService } from '../../src/chat/chat.service.js';
+import { ChatService, type StreamOptions } from '../../src/chat/chat.service.js';
+import { ChatRequest } from '../../src/chat/request/chat-request.dto.js';
 import type { CompletionHook } from '../../src/chat/hooks/completion-hook.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { Public } from '../../src/http/routing/public.decorator.js';
@@ -261,6 +262,22 @@ describe('a completion hook', () => {
     expect(answer.raw).not.toContain('a bug');
   });
 
+  it('that makes a prompt longer leaves the answer all the tokens that were reserved for it', async () => {
+    const rules = { role: 'system' as const, content: 'word '.repeat(3000) };
+    const { origin, key, provider } = await staged({
+      tiers: { free: { tokens_per_day: 100_000 } },
+      completionHooks: [
+        {
+          transformRequest: (request) =>
+            Object.assign(new ChatRequest(), request, { messages: [rules, ...request.messages] }),
+        },
+      ],
+    });
+    await stream(origin, { key });
+    await stream(origin, { key, body: { max_tokens: 10 } });
+    expect(provider.calls.map(({ json }) => json['max_tokens'])).toEqual([undefined, 10]);
+  });
+
   it('that returns an invalid request is an internal error', async () => {
     const { origin, key, provider } = await staged({
       completionHooks: [{ transformRequest: ({ model, messages }) => ({ model, messages, temperature: 99 }) }],
@@ -307,6 +324,7 @@ describe('a completion hook', () => {
 
 describe('a completion as a call', () => {
   const HELLO = { model: MODEL, messages: [{ role: 'user' as const, content: 'Hello!' }] };
+  const THROUGH_HOOKS: StageOptions = { completionHooks: [{ wrapStream: (parts) => parts }] };
 
   function callerWith(lease?: Lease) {
     const principal = {
@@ -338,7 +356,7 @@ describe('a completion as a call', () => {
   it.each<[string, StageOptions]>([
     ['without hooks', {}],
     ['with hooks', { completionHooks: [{ transformRequest: (request) => request }] }],
-    ['with hooks that wrap', { completionHooks: [{ wrapStream: (parts) => parts }] }],
+    ['with hooks that wrap', THROUGH_HOOKS],
   ])('leaves nothing at the signal of its caller, %s', async (_, options) => {
     const { service } = await staged(options);
     const chat = service.app.get(ChatService, { strict: false });
@@ -382,6 +400,23 @@ describe('a completion as a call', () => {
       text: 'Hello',
       usage: { inputTokens: 3, outputTokens: 2, reasoningOutputTokens: 1 },
     });
+  });
+
+  it.each<[string, StageOptions, StreamOptions | undefined, string[]]>([
+    ['has the reasoning where the caller asks for it', {}, { reasoning: true }, ['reasoning: Hm', 'text: Hello']],
+    ['has the reasoning, through hooks', THROUGH_HOOKS, { reasoning: true }, ['reasoning: Hm', 'text: Hello']],
+    ['has no reasoning by default', {}, undefined, ['text: Hello']],
+  ])('%s', async (_, options, streamOptions, expected) => {
+    const { service, provider } = await staged(options);
+    provider.next((call) => {
+      call.head().reasoning('Hm').text('Hello').finish().endMarker().end();
+    });
+    const pieces: string[] = [];
+    const chat = service.app.get(ChatService, { strict: false });
+    for await (const part of await chat.stream(HELLO, callerWith(), streamOptions)) {
+      if (part.type === 'text' || part.type === 'reasoning') pieces.push(`${part.type}: ${part.text}`);
+    }
+    expect(pieces).toEqual(expected);
   });
 
   it('collects no more than eight megabytes, and then stops the provider', async () => {

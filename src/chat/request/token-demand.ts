@@ -15,15 +15,21 @@ export function tokenDemand(request: ChatRequest, tier: TierConfig): TokenDemand
   return { atLeast: prompt + (asked ?? 1), atMost: prompt + answerTokens(request, tier) };
 }
 
-/** Limits `maxTokens` for the provider to the granted tokens, when the account has fewer tokens left than wanted. */
+/**
+ * Limits `maxTokens` for the provider to the granted tokens, when the account has fewer tokens left than wanted. The limit is
+ * at least 1: an endpoint of a plugin may reserve fewer tokens than its prompt has.
+ *
+ * @param reservedFor the request for which the tokens were reserved. Hooks may have made its prompt longer since.
+ */
 export function withinGrant(
   maxTokens: number | undefined,
   request: ChatRequest,
   tier: TierConfig,
   lease: Lease | undefined,
+  reservedFor = request,
 ): number | undefined {
   if (lease?.tokens === undefined) return maxTokens;
-  const granted = lease.tokens - estimatePromptTokens(request.messages);
+  const granted = Math.max(1, lease.tokens - estimatePromptTokens(reservedFor.messages));
   return granted >= answerTokens(request, tier) ? maxTokens : Math.min(maxTokens ?? Infinity, granted);
 }
 

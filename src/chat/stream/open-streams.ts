@@ -7,6 +7,9 @@ import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config } from '../../config/config.js';
 
+/** When a client may try again, in seconds. */
+const RETRY_AFTER_SECONDS = 5;
+
 /** Ends a stream. The client receives `reason` as the error. */
 export type EndStream = (reason: ServiceError) => void;
 
@@ -41,7 +44,9 @@ export class OpenStreams {
     if (this.drainState.isDraining) throw shuttingDown();
     if (this.running.size >= this.config.maxStreams) {
       this.shedLoad.note('streams');
-      throw new ServiceError('unavailable', 'This process has as many open streams as it can hold. Try again.');
+      throw new ServiceError('unavailable', 'This process has as many open streams as it can hold. Try again.', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
     }
     const unwatch = this.watch(principal, end);
     this.running.add(end);

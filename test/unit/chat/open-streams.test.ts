@@ -150,7 +150,7 @@ describe('an open stream', () => {
   it('is refused above MAX_STREAMS, which is noted, and while the process stops', () => {
     streams.add(KEY, vi.fn());
     const over = streams.add(KEY, vi.fn());
-    expect(() => streams.add(KEY, end)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+    expect(() => streams.add(KEY, end)).toThrow(expect.objectContaining({ code: 'unavailable', retryAfterSeconds: 5 }));
     expect([...shed.counts]).toContainEqual(['streams', 1]);
     over();
     drainState.begin();

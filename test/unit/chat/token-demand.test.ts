@@ -50,6 +50,16 @@ describe('the token limit for the provider', () => {
     expect([within(50, 49), within(undefined, 99), within(undefined, 1023, FREE)]).toEqual([49, 99, 1023]);
   });
 
+  it('is at least one token, where less was reserved than the prompt has', () => {
+    expect([within(50, 0), within(undefined, -5), within(undefined, -5, FREE)]).toEqual([1, 1, 1]);
+  });
+
+  it('does not count what hooks have added to the prompt since', () => {
+    const lengthened = requestWith({ messages: [...MESSAGES, ...MESSAGES] });
+    expect(withinGrant(undefined, lengthened, CAPPED, leaseOf(PROMPT + 100), requestWith())).toBeUndefined();
+    expect(withinGrant(undefined, lengthened, CAPPED, leaseOf(PROMPT + 99), requestWith())).toBe(99);
+  });
+
   it('is never above the one that holds already', () => {
     expect(withinGrant(10, requestWith(), CAPPED, leaseOf(PROMPT + 99))).toBe(10);
   });
