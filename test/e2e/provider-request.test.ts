@@ -37,6 +37,12 @@ describe('what the provider is sent', () => {
         ...first.models,
         { ...first.models[0], id: 'claude/large', routes: [{ upstream: 'claude', model: 'large-1' }] },
         { ...first.models[0], id: 'strict/o', routes: [{ upstream: 'strict', model: 'o-1', temperature: false }] },
+        {
+          ...first.models[0],
+          id: 'claude/short',
+          max_output_tokens: 100,
+          routes: [{ upstream: 'claude', model: 'short-1' }],
+        },
         { ...first.models[0], id: 'short/x', max_output_tokens: 100, routes: [{ upstream: 'acme', model: 'x' }] },
       ],
       tiers: { free: { max_tokens: 1000 }, rich: {}, vast: { max_tokens: 100_000 } },
@@ -119,6 +125,10 @@ describe('what the provider is sent', () => {
       'x-team': 'ours',
     });
     expect(headers.authorization).toBeUndefined();
+  });
+
+  it('is the limit of the model where nobody sets one, for Anthropic, which demands one', async () => {
+    expect((await sent(rich, { model: 'claude/short' }, claude)).json).toMatchObject({ max_tokens: 100 });
   });
 
   it('is sent once', async () => {

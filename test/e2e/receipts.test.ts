@@ -92,6 +92,16 @@ describe('the receipt of a stream', () => {
     });
   });
 
+  it('may not be cached', async () => {
+    stage.provider.next((call) => {
+      call.answer('Hello');
+    });
+    const answer = await stream(stage.origin, { key: stage.key });
+    await receiptOf(stage.origin, stage.key, answer);
+    const { status, headers } = await receipt(stage.origin, stage.key, answer.headers['x-request-id']);
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+  });
+
   it('is there for a stream that failed before its first text', async () => {
     for (const provider of stage.providers) {
       provider.next((call) => {

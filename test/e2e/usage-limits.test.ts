@@ -55,6 +55,11 @@ describe('usage reports', () => {
     expect((await stream(stage.origin, { key })).status).toBe(429);
   });
 
+  it('may not be cached', async () => {
+    const { status, headers } = await report(await keyOf('boundless'));
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+  });
+
   it('hold a place of the streams that the tier allows while they are made', async () => {
     const key = await keyOf('narrow');
     expect((await report(key)).status).toBe(200);

@@ -28,7 +28,7 @@ const OF_KEY: Principal = {
 const AWAY = new Error('The database is away.');
 
 const requestWith = (headers: Record<string, string>, context: object = {}, more: object = {}) =>
-  ({ headers, context, ip: '192.0.2.7', ...more }) as unknown as Request;
+  ({ headers, context, ip: '2001:db8:1:2:3:4:5:6', ...more }) as unknown as Request;
 const contextOf = (request: Request) =>
   ({
     switchToHttp: () => ({ getRequest: () => request }),
@@ -113,7 +113,7 @@ describe('the lookup of a session', () => {
     const request = requestWith({ cookie: '__Host-session=token' });
     expect(await passed(request)).toBeUndefined();
     expect(request.context).toEqual({ session: SESSION });
-    expect(verified).toEqual([['token', '192.0.2.7']]);
+    expect(verified).toEqual([['token', '2001:db8:1:2::/64']]);
   });
 
   it('leaves a request alone whose token is unknown', async () => {
@@ -217,7 +217,7 @@ describe('the party that a body counts against', () => {
 
   it('is the network without an account', () => {
     expect(parties.partyOf(requestWith({}))).toEqual({
-      key: 'network 192.0.2.7',
+      key: 'network 2001:db8:1:2::/64',
       mostArriving: 32,
       mostBytes: 16 * MIB,
     });

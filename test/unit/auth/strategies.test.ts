@@ -62,7 +62,7 @@ class Routes {
 }
 
 function requestWith(headers: Record<string, string> = {}, more: object = {}): Request {
-  return { headers, context: {}, ip: '192.0.2.7', ...more } as unknown as Request;
+  return { headers, context: {}, ip: '2001:db8:1:2:3:4:5:6', ...more } as unknown as Request;
 }
 
 function contextOf(request: Request, handler: keyof Routes = 'closed'): ExecutionContext {
@@ -230,7 +230,7 @@ describe('API keys', () => {
       tier: TIER,
       credential: { kind: 'api_key', keyId: 'k1', prefix: 'csk_g' },
     });
-    expect([touched, networks]).toEqual([['k1'], ['192.0.2.7']]);
+    expect([touched, networks]).toEqual([['k1'], ['2001:db8:1:2::/64']]);
   });
 
   it('that are unknown are refused, and not noted as used', async () => {

@@ -117,14 +117,14 @@ describe('a pool of connections', () => {
 
   it('leaves it to the reader how long to wait for an answer', async () => {
     const call = new Promise<ProviderCall>((resolve) => provider.next(resolve));
-    const answered = ask(pool.open());
+    const answered = pool.open().client.request({ path: '/', method: 'POST', body: '{}' });
     const received = await call;
     await moveTimers(LONG_MS);
     received.head();
-    await turn();
+    const { body } = await answered;
     await moveTimers(LONG_MS);
     received.end();
-    await answered;
+    await body.dump();
   });
 
   it('is destroyed with all its connections', async () => {

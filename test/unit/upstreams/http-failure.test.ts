@@ -46,9 +46,12 @@ describe('the error of a provider that refuses by a status', () => {
     });
   });
 
-  it('tells no time without a header, nor for what will not change', () => {
+  it('tells no time without a header', () => {
     expect(httpFailure(429, {}, '{}').retryAfterSeconds).toBeUndefined();
-    expect(httpFailure(400, { 'retry-after': '7' }, '{}').retryAfterSeconds).toBeUndefined();
+  });
+
+  it.each([400, 401, 500, 504])('tells no time where the provider is not overloaded: %d', (status) => {
+    expect(httpFailure(status, { 'retry-after': '7' }, '{}').retryAfterSeconds).toBeUndefined();
   });
 });
 

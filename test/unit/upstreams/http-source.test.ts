@@ -24,8 +24,12 @@ describe('a source over HTTP', () => {
     expect(line.sent).toMatchObject([{ path: '/v1/chat?beta=true', method: 'POST', body: '{}' }]);
   });
 
-  it('adds the headers of the attempt to those of the protocol', () => {
-    const { send } = new PlayedSource({ headers: { traceparent: 'of the attempt' } });
+  it.each([
+    ['request', () => REQUEST],
+    ['late request', () => Promise.resolve(REQUEST)],
+  ])('adds the headers of the attempt to those of the protocol, for a %s', async (_, request) => {
+    const { send } = new PlayedSource({ headers: { traceparent: 'of the attempt' }, request });
+    await turn();
     expect(send.mock.calls[0]?.[1]).toEqual({
       ...REQUEST,
       headers: { authorization: 'Bearer key', traceparent: 'of the attempt' },

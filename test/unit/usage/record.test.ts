@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../src/auth/principal/principal.js';
 import { defineError } from '../../../src/common/define-error.js';
 import { ERRORS, ServiceError, type ErrorCode } from '../../../src/common/service-error.js';
-import type { TierConfig } from '../../../src/config/config.js';
+import type { PriceConfig, TierConfig } from '../../../src/config/config.js';
 import { CallTrace } from '../../../src/upstreams/completion/call-trace.js';
 import { CLIENT_GONE } from '../../../src/upstreams/completion/completion-stream.js';
 import { appliedPrice, costMicrosOf } from '../../../src/usage/record/cost.js';
@@ -334,10 +334,9 @@ describe('the entry of a stream', () => {
     vi.useRealTimers();
   });
 
-  function answered(): CallTrace {
-    const trace = new CallTrace('r');
+  function answered(trace = new CallTrace('r'), price?: PriceConfig): CallTrace {
     vi.advanceTimersByTime(5);
-    const attempt = trace.beginAttempt('acme');
+    const attempt = trace.beginAttempt('acme', price);
     attempt.accepted = true;
     attempt.firstTextMs = 20;
     trace.usage = { inputTokens: 10, outputTokens: 2 };
@@ -396,6 +395,16 @@ describe('the entry of a stream', () => {
     const price = { ...PRICE, longInput: long };
     entry = new LedgerEntry(stream, { ...MODEL, price }, Promise.resolve(), () => undefined);
     expect(entry.end(undefined, answered(), HELLO).costMicros).toBe(600);
+  });
+
+  it('is charged by the price of the route that has answered, or of the model, after another route has failed', () => {
+    const costAfterFailure = (price?: PriceConfig) => {
+      const trace = new CallTrace('r');
+      trace.beginAttempt('failed', { ...PRICE, inputPerMillion: 900 });
+      return entry.end(undefined, answered(trace, price), HELLO).costMicros;
+    };
+    expect(costAfterFailure({ ...PRICE, inputPerMillion: 100, outputPerMillion: 1 })).toBe(1002);
+    expect(costAfterFailure()).toBe(60);
   });
 
   it('has no error code for an error that the client does not receive', () => {

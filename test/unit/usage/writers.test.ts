@@ -86,6 +86,7 @@ describe('the row of this process', () => {
       [writers.id, hostname(), process.pid, null],
       [writers.id, hostname(), process.pid, 42],
     ]);
+    expect(beats()[1]?.statement).toContain('lock_key = excluded.lock_key');
   });
 
   it('is not written by a lock before the process has one, nor after it has left', async () => {
