@@ -1,11 +1,35 @@
 import { setTimeout as realTime } from 'node:timers/promises';
 import { vi } from 'vitest';
+import { placeOfCaller } from './timer-watch.js';
 
 const STEP_MS = 100;
 
 /** Stops the clock of all timers in this process, and that of the calendar. {@link turn} moves them. */
 export function stopTime(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date', 'performance'] });
+}
+
+/**
+ * Stops the clock of the timers that the service starts, and of no others. Use this where a test waits for the network: meanwhile
+ * a library may start a timer for what an earlier test of this process has left.
+ */
+export function stopTimersOfService(): void {
+  const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const fake = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+  const stopped = new WeakSet<object>();
+  const start = (callback: (...values: unknown[]) => void, ms?: number, ...values: unknown[]): NodeJS.Timeout => {
+    if (placeOfCaller() === undefined) return real.setTimeout(callback, ms, ...values);
+    const timer = fake.setTimeout(callback, ms, ...values);
+    stopped.add(timer);
+    return timer;
+  };
+  const clear = (timer: NodeJS.Timeout | undefined): void => {
+    (timer !== undefined && stopped.has(timer) ? fake : real).clearTimeout(timer);
+  };
+  // Vitest marks its functions with properties, and restores only what is marked.
+  globalThis.setTimeout = Object.assign(start, fake.setTimeout);
+  globalThis.clearTimeout = Object.assign(clear, fake.clearTimeout);
 }
 
 /** Moves a clock that stands still, and lets run what is due. */

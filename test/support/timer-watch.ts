@@ -60,8 +60,8 @@ export function runningTimers({ keepAlive = false }: TimerFilter = {}): Readonly
   return counts;
 }
 
-/** The file that called the timer function. `undefined` if the file is not part of the service. */
-function placeOfCaller(): Place | undefined {
+/** The file that called the function that calls this one. `undefined` if the file is not part of the service. */
+export function placeOfCaller(): Place | undefined {
   const { prepareStackTrace } = Error;
   // The stack is not put into words: to look up the lines of all its places in the source maps takes much longer than the rest.
   Error.prepareStackTrace = (_, sites) => sites[2]?.getFileName();

@@ -8,6 +8,7 @@ import type { Config } from '../../../src/config/config.js';
 import { ClientConnections } from '../../../src/http/connections/client-connections.js';
 import { serveConnections } from '../../../src/http/connections/serve-connections.js';
 import { getRequest, RawConnection } from '../../hostile/support/raw-connection.js';
+import { stopTimersOfService } from '../../support/moved-time.js';
 
 const FULL_MS = 2_000;
 const FAREWELL_MS = 2_000;
@@ -38,7 +39,7 @@ let sockets: Socket[];
 let client: RawConnection;
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  stopTimersOfService();
   [handled, sockets] = [[], []];
   shed = new ShedLoad();
   connections = new ClientConnections({ maxConnections: MOST_CONNECTIONS } as Config, shed);
