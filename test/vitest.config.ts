@@ -5,17 +5,19 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Tests that replace a module of a package for those of `src`. They cannot share the memory of modules with others. */
 const REPLACE_MODULES = ['contract/accounts/accounts.test.ts', 'e2e/sign-in-work.test.ts'];
 
-/** Folders with small files that take long, as they start many services. */
+/** Folders with files that take long, as they start many services. */
 const LONG = /[/\\]test[/\\](?:config|crash|replicas|stores)[/\\]/;
+/** The part of a run in which the long files begin. One that begins at the end would run alone. */
+const LONG_ONES_BEGIN_WITHIN = 0.8;
 
-/** Without the times of an earlier run, Vitest begins with the largest files. A long one at the end would run alone. */
-class LongOnesFirst extends BaseSequencer {
+/** Begins the long files one after the other, among all others. Several at once would starve each other's services. */
+class LongOnesAmongOthers extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return [
-      ...sorted.filter(({ moduleId }) => LONG.test(moduleId)),
-      ...sorted.filter(({ moduleId }) => !LONG.test(moduleId)),
-    ];
+    const long = sorted.filter(({ moduleId }) => LONG.test(moduleId));
+    const others = sorted.filter(({ moduleId }) => !LONG.test(moduleId));
+    const perLongOne = Math.floor((others.length * LONG_ONES_BEGIN_WITHIN) / long.length);
+    return [...long.flatMap((each) => [each, ...others.splice(0, perLongOne)]), ...others];
   }
 }
 
@@ -75,7 +77,7 @@ export default defineConfig({
     setupFiles: ['support/setup.ts'],
     // More than there are cores: most of the time they wait for providers, stores and processes.
     maxWorkers: 5,
-    sequence: { sequencer: LongOnesFirst },
+    sequence: { sequencer: LongOnesAmongOthers },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // What failed once in a hundred runs has to say what it saw.

@@ -62,10 +62,16 @@ describe('signing in', () => {
     expect(statuses).toEqual([...Array<string>(10).fill('401'), '429', '429']);
   });
 
-  it('works for others while one network uses all the work that it may, with passwords that are right', async () => {
-    const others = Array.from({ length: 15 }, (_, n) => ({ email: `other-${n}@example.com`, from: `198.51.100.${n}` }));
+  // An address may share a counter with the network by chance: once in seven hundred times, and never twice in a row.
+  let round = 0;
+  it('works for others while one network uses all the work that it may, with right passwords', { retry: 1 }, async () => {
+    round += 1;
+    const others = Array.from({ length: 15 }, (_, n) => ({
+      email: `other-${round}-${n}@example.com`,
+      from: `198.51.100.${round * 100 + n}`,
+    }));
     for (const other of others) expect((await from(other.from).signUp(other.email)).status).toBe(303);
-    const own = Array.from({ length: OWN_ACCOUNTS }, (_, n) => `own-${n}@example.com`);
+    const own = Array.from({ length: OWN_ACCOUNTS }, (_, n) => `own-${round}-${n}@example.com`);
     for (const email of own) expect((await from(HOG).signUp(email)).status).toBe(303);
 
     let isOver = false;

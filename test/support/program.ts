@@ -4,7 +4,7 @@ import { setPriority } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /** Before the tests and their services, so that a busy machine does not make a server silent. Needs root. */
-const PRIORITY = -10;
+const SERVER_PRIORITY = -10;
 
 /** Debian installs servers in folders that are not in the path of every user. */
 const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
@@ -19,13 +19,17 @@ export function programAt(name: string): string | undefined {
 /** Starts a server that the tests bring along. */
 export function startServer(path: string, words: readonly string[], options: SpawnOptions = {}): ChildProcess {
   const child = spawn(path, words, { stdio: 'ignore', ...options });
-  if (child.pid === undefined) return child;
+  if (child.pid !== undefined) prefer(child.pid, SERVER_PRIORITY);
+  return child;
+}
+
+/** Lets a process run before others of a lower priority (a higher number), if the user may do so. */
+export function prefer(pid: number, priority: number): void {
   try {
-    setPriority(child.pid, PRIORITY);
+    setPriority(pid, priority);
   } catch {
     // It runs like all others.
   }
-  return child;
 }
 
 function isExecutable(path: string): boolean {

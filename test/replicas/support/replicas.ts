@@ -5,11 +5,14 @@ import { openAccountsApp } from '../../contract/accounts/accounts-app.js';
 import { configFile, routesTo } from '../../support/catalog.js';
 import type { TestDatabase } from '../../support/database.js';
 import { Installation, type SpawnedProcess } from '../../support/process.js';
+import { prefer } from '../../support/program.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import type { SharedStores } from './stores.js';
 
 const POSTGRES_PORT = 5432;
+/** Before the tests: a process that a busy machine starves refuses requests as overloaded, whatever a test is about. */
+const PRIORITY = -5;
 const UNLIMITED = { requestsPerMinute: undefined, concurrentStreams: undefined, maxTokens: undefined };
 
 export interface ReplicasOptions {
@@ -77,6 +80,7 @@ export class Replicas {
   /** Starts one more; it is among {@link all} once it listens. */
   async add(env: Readonly<Record<string, string>> = {}): Promise<Replica> {
     const process = this.installation.start({ ...this.env, ...env });
+    prefer(process.pid, PRIORITY);
     const replica = { process, origin: await process.origin() };
     this.all.push(replica);
     return replica;
