@@ -19,6 +19,8 @@ export class ScriptedRedis {
   connections = 0;
   /** The names of all commands. */
   readonly commands: string[] = [];
+  /** The keys of all scripts that have one key and no argument. */
+  readonly keys: string[] = [];
   private readonly sockets = new Set<Socket>();
 
   private constructor(private readonly server: Server) {
@@ -30,6 +32,7 @@ export class ScriptedRedis {
       socket.on('data', (bytes) => {
         const names = commandsIn(bytes.toString());
         this.commands.push(...names);
+        this.keys.push(...keysIn(bytes.toString()));
         const replies = names.map((name) => this.replyTo(name)).join('');
         if (this.isSilent) return;
         if (this.delayMs === 0) socket.write(replies);
@@ -82,4 +85,11 @@ export class ScriptedRedis {
 /** Returns the names of the commands: the first text of each array. */
 function commandsIn(resp: string): string[] {
   return [...resp.matchAll(/\*\d+\r\n\$\d+\r\n([^\r]+)\r\n/g)].map(([, name = '']) => name.toUpperCase());
+}
+
+/** Returns the keys of the scripts: the last text of an array that ends with a script, the number 1 and a key. */
+function keysIn(resp: string): string[] {
+  return [...resp.matchAll(/\*4\r\n\$\d+\r\nEVAL(?:SHA)?\r\n\$\d+\r\n[^\r]*\r\n\$1\r\n1\r\n\$\d+\r\n([^\r]+)/g)].map(
+    ([, key = '']) => key,
+  );
 }

@@ -91,3 +91,18 @@ describe('calls for a row', () => {
     expect(waiting()).toBe(0);
   });
 });
+
+it('statements on SQLite take the write lock before they read', async () => {
+  const rows: object[] = [{ of: 'one' }];
+  const transaction = (work: () => unknown) =>
+    Object.assign(() => 'in a transaction that only reads', { immediate: work });
+  const onSqlite = new AtomicStatements({
+    options: { type: 'better-sqlite3' },
+    driver: {
+      escapeQueryWithParameters: (sql: string, values: object) => [sql, Object.values(values)],
+      databaseConnection: { transaction, prepare: () => ({ all: () => rows }) },
+    },
+  } as unknown as DataSource);
+
+  expect(await onSqlite.run(ADA, [statement('one')])).toEqual([rows]);
+});
