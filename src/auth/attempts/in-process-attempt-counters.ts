@@ -1,17 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { RecentMap } from '../../accounts/credentials/recent-map.js';
-import { AttemptCounters, type AttemptCounter, type AttemptLimit, type AttemptMemory } from './attempt-counters.js';
+import {
+  AttemptCounters,
+  type AttemptCounter,
+  type AttemptLimit,
+  type AttemptMemory,
+  type Counted,
+} from './attempt-counters.js';
 import { RateLimiterCounter } from './rate-limiter-counter.js';
 
-const KEY_BITS = 17;
+const KEY_BITS = 16;
+const TABLES = 2;
 const MAX_REMEMBERED = 50_000;
 
 /** Counts the attempts in this process only. */
 export class InProcessAttemptCounters extends AttemptCounters {
   override counter({ name, attempts, withinSeconds }: AttemptLimit): AttemptCounter {
-    return new RateLimiterCounter(
-      new BoundedRateLimiter({ keyPrefix: name, points: attempts, duration: withinSeconds }),
+    const options = { keyPrefix: name, points: attempts, duration: withinSeconds };
+    return new TwiceCounted(
+      Array.from({ length: TABLES }, () => new RateLimiterCounter(new BoundedRateLimiter(options))),
     );
   }
 
@@ -21,8 +29,30 @@ export class InProcessAttemptCounters extends AttemptCounters {
 }
 
 /**
- * Bounds the memory for counters: all keys share 131,072 counters. The random salt hides which keys share a counter. The
- * chance that a new key shares its counter with another key equals the fraction of counters in use.
+ * Counts each attempt in all tables, and refuses the attempt only when all tables refuse. Two keys may share a counter of one
+ * table, but hardly ever of both. So attempts with one key do not use up the limit of another key.
+ */
+class TwiceCounted implements AttemptCounter {
+  constructor(private readonly tables: readonly AttemptCounter[]) {}
+
+  async count(key: string): Promise<Counted> {
+    const counted = await Promise.all(this.tables.map((table) => table.count(key)));
+    const allowed = counted.filter((each) => each.allowed);
+    const refused = counted.filter((each) => !each.allowed);
+    if (allowed.length === 0)
+      return { allowed: false, retryAfterMs: Math.min(...refused.map(({ retryAfterMs }) => retryAfterMs)) };
+    return {
+      allowed: true,
+      withdraw: async () => {
+        await Promise.all(allowed.map((each) => each.withdraw()));
+      },
+    };
+  }
+}
+
+/**
+ * A table of 65,536 counters, which all keys share. This bounds the memory. The random salt hides which keys share a counter.
+ * The chance that a new key shares its counter with another key equals the fraction of counters in use.
  */
 class BoundedRateLimiter extends RateLimiterMemory {
   private readonly salt = randomBytes(16);
