@@ -12,6 +12,9 @@ const SET_UP_LIMIT_MS = 15_000;
 /** The most commands without an answer. Further commands fail at once with RedisSlow. */
 const MAX_UNANSWERED = 20_000;
 
+/** Is never connected. The other clients have its class: to create a class with all commands takes milliseconds. */
+const template = createClient();
+
 export type RedisClient = ReturnType<typeof newClient>;
 
 /** One server. */
@@ -58,7 +61,7 @@ export function addressText({ host, port }: HostAndPort): string {
 }
 
 function newClient(address: ServerAddress, pingInterval: number | undefined) {
-  return createClient({
+  return template.duplicate({
     ...('url' in address ? { url: address.url } : loginOf(address)),
     // A command that cannot be sent now fails at once.
     disableOfflineQueue: true,

@@ -14,3 +14,12 @@ it('a connection has limits for its commands, its set-up and its silence, and do
   client.destroy();
   await redis.stop();
 });
+
+it('connections with different options share a class, so that a try to connect during an outage costs little', async () => {
+  const redis = await ScriptedRedis.start();
+  const clients = [await connectTo({ url: redis.url }), await connectTo({ url: redis.url }, 30_000)];
+  const [first, second] = clients.map((client) => client.constructor);
+  expect(first).toBe(second);
+  for (const client of clients) client.destroy();
+  await redis.stop();
+});
