@@ -17,10 +17,11 @@ describe('a start that cannot work', () => {
   });
   afterAll(() => installation.remove());
 
-  /** One message on stderr, without a stack, and exit code 1. */
+  /** One message on stderr, without a stack, and exit code 1, at the first try. */
   async function failure(env: Record<string, string>): Promise<string> {
-    const { code, stderr } = await installation.start(env).exited;
+    const { code, stdout, stderr } = await installation.start(env).exited;
     expect(code).toBe(1);
+    expect(stdout).not.toContain('Retrying');
     expect(stderr).not.toMatch(/\bat .*:\d+:\d+|node_modules|Error:/);
     return stderr;
   }

@@ -58,6 +58,27 @@ describe.each(await testEngines())('the database on $name', (engine) => {
     await dataSource.destroy();
   });
 
+  it('is closed before a failed migration is told', async () => {
+    const empty = await engine.create();
+    vi.spyOn(AddAccountRole1765500001000.prototype, 'up').mockRejectedValue(new Error('no role'));
+    const gate = new Gate();
+    const sources: DataSource[] = [];
+    vi.spyOn(DataSource.prototype, 'destroy').mockImplementation(async function (this: DataSource) {
+      sources.push(this);
+      await gate.opened;
+    });
+    const failure = open(empty.config).catch(String);
+    await waitFor(() => sources.length === 1, 'it to be closed');
+    expect(await isOver(failure)).toBe(false);
+    gate.open();
+    expect(await failure).toMatch(/^DatabaseError: The database .* no role\.$/);
+    vi.restoreAllMocks();
+
+    for (const source of sources) await source.destroy();
+    await (await open(empty.config)).destroy();
+    await empty.drop();
+  });
+
   if (engine.name === 'PostgreSQL')
     it('that is full after the migrations is told in one line, too', async () => {
       const { initialize } = DataSource.prototype;
@@ -143,24 +164,41 @@ describe('a SQLite file', () => {
     await (await opening).destroy();
   });
 
-  it('that fails is closed before the failure is told', async () => {
-    const path = join(folder, 'failing.sqlite');
-    vi.spyOn(AddAccountRole1765500001000.prototype, 'up').mockRejectedValue(new Error('no role'));
-    const gate = new Gate();
-    const sources: DataSource[] = [];
-    vi.spyOn(DataSource.prototype, 'destroy').mockImplementation(async function (this: DataSource) {
-      sources.push(this);
-      await gate.opened;
+  it('at the start is not waited for by SQLite itself, which would block the process', async () => {
+    const { up } = AddAccountRole1765500001000.prototype;
+    const waits: unknown[] = [];
+    vi.spyOn(AddAccountRole1765500001000.prototype, 'up').mockImplementation(async (queryRunner) => {
+      waits.push(await queryRunner.query('PRAGMA busy_timeout'));
+      await up.call(new AddAccountRole1765500001000(), queryRunner);
     });
-    const failure = open({ type: 'sqlite', path }).catch(String);
-    await waitFor(() => sources.length === 1, 'it to be closed');
-    expect(await isOver(failure)).toBe(false);
-    gate.open();
-    expect(await failure).toBe(`DatabaseError: The database file ${path} cannot be opened: no role.`);
-    vi.restoreAllMocks();
+    await (await open({ type: 'sqlite', path: ':memory:' })).destroy();
+    expect(waits).toEqual([[{ timeout: 0 }]]);
+  });
 
-    for (const source of sources) await source.destroy();
-    await (await open({ type: 'sqlite', path })).destroy();
+  it.each(['SQLITE_BUSY', 'SQLITE_BUSY_RECOVERY'])(
+    'that is locked (%s) when it is opened is tried again',
+    async (code) => {
+      const pragma = vi.spyOn(Database.prototype, 'pragma').mockImplementationOnce(() => {
+        throw Object.assign(new Error('database is locked'), { code });
+      });
+      await (await open({ type: 'sqlite', path: join(folder, `${code}.sqlite`) })).destroy();
+      expect(pragma.mock.calls.slice(0, 2)).toEqual([['journal_mode = WAL'], ['journal_mode = WAL']]);
+    },
+  );
+
+  it('that stays locked is given up after half a minute', async () => {
+    const path = join(folder, 'locked.sqlite');
+    const begun = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(begun);
+    const moments = [30_000, 30_001];
+    const pragma = vi.spyOn(Database.prototype, 'pragma').mockImplementation(() => {
+      clock.mockReturnValue(begun + (moments.shift() ?? 0));
+      throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+    });
+    await expect(open({ type: 'sqlite', path })).rejects.toThrow(
+      new DatabaseError(`The database file ${path} cannot be opened: another process has locked the file.`),
+    );
+    expect(pragma).toHaveBeenCalledTimes(2);
   });
 
   it('may be memory', async () => {

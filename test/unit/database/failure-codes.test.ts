@@ -26,6 +26,16 @@ describe('a failure of the database', () => {
     expect(isLostConnection(failure(code))).toBe(true);
   });
 
+  it.each([
+    ['Connection terminated unexpectedly', true],
+    ['Client has encountered a connection error and is not queryable', true],
+    ['Client was closed and is not queryable', true],
+    ['timeout exceeded when trying to connect', false],
+    ['Query read timeout', false],
+  ])('without a code and with the message "%s" means that: %s', (message, isLost) => {
+    expect(isLostConnection(new Error(message))).toBe(isLost);
+  });
+
   // Load can cause these: a timeout of a statement, too many connections, a full disk.
   it.each(['57014', '53300', '53100', '40001', '23505'])('with the code %s does not mean that', (code) => {
     expect(isLostConnection(failure(code))).toBe(false);

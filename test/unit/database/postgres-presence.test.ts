@@ -103,6 +103,13 @@ describe('a database that answers', () => {
     expect([presence.isUnavailable, presence.lock]).toEqual([false, undefined]);
   });
 
+  it('is available if the old connection fails, and a new one is accepted', async () => {
+    const probe = await connected();
+    probe.ask.mockRejectedValue(new Error('Connection terminated'));
+    expect(await presence.check()).toBe('available');
+    expect([presence.isUnavailable, dialed.length, silences]).toEqual([false, 2, 1]);
+  });
+
   it('is available if the old connection answers late, while a new one is not accepted', async () => {
     const probe = await connected();
     let answer: () => void = () => undefined;
