@@ -32,9 +32,15 @@ describe('a changed CONFIG_FILE', () => {
     await Promise.all([old.stop(), next.stop()]);
   });
 
-  function file(provider: ScriptedProvider, name: string, tiers: Record<string, object> = { free: {} }): string {
+  function file(
+    provider: ScriptedProvider,
+    name: string,
+    tiers: Record<string, object> = { free: {} },
+    others: Record<string, object> = {},
+  ): string {
     const { upstreams, models } = routesTo([provider]);
-    return configFile({ upstreams, models: models.map((model) => ({ ...model, name })) }, tiers);
+    const renamed = models.map((model) => ({ ...model, name }));
+    return configFile({ upstreams: { ...upstreams, ...others }, models: renamed }, tiers);
   }
   const write = (content: string) => writeFile(installation.env['CONFIG_FILE'] ?? '', content);
   const nameAt = async (origin: string) =>
@@ -108,10 +114,12 @@ describe('a changed CONFIG_FILE', () => {
     expect(after).toMatchObject({ text: 'Hello world', terminal: 'done' });
   });
 
-  it('is read on SIGHUP, with its tiers', async () => {
-    await write(file(next, 'Newest', { free: { concurrent_streams: 1, requests_per_minute: 1 } }));
+  it('is read on SIGHUP, with its tiers, and its unset variables are told', async () => {
+    const backup = { protocol: 'openai', base_url: 'http://127.0.0.1:9', api_key: '${BACKUP_KEY}' };
+    await write(file(next, 'Newest', { free: { concurrent_streams: 1, requests_per_minute: 1 } }, { backup }));
     for (const replica of replicas) replica.signal('SIGHUP');
     for (const origin of origins) await waitFor(async () => (await nameAt(origin)) === 'Newest', 'the newest model');
+    await waitFor(() => loggedBy(replicas[0], 'Unset variables: BACKUP_KEY').length > 0, 'the variable in the log');
     await waitFor(async () => (await stream(origins[0] ?? '', { key })).status === 429, 'the limit of the new tier');
     const logged = () => loggedBy(replicas[0], 'CONFIG_FILE has not changed').length;
     const before = logged();

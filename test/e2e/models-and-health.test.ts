@@ -30,7 +30,7 @@ describe('the list of models', () => {
           ],
         },
         { ...models[0], id: 'acme/hidden', routes: [{ upstream: 'unset', model: 'b' }] },
-        { ...models[0], id: 'acme/deep/name', context_length: 5 },
+        { ...models[0], id: 'acme/deep/name', name: 'Première – 速い', context_length: 5 },
       ],
     });
   });
@@ -44,7 +44,7 @@ describe('the list of models', () => {
     expect(JSON.parse(answer.raw)).toEqual({
       models: [
         { id: 'acme/first', name: 'First', provider: 'Acme', context_length: 8192 },
-        { id: 'acme/deep/name', name: 'Fast', provider: 'Acme', context_length: 5 },
+        { id: 'acme/deep/name', name: 'Première – 速い', provider: 'Acme', context_length: 5 },
       ],
     });
   });
@@ -64,6 +64,7 @@ describe('the list of models', () => {
       const unchanged = await get(service.origin, MODELS, { 'if-none-match': sent });
       expect({ status: unchanged.status, body: unchanged.raw }).toEqual({ status: 304, body: '' });
       expect(unchanged.headers.etag).toBe(etag);
+      expect(unchanged.headers['cache-control']).toBe(headers['cache-control']);
     }
     expect((await get(service.origin, MODELS, { 'if-none-match': '"other"' })).status).toBe(200);
   });

@@ -55,6 +55,26 @@ describe('a service on PostgreSQL and Redis', () => {
     expect(accounts).toEqual([]);
     expect(await redis.client.zCard('chat:replicas')).toBe(0);
   });
+
+  it('keeps the list of models for ten minutes for other replicas', async () => {
+    const env = { DATABASE_URL: urlOf(database.config), REDIS_URL: redis.url };
+    const listed = async (): Promise<string> => {
+      const service = await startService({ ...routesTo([provider]), env });
+      const { raw } = await get(service.origin, '/api/v1/chat/models');
+      await service.stop();
+      return raw;
+    };
+    expect(await listed()).toContain('"name":"Fast"');
+    const [key = '', ...others] = await redis.client.keys('chat:cache::models:*');
+    expect(others).toEqual([]);
+    const leftMs = await redis.client.pTTL(key);
+    expect(leftMs).toBeGreaterThan(0);
+    expect(leftMs).toBeLessThanOrEqual(600_000);
+
+    const kept = (await redis.client.get(key)) ?? '';
+    await redis.client.set(key, kept.replace('Fast', 'Kept'));
+    expect(await listed()).toContain('"name":"Kept"');
+  });
 });
 
 function urlOf(config: DatabaseConfig): string {

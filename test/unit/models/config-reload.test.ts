@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
+import { ConfigError } from '../../../src/config/config-error.js';
 import type { Config } from '../../../src/config/config.js';
 import { ConfigReload } from '../../../src/models/config-reload.js';
 
@@ -7,17 +8,39 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('a changed file replaces all members of the configuration that it sets, and no others', () => {
+const MEMBERS = ['upstreams', 'models', 'leftOut', 'tiers', 'defaultTier', 'currency', 'catalogHash'];
+
+/** A configuration whose members are texts that begin with `value`. */
+const all = (value: string) =>
+  Object.fromEntries([...MEMBERS, 'port', 'databaseUrl'].map((name) => [name, `${value} ${name}`]));
+
+it('a changed file replaces all members of the configuration that it sets, and no others, and is counted', () => {
   vi.spyOn(Logger.prototype, 'log').mockReturnValue();
-  const members = ['upstreams', 'models', 'leftOut', 'tiers', 'defaultTier', 'currency', 'catalogHash'];
-  const all = (value: string) =>
-    Object.fromEntries([...members, 'port', 'databaseUrl'].map((name) => [name, `${value} ${name}`]));
   const config = all('old');
   const none = { connect: vi.fn(), configure: vi.fn() };
-  const reload = Reflect.construct(ConfigReload, [config, none, none, { succeeded: 0, failed: 0 }]) as ConfigReload;
+  const reloads = { succeeded: 0, failed: 0 };
+  const reload = Reflect.construct(ConfigReload, [config, none, none, reloads]) as ConfigReload;
 
   expect(reload.apply(() => all('new') as unknown as Config)).toBe(true);
 
   const changed = Object.keys(config).filter((name) => config[name] === `new ${name}`);
-  expect(changed).toEqual(members);
+  expect(changed).toEqual(MEMBERS);
+  expect(reloads).toEqual({ succeeded: 1, failed: 0 });
+});
+
+it('a changed file whose upstreams do not fit their protocols changes nothing, and is counted as a failure', () => {
+  vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  const config = all('old');
+  const connect = () => {
+    throw new ConfigError(['CONFIG_FILE.upstreams.acme.protocol: is unknown']);
+  };
+  const configure = vi.fn();
+  const reloads = { succeeded: 0, failed: 0 };
+  const reload = Reflect.construct(ConfigReload, [config, { connect }, { configure }, reloads]) as ConfigReload;
+
+  expect(reload.apply(() => all('new') as unknown as Config)).toBe(false);
+
+  expect(config).toEqual(all('old'));
+  expect(configure).not.toHaveBeenCalled();
+  expect(reloads).toEqual({ succeeded: 0, failed: 1 });
 });
