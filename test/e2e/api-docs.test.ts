@@ -13,7 +13,10 @@ describe('the documents of the interface', () => {
     'are served with %j',
     async (env) => {
       service = await startService({ env });
-      expect((await get(service.origin, '/api/docs')).status).toBe(200);
+      const { status, headers } = await get(service.origin, '/api/docs');
+      expect(status).toBe(200);
+      // Otherwise a browser would load the styles of the page over HTTPS, which the service does not speak.
+      expect(headers['content-security-policy']).toMatch(/^(?!.*upgrade-insecure-requests).*default-src 'self'/);
       const answer = await get(service.origin, '/api/openapi.json');
       expect(JSON.parse(await answer.body())).toMatchObject({ openapi: '3.1.0' });
     },

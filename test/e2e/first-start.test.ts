@@ -34,6 +34,28 @@ describe('a first start in development', () => {
     expect(service.stdout).toContain(`-H 'Authorization: Bearer ${key}' \\\n`);
     expect(JSON.parse(shown(/-d '(.*)'/))).toMatchObject({ model: MODEL });
   });
+
+  it('does not tell of other machines at an address that they do not reach', async () => {
+    service.signal('SIGTERM');
+    expect((await service.exited).stdout).not.toContain('other machines');
+  });
+});
+
+describe('a first start in production, at an address that other machines reach', () => {
+  it('tells how to create an account and how to sign in, and creates no account', async () => {
+    const installation = await Installation.create(configFile(routesTo(['http://127.0.0.1:9'])));
+    try {
+      const service = installation.start({ HOST: '0.0.0.0' });
+      await service.origin();
+      for (const told of ['account create --email', 'This address is open to other machines']) {
+        await waitFor(() => service.stdout.includes(told), told);
+      }
+      expect(service.stdout).toContain('Listening on http://0.0.0.0:');
+      expect(service.stdout).not.toContain('csk_');
+    } finally {
+      await installation.remove();
+    }
+  });
 });
 
 describe('a first start without any model', () => {

@@ -5,6 +5,7 @@ import {
   Injectable,
   type CallHandler,
   type ExecutionContext,
+  Scope,
   type NestInterceptor,
 } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
@@ -171,10 +172,14 @@ describe('a global interceptor', () => {
       return next.handle().pipe(tap({ error: () => seen.push('error'), complete: () => seen.push('complete') }));
     }
   }
-  const watching = plugin({ providers: [{ provide: APP_INTERCEPTOR, useClass: Watching }] });
+  const watchingIn = (scope: Scope) => plugin({ providers: [{ provide: APP_INTERCEPTOR, useClass: Watching, scope }] });
+  const watching = watchingIn(Scope.DEFAULT);
 
-  it('leaves the status and the bytes of a stream as they are', async () => {
-    const { provider, origin, key } = await staged({ plugins: [watching] });
+  it.each([
+    ['is one for all requests', watching],
+    ['is created for each request', watchingIn(Scope.REQUEST)],
+  ])('that %s leaves the status and the bytes of a stream as they are', async (_, interceptor) => {
+    const { provider, origin, key } = await staged({ plugins: [interceptor] });
     seen.length = 0;
     provider.next((call) => {
       call.answer('Hel', 'lo');

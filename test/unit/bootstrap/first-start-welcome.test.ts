@@ -1,0 +1,56 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { DevelopmentAccounts } from '../../../src/accounts/accounts/development-account.js';
+import { welcome } from '../../../src/bootstrap/first-start-welcome.js';
+import type { Config } from '../../../src/config/config.js';
+
+let printed: string;
+
+beforeEach(() => {
+  printed = '';
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += String(text);
+    return true;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('in production, a start', () => {
+  const ensureDevelopmentAccount = vi.fn();
+  const start = (isFirst: boolean): Promise<void> =>
+    welcome(
+      { isFirstStart: () => Promise.resolve(isFirst), ensureDevelopmentAccount } as unknown as DevelopmentAccounts,
+      { production: true } as Config,
+      'http://127.0.0.1:3000',
+    );
+
+  it('without accounts tells the command that creates one, and creates none', async () => {
+    await start(true);
+    expect(printed).toContain('admin -- account create --email you@example.com');
+    expect(ensureDevelopmentAccount).not.toHaveBeenCalled();
+  });
+
+  it('with accounts tells nothing', async () => {
+    await start(false);
+    expect(printed).toBe('');
+  });
+});
+
+describe('in development, a first start', () => {
+  const account = { email: 'dev@example.com', password: 'secret', key: 'csk_1' };
+  const accounts = { ensureDevelopmentAccount: () => Promise.resolve(account) } as unknown as DevelopmentAccounts;
+  const config = { production: false, models: [{ id: 'acme/fast' }] } as unknown as Config;
+
+  it.each([
+    ['http://127.0.0.1:3000', 'http://localhost:3000', 'http://127.0.0.1:3000'],
+    ['http://[::1]:3000', 'http://localhost:3000', 'http://[::1]:3000'],
+    ['http://0.0.0.0:3000', 'http://localhost:3000', 'http://localhost:3000'],
+    ['http://[::]:3000', 'http://localhost:3000', 'http://localhost:3000'],
+    ['http://192.0.2.1:3000', 'http://192.0.2.1:3000', 'http://192.0.2.1:3000'],
+  ])('at %s tells addresses that work on this machine', async (url, pages, api) => {
+    await welcome(accounts, config, url);
+    expect(printed).toContain(`  ${pages}/sign-in\n`);
+    expect(/curl -N '?([^ ']+)/.exec(printed)?.[1]).toBe(`${api}/api/v1/chat/stream`);
+  });
+});
