@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import Database from 'better-sqlite3';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -79,21 +80,38 @@ describe.each(await testEngines())('the database on $name', (engine) => {
     await empty.drop();
   });
 
-  if (engine.name === 'PostgreSQL')
-    it('that is full after the migrations is told in one line, too', async () => {
+  if (engine.name === 'PostgreSQL') {
+    /** Fails with this error when the migrations have run, and connects then. */
+    const failAfterMigrations = (message: string, code: string): void => {
       const { initialize } = DataSource.prototype;
       let opened = 0;
       vi.spyOn(DataSource.prototype, 'initialize').mockImplementation(function (this: DataSource) {
         opened += 1;
-        if (opened === 1) return initialize.call(this);
-        return Promise.reject(Object.assign(new Error('sorry'), { code: '53300' }));
+        if (opened !== 2) return initialize.call(this);
+        return Promise.reject(Object.assign(new Error(message), { code }));
       });
+    };
+
+    it.each([
+      ['53300', 'sorry', 'the server has too many connections.'],
+      ['55P03', 'canceling statement', 'a backup or a long query locks a table that must change: '],
+      ['08P01', 'unsupported startup parameter: options', 'unsupported startup parameter: options.'],
+    ])('that refuses with %s after the migrations is told in one line, too', async (code, message, reason) => {
+      failAfterMigrations(message, code);
       const failure = await open(database.config).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(DatabaseError);
-      expect(failure).toMatchObject({
-        message: expect.stringContaining('the server has too many connections.') as string,
-      });
+      expect(failure).toMatchObject({ message: expect.stringContaining(reason) as string });
     });
+
+    it('whose pooler refuses one limit keeps the others', async () => {
+      vi.spyOn(Logger.prototype, 'log').mockReturnValue();
+      failAfterMigrations('unsupported startup parameter: statement_timeout', '08P01');
+      const dataSource = await open(database.config);
+      const { extra } = dataSourceOptions(database.config) as { readonly extra: object };
+      expect(dataSource.options).toMatchObject({ extra: { ...extra, statement_timeout: undefined } });
+      await dataSource.destroy();
+    });
+  }
 
   it('answers a ping while it is there', async () => {
     const app = await openAccountsApp(database.config);

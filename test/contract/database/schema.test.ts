@@ -59,7 +59,7 @@ describe.each(await testEngines())('the schema on $name', (engine) => {
     }
   });
 
-  it('has statistics of the sums that an upgrade adds', async () => {
+  it('has statistics of the sums that an upgrade adds, and earlier records as plain streams', async () => {
     await withMigrations(3, async (source) => {
       await source.runMigrations({ transaction: 'each' });
       await source.query(
@@ -70,6 +70,7 @@ describe.each(await testEngines())('the schema on $name', (engine) => {
     });
     const rows = await withMigrations(MIGRATIONS.length, async (source) => {
       await source.runMigrations({ transaction: 'each' });
+      expect(await source.query('SELECT detached FROM usage_records')).toEqual([{ detached: 0 }]);
       return source.query<{ rows: number | string }[]>(
         engine.name === 'PostgreSQL'
           ? "SELECT reltuples AS rows FROM pg_class WHERE oid = 'usage_days'::regclass"
