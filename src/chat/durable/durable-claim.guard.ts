@@ -13,7 +13,9 @@ import { checkedIdempotencyKey, IDEMPOTENCY_KEY_HEADER } from './identity/idempo
 import { locatorOf, requestKey, type RequestKey } from './identity/stream-identity.js';
 import { CLAIM_RELEASED } from './log/stream-log.js';
 import { DurableStreams } from './durable-streams.js';
-import { StreamStore, type KeptStream } from './store/stream-store.js';
+import { StreamStore, type Claim, type KeptStream } from './store/stream-store.js';
+
+type NewClaim = Extract<Claim, { outcome: 'new' }>;
 
 /**
  * Global guard: takes the key of a request with an `Idempotency-Key` before the limits of the tier count the request. A
@@ -87,7 +89,7 @@ export class DurableClaimGuard implements CanActivate {
         case 'conflict':
           throw new ServiceError('idempotency_conflict', 'The Idempotency-Key was used with another body.');
         case 'new': {
-          refuseContinuation(request, claim.stream.abandon.bind(claim.stream));
+          refuseContinuation(request, claim);
           const claimed: DurableRequest = { kind: 'new', stream: claim.stream, isTaken: false };
           whenClosed(response, () => {
             claim.leave();
@@ -120,9 +122,10 @@ export class DurableClaimGuard implements CanActivate {
  * Refuses a request that asks for the rest of a stream which is not kept. A new answer would not fit to the text that the
  * client has.
  */
-function refuseContinuation({ headers }: Request, abandon: (reason: Error) => void): void {
+function refuseContinuation({ headers }: Request, { stream, leave }: NewClaim): void {
   if ((headers['last-event-id'] ?? '') === '') return;
-  abandon(CLAIM_RELEASED);
+  stream.abandon(CLAIM_RELEASED);
+  leave();
   throw new ServiceError(
     'not_found',
     'The stream is not kept any longer. Send the request without Last-Event-ID to generate a new answer.',

@@ -5,6 +5,7 @@ import type { ChatService } from '../../../src/chat/chat.service.js';
 import { DurableClaimGuard } from '../../../src/chat/durable/durable-claim.guard.js';
 import type { DurableRequest } from '../../../src/chat/durable/durable-request.js';
 import { DurableStreams } from '../../../src/chat/durable/durable-streams.js';
+import type { StreamMemory } from '../../../src/chat/durable/log/stream-memory.js';
 import { MemoryStreamStore } from '../../../src/chat/durable/store/memory-stream-store.js';
 import type { OwnStream } from '../../../src/chat/durable/store/stream-store.js';
 import type { OpenStreams } from '../../../src/chat/stream/open-streams.js';
@@ -21,6 +22,7 @@ import { FakeResponse } from './fake-response.js';
 const CONFIG = { maxStreams: 3, stalledReaderMs: 1_000 } as Config;
 const BODY = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello' }] };
 
+let memory: StreamMemory;
 let store: MemoryStreamStore;
 let places: StreamPlaces;
 let guard: DurableClaimGuard;
@@ -30,7 +32,8 @@ let refusal: object | undefined;
 let read: ReturnType<typeof vi.fn<() => Promise<{ error?: Error }>>>;
 
 beforeEach(() => {
-  store = new MemoryStreamStore(memoryOf(), 60_000);
+  memory = memoryOf();
+  store = new MemoryStreamStore(memory, 60_000);
   load = { isOverloaded: false };
   refusal = undefined;
   read = vi.fn(() => Promise.resolve({}));
@@ -98,10 +101,10 @@ describe('a request with an Idempotency-Key', () => {
     expect(placesTaken()).toBe(0);
   });
 
-  it('for the rest of a stream that is not kept is refused, and the key is free', async () => {
+  it('for the rest of a stream that is not kept is refused, and the key and the memory are free', async () => {
     const refused = await ask(new FakeResponse({ 'last-event-id': 'x-1' }));
     expect(refused).toMatchObject({ kind: 'refused', error: { code: 'not_found' } });
-    expect(store.counts).toEqual({ running: 0, kept: 0 });
+    expect([store.counts, memory.used]).toEqual([{ running: 0, kept: 0 }, 0]);
   });
 
   it('whose client has left meanwhile takes no key', async () => {
