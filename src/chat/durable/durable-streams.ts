@@ -89,6 +89,8 @@ export class DurableStreams {
     await stream.log.begun.catch(() => {
       throw noSuchStream();
     });
+    // The process may have begun to stop while the request waited.
+    this.refuseWhileDraining();
     this.replays += 1;
     response.setHeader(STREAM_ID_HEADER, stream.id);
     response.setHeader(REPLAYED_HEADER, 'true');

@@ -141,6 +141,15 @@ describe('a reader of a durable stream', () => {
     expect([leftReader.mock.calls.length, stream.log.ending]).toEqual([1, undefined]);
   });
 
+  it('is sent to another replica when the process began to stop while it waited for the first text', async () => {
+    const stream = await claimNew(Object.assign(store, { isShared: true }));
+    const replay = streams.replay(stream, ADA, new FakeResponse().asResponse);
+    drainState.begin();
+    stream.log.begin();
+    await expect(replay).rejects.toMatchObject({ code: 'shutting_down' });
+    expect([listenersOfDrain(), streams.replays]).toEqual([0, 0]);
+  });
+
   it('reads on when the only process stops', async () => {
     const stream = await claimNew(store);
     const { subscription, events, over, limited } = await replayed(stream);
