@@ -216,8 +216,9 @@ describe('the servers of a cluster', () => {
     await areUp(2);
     const owner = slotOf('key') <= MIDDLE ? one : other;
     const before = owner.openConnections;
-    const client = await links.open('key', undefined);
+    const client = await links.open('key', 10);
     expect(owner.openConnections).toBe(before + 1);
+    await waitFor(() => owner.commands.includes('PING'), 'a ping, which keeps the connection open without traffic');
     client.destroy();
     (await links.open(undefined, undefined)).destroy();
     await Promise.all([one.isLeftWith(1), other.isLeftWith(1)]);

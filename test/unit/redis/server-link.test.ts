@@ -1,9 +1,11 @@
 import { ErrorReply } from '@redis/client';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisSlow } from '../../../src/redis/redis-slow.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { ServerLink } from '../../../src/redis/server-link.js';
+import { leavePauses, movePauses } from '../../support/moved-pauses.js';
+import { stopTime, turn } from '../../support/moved-time.js';
 import { ScriptedRedis } from '../../support/scripted-redis.js';
 import { runningTimers } from '../../support/timer-watch.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -29,6 +31,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
+  vi.restoreAllMocks();
   await link.close();
   await redis.stop();
   expect([...runningTimers().keys()].filter((place) => place.includes('/redis/'))).toEqual([]);
@@ -70,16 +73,23 @@ describe('the link to a server', () => {
     expect(performance.now() - link.availableSince).toBeLessThan(10_000);
   });
 
-  it('is tried again after a delay, which grows', async () => {
-    let tries = 0;
-    locate = () => {
-      tries += 1;
-      return Promise.reject(new Error('nobody knows'));
-    };
-    await opened();
-    await wait(500);
-    expect(tries).toBeGreaterThan(1);
-    expect(tries).toBeLessThan(10);
+  it('is tried again after a delay, which grows to a second, and begins anew after a success', async () => {
+    const pauses = movePauses();
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    let failures = 7;
+    locate = () => (failures-- > 0 ? Promise.reject(new Error('nobody knows')) : Promise.resolve({ url: redis.url }));
+    link.start();
+    await turn(10_000);
+    await vi.waitFor(() => {
+      expect(link.isUp).toBe(true);
+    });
+    redis.cut();
+    await vi.waitFor(() => {
+      expect(redis.connections).toBe(2);
+    });
+    await link.close();
+    leavePauses();
+    expect(pauses.map(([ms]) => ms)).toEqual([50, 100, 200, 400, 800, 1_000, 1_000, 50]);
   });
 
   it('is down while its connection is lost, and connects again', async () => {
@@ -99,6 +109,15 @@ describe('the link to a server', () => {
     redis.isSilent = false;
     await isUp();
     expect(redis.connections).toBe(2);
+  });
+
+  it('is down when the server answers nothing, although commands beyond the limit fail at once', async () => {
+    await opened();
+    redis.isSilent = true;
+    const refused = setInterval(() => void failing(new Error('The queue is full')), 50);
+    await get().catch(() => undefined);
+    clearInterval(refused);
+    expect(downs).toEqual(['no answer in time']);
   });
 
   it('stays up while the server refuses some commands only', async () => {
@@ -167,6 +186,21 @@ describe('the link to a server', () => {
     link.takeOver();
     expect(ups).toBe(2);
     expect(performance.now() - link.availableSince).toBeLessThan(10_000);
+  });
+
+  it('is checked every two seconds', async () => {
+    stopTime();
+    await opened();
+    const checks = () => redis.commands.filter((name) => name === 'EVALSHA').length;
+    const before = checks();
+    for (let halfSeconds = 0; halfSeconds < 20; halfSeconds++) {
+      await turn(500);
+      // Answers come in order, so the check has its answer, too.
+      await get();
+    }
+    await link.close();
+    vi.useRealTimers();
+    expect(checks() - before).toBe(5);
   });
 
   it('notices by itself that the server refuses writes', async () => {
