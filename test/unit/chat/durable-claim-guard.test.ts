@@ -20,6 +20,7 @@ import { memoryOf } from '../../contract/durable/describe-stream-store.js';
 import { FakeResponse } from './fake-response.js';
 
 const CONFIG = { maxStreams: 3, stalledReaderMs: 1_000 } as Config;
+const EMPTY_STREAM_BYTES = 1_024;
 const BODY = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello' }] };
 
 let memory: StreamMemory;
@@ -78,6 +79,14 @@ describe('a request with an Idempotency-Key', () => {
     second.leave();
     expect(readersOf(stream)).toBe(0);
     expect(store.counts).toEqual({ running: 0, kept: 0 });
+  });
+
+  it('holds the memory of its messages until the stream is given up', async () => {
+    const response = new FakeResponse();
+    await own(response);
+    expect(memory.used).toBe(EMPTY_STREAM_BYTES + 'Hello'.length);
+    response.leave();
+    expect(memory.used).toBe(0);
   });
 
   it('keeps the stream that it has begun when its client leaves', async () => {
