@@ -95,7 +95,7 @@ export class ClusterConnection extends RedisConnection {
     this.isStarted = false;
     clearInterval(this.looking);
     this.log.end();
-    await Promise.all(this.links.all.map((link) => link.close()));
+    await this.links.close();
   }
 
   protected async send<T>(key: string, commands: Commands<T>, until: number): Promise<T> {

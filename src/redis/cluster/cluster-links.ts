@@ -27,6 +27,7 @@ export class ClusterLinks {
   private readonly map = new SlotMap();
   private readonly members = new Map<string, Member>();
   private refreshing: Promise<void> | undefined;
+  private isClosed = false;
 
   constructor(
     private readonly address: ClusterAddress,
@@ -87,6 +88,12 @@ export class ClusterLinks {
     return connectTo(this.server(member.at), pingEveryMs);
   }
 
+  /** Closes all links. A map that arrives later opens no more. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all(this.all.map((link) => link.close()));
+  }
+
   private async read(preferred: ServerLink | undefined): Promise<void> {
     for (const ask of this.sources(preferred)) {
       try {
@@ -141,7 +148,7 @@ export class ClusterLinks {
       });
       member = { at, link, usedAt: performance.now() };
       this.members.set(name, member);
-      link.start();
+      if (!this.isClosed) link.start();
     }
     return member;
   }

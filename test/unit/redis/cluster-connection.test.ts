@@ -65,6 +65,7 @@ function fakeLinks() {
     }),
     refresh: vi.fn<() => Promise<void>>().mockResolvedValue(),
     open: vi.fn(),
+    close: () => Promise.all([one.close(), other.close()]),
   };
 }
 
@@ -117,6 +118,12 @@ describe('a command', () => {
     expect([one.sent, other.sent]).toEqual([['key'], ['key']]);
   });
 
+  it('follows a slot to a server with an IPv6 address', async () => {
+    one.answers.push(refusing('MOVED 7 2001:db8::2:6379'));
+    expect(await get()).toBe('of other');
+    expect(links.move.mock.calls).toEqual([[7, { host: '2001:db8::2', port: 6379 }, one]]);
+  });
+
   it('follows a slot that moves at this moment, once, and the map does not change', async () => {
     one.answers.push(refusing('ASK 7 10.0.0.2:6379'));
     expect(await get()).toBe('of other');
@@ -154,6 +161,14 @@ describe('a command', () => {
     });
     expect(await failed(get())).toBeInstanceOf(RedisSlow);
     expect(other.sent).toEqual([]);
+  });
+
+  it('is sent again when no request waits for it, however late the redirection comes', async () => {
+    one.answers.push(() => {
+      vi.advanceTimersByTime(2 * PATIENCE_MS);
+      return refusing('MOVED 7 10.0.0.2:6379')();
+    });
+    expect(await connection.runPatiently('key', (client) => client.get('key'))).toBe('of other');
   });
 
   it('fails with other errors of its server', async () => {

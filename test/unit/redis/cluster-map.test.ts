@@ -88,7 +88,7 @@ describe('the servers of a cluster', () => {
   });
   afterEach(async () => {
     vi.restoreAllMocks();
-    await Promise.all(links.all.map((link) => link.close()));
+    await links.close();
     await one.stop();
     await other.stop();
   });
@@ -222,6 +222,20 @@ describe('the servers of a cluster', () => {
     client.destroy();
     (await links.open(undefined, undefined)).destroy();
     await Promise.all([one.isLeftWith(1), other.isLeftWith(1)]);
+  });
+
+  it('are not connected to when they become known only after the end', async () => {
+    serve([0, LAST, NAME, one.port]);
+    await links.refresh();
+    await areUp(1);
+    serve([0, MIDDLE, NAME, one.port], [MIDDLE + 1, LAST, NAME, other.port]);
+    const refreshed = links.refresh();
+    await links.close();
+    await refreshed;
+    expect(links.all.map(({ isOpen }) => isOpen)).toEqual([false, false]);
+    // Answers come in order of the calls: by now a link that had started would have a connection.
+    await at(other);
+    expect(other.connections).toBe(1);
   });
 
   it('leave the map as it was where none answers, and say why', async () => {
