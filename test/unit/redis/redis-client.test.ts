@@ -15,6 +15,16 @@ it('a connection has limits for its commands, its set-up and its silence, and do
   await redis.stop();
 });
 
+it('a connection to a master that Sentinel has named uses the database of the URL', async () => {
+  const redis = await ScriptedRedis.start();
+  const at = { host: '127.0.0.1', port: redis.port };
+  const credentials = { username: undefined, password: undefined };
+  const client = await connectTo({ at, tls: false, credentials, database: 3 });
+  expect(redis.commands).toContain('SELECT');
+  client.destroy();
+  await redis.stop();
+});
+
 it('connections with different options share a class, so that a try to connect during an outage costs little', async () => {
   const redis = await ScriptedRedis.start();
   const clients = [await connectTo({ url: redis.url }), await connectTo({ url: redis.url }, 30_000)];
