@@ -10,7 +10,7 @@ export interface ChatClientOptions {
   /** Without a key, the session cookie authenticates the requests of the service's own pages. */
   readonly apiKey?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
-  /** Additional headers of each request. */
+  /** Additional headers of each request. A header that the call itself sets, such as `Last-Event-ID`, takes precedence. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -94,7 +94,7 @@ export class ChatClient {
 
   /** @throws {ChatError} unless the response has a status of success. */
   async #send(path: string, init: RequestInit): Promise<Response> {
-    const headers = { ...(init.headers as Record<string, string>), ...this.#headers };
+    const headers = { ...this.#headers, ...(init.headers as Record<string, string>) };
     const response = await this.#fetch(this.#base + path, { ...init, headers }).catch((cause: unknown) => {
       init.signal?.throwIfAborted();
       throw new ChatError(`No response from ${this.#base}.`, { kind: 'unreachable', cause });

@@ -359,6 +359,24 @@ describe('a durable stream of the typed client', () => {
     expect(calls[3]?.[1]).toMatchObject({ headers: { 'last-event-id': '2', authorization: 'Bearer csk_1' } });
   });
 
+  it('a header that the call sets takes precedence over one for each request, so that nothing is repeated', async () => {
+    const answers = [durable(part(1, 'He'), part(2, 'l')), durable(part(3, 'lo'), DONE)];
+    const sent: unknown[] = [];
+    const client = new ChatClient({
+      baseUrl: 'https://chat.example',
+      headers: { 'Last-Event-ID': '1', 'Content-Type': 'text/plain', 'Idempotency-Key': 'of-all', 'X-Team': 'a' },
+      fetch: (_, init) => {
+        sent.push(init?.headers);
+        return Promise.resolve(answers.shift() ?? Response.error());
+      },
+    });
+    expect(await client.complete(REQUEST, OPTIONS)).toMatchObject({ text: 'Hello' });
+    expect(sent).toMatchObject([
+      { 'content-type': 'application/json', 'idempotency-key': 'key-1', 'x-team': 'a' },
+      { 'last-event-id': '2', 'x-team': 'a' },
+    ]);
+  });
+
   it.each([429, 502, 503, 504])('continues after a response with the status %i', async (status) => {
     const busy = new Response('', { status, headers: { 'retry-after': '0' } });
     const { client } = clientWith(durable(part(1, 'Hel')), busy, durable(part(2, 'lo'), DONE));
