@@ -20,10 +20,10 @@ const MAY_IMPORT = {
   auth: ['config', 'http', 'accounts', 'redis'],
   throttling: ['config', 'http', 'accounts', 'auth', 'redis'],
   upstreams: ['config', 'redis'],
-  models: ['config', 'http', 'redis', 'upstreams'],
+  models: ['config', 'http', 'upstreams'],
   usage: ['config', 'http', 'database', 'accounts', 'auth', 'throttling', 'upstreams'],
   chat: ['config', 'http', 'accounts', 'redis', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
-  health: ['config', 'http', 'database', 'auth', 'redis'],
+  health: ['config', 'http', 'database', 'auth', 'redis', 'usage'],
   dashboard: ['config', 'http', 'accounts', 'auth', 'throttling', 'models', 'usage'],
   observability: ['config', 'database', 'http', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],
   plugins: [

@@ -24,6 +24,7 @@ import { ObservabilityModule } from './observability/observability.module.js';
 import { PluginSet, type Plugin } from './plugins/plugin-set.js';
 import { PluginsModule } from './plugins/plugins.module.js';
 import { ThrottlingModule } from './throttling/throttling.module.js';
+import { AdmissionGuard } from './throttling/admission.guard.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
 import { UpstreamsModule } from './upstreams/upstreams.module.js';
 import { LedgerTokensUsed, LedgerTokensUsedModule } from './usage/reports/ledger-tokens-used.js';
@@ -37,7 +38,7 @@ export interface AppOptions {
   readonly plugins?: readonly Plugin[];
 }
 
-/** As {@link AppOptions}, with a configuration from a place that takes time to ask, such as a store of secrets. */
+/** As {@link AppOptions}, with a configuration that is loaded asynchronously, for example from a store of secrets. */
 export interface AsyncAppOptions extends AsyncConfig, Pick<AppOptions, 'plugins'> {}
 
 /** Makes the public services of the service injectable everywhere, so that a plugin need not know their modules. */
@@ -50,6 +51,8 @@ class PublicServicesModule {}
 
 /**
  * The whole service. A custom application imports this module, with its plugins.
+ *
+ * @since 1.0
  *
  * @example
  * ```ts
@@ -86,7 +89,7 @@ function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
         limitStore: plugins.single('limitStore'),
         tokensUsed: plugins.single('tokensUsed') ?? { module: LedgerTokensUsedModule, token: LedgerTokensUsed },
       }),
-      DurableModule.register({ streamStore: plugins.single('streamStore') }),
+      DurableModule,
       ChatModule,
       ModelsModule,
       HealthModule,
@@ -98,14 +101,16 @@ function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
     providers: [
       { provide: ServiceErrorFilter, useClass: PageErrorFilter },
       { provide: APP_FILTER, useExisting: ServiceErrorFilter },
-      // The order matters. The guards identify the caller, check the origin of the request, find out whether the request
-      // repeats another one, count the request against the limits of the tier, and then refuse an invalid body. A guard that
-      // needs the body reads it, see RequestBodies.
+      // The request lifecycle. The order matters: a guard reads the body only after the caller is known and has quota left.
       { provide: APP_GUARD, useExisting: AuthenticationGuard },
       { provide: APP_GUARD, useExisting: SameOriginGuard },
-      { provide: APP_GUARD, useExisting: DurableClaimGuard },
+      // The precheck: the load of the process, and limits that are exhausted for certain.
       { provide: APP_GUARD, useExisting: TierThrottlerGuard },
       { provide: APP_GUARD, useExisting: RequestBodyGuard },
+      // Only with an Idempotency-Key: finds out whether the request repeats another one.
+      { provide: APP_GUARD, useExisting: DurableClaimGuard },
+      // Counts the request against the limits of the tier.
+      { provide: APP_GUARD, useExisting: AdmissionGuard },
       { provide: APP_PIPE, useExisting: RequestValidationPipe },
     ],
   };

@@ -1,8 +1,11 @@
 import { ChatClient } from './client/chat-client.js';
-import { describeFailure } from './terminal-chat/chat-failure.js';
+import { describeFailure, isIncompleteAnswer } from './terminal-chat/chat-failure.js';
 import { converse } from './terminal-chat/conversation.js';
 import { HOW_TO_GET_A_KEY, readOptions, USAGE } from './terminal-chat/options.js';
-import { printAnswer, printReceipt } from './terminal-chat/terminal.js';
+import { printAnswer, printEvents, printReceipt } from './terminal-chat/terminal.js';
+
+/** The exit code for an answer that has begun and is not complete. */
+const INCOMPLETE = 2;
 
 /** A terminal client for a running service. `npm run chat -- --help` explains how to use it. */
 async function run(): Promise<number> {
@@ -28,9 +31,9 @@ async function run(): Promise<number> {
   const { temperature, maxTokens } = options;
   const messages = [...system, { role: 'user', content: message } as const];
   const stream = client.stream({ model, messages, temperature, max_tokens: maxTokens });
-  await printAnswer(stream);
+  await (options.json ? printEvents(stream) : printAnswer(stream));
   // A program that reads the answer does not wait for the receipt.
-  if (process.stdout.isTTY) await printReceipt(client, stream);
+  if (process.stdout.isTTY && !options.json) await printReceipt(client, stream);
   return 0;
 }
 
@@ -51,5 +54,5 @@ process.stdout.on('error', () => process.exit(1));
 
 process.exitCode = await run().catch((error: unknown) => {
   process.stderr.write(`${describeFailure(error)}\n`);
-  return 1;
+  return isIncompleteAnswer(error) ? INCOMPLETE : 1;
 });

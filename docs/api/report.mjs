@@ -1,4 +1,4 @@
-// The public API of an entry as text: the declarations of its exports, and of the types that they use.
+// The public API of an entry as text: the declarations of its exports with their docstrings, and of the types that they use.
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -9,7 +9,7 @@ const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 export const ENTRIES = ['index', 'testing', 'client'];
 
 const OPTIONS = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2023, skipLibCheck: true };
-const printer = ts.createPrinter({ removeComments: true });
+const printer = ts.createPrinter();
 
 /** @returns the report of each entry by its name, as Markdown. */
 export function reports() {
@@ -33,7 +33,7 @@ function reportOf(entry, program) {
       const node = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
       const shown = publicPart(node, (member) => typesIn(member).some((type) => !exported.has(type)));
       for (const type of typesIn(shown)) if (!exported.has(type)) used.set(type, type.name);
-      return printer.printNode(ts.EmitHint.Unspecified, shown, node.getSourceFile());
+      return withoutEmptyLines(printer.printNode(ts.EmitHint.Unspecified, shown, node.getSourceFile()));
     });
   /** The types of the package that a declaration names. */
   const typesIn = (node) => {
@@ -72,6 +72,11 @@ function reportOf(entry, program) {
     code(own),
     ...(others.length === 0 ? [] : ['## Types that are not exported', code(others.flatMap(([, texts]) => texts))]),
   ].join('\n\n');
+}
+
+/** Leaves out the empty lines of docstrings. */
+function withoutEmptyLines(text) {
+  return text.replace(/^ *\*\n/gm, '');
 }
 
 /** A class without its private members, and without a constructor that only the package itself can call. */

@@ -3,7 +3,7 @@ import {
   endpoint,
   errorEventParts,
   isText,
-  jsonBody,
+  optionMembers,
   parseJsonObject,
   streamHeaders,
   tokenCount,
@@ -26,12 +26,18 @@ import {
 export class AcmeProtocol implements HttpProtocol {
   readonly transport = 'http';
   readonly name = 'acme';
+  readonly generationOptions = { temperature: 'heat', stop: 'until' };
 
-  request({ model, messages, temperature, maxTokens }: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
+  request({ model, messages, options, maxTokens }: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
     return {
       url: endpoint(upstream, '/generate'),
       headers: streamHeaders(upstream.apiKey === undefined ? {} : { 'x-acme-key': upstream.apiKey }, upstream),
-      body: jsonBody({ model, turns: messages, heat: temperature, limit: maxTokens }, messages),
+      body: JSON.stringify({
+        model,
+        turns: messages,
+        ...optionMembers(options, this.generationOptions),
+        limit: maxTokens,
+      }),
     };
   }
 

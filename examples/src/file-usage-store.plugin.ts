@@ -4,7 +4,7 @@ import {
   PLUGIN_CONFIG,
   UsageStore,
   type AbandonedBatch,
-  type OpeningBatch,
+  type IntentBatch,
   type UsageRecord,
 } from 'chat-streaming-service';
 import { randomUUID } from 'node:crypto';
@@ -32,7 +32,7 @@ export class FileUsageStore extends UsageStore {
     super();
   }
 
-  async open(batch: OpeningBatch): Promise<void> {
+  async open(batch: IntentBatch): Promise<void> {
     await this.write(['open', this.process], batch.id, batch);
   }
 

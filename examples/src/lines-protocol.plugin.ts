@@ -2,7 +2,6 @@ import {
   ChatPlugin,
   endpoint,
   isText,
-  jsonBody,
   ndjson,
   parseJsonObject,
   streamHeaders,
@@ -29,7 +28,7 @@ export class LinesProtocol implements HttpProtocol {
     return {
       url: endpoint(upstream, '/run'),
       headers: { ...streamHeaders(headers, upstream), accept: 'application/x-ndjson' },
-      body: jsonBody({ model, messages, max: maxTokens }, messages),
+      body: JSON.stringify({ model, messages, max: maxTokens }),
     };
   }
 

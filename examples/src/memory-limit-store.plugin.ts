@@ -7,23 +7,25 @@ import {
   type Admission,
   type AdmissionRequest,
   type Clock,
-  type LimitName,
+  type Lease,
+  type Limit,
   type LimitState,
-  type TierLimits,
+  type LimitStates,
 } from 'chat-streaming-service';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** What one account uses. `reserved` tokens belong to streams that run. */
-interface Use {
-  requests: number;
-  minuteEndsAt: number;
-  streams: number;
-  /** The day of `used`, in milliseconds since 1970. */
-  day: number;
+/** What was counted for one limit in its window. */
+interface Count {
   used: number;
-  reserved: number;
+  windowEndsAt: number;
+}
+
+/** What one account uses. Streams and tokens are held by streams that run. */
+interface Use {
+  readonly counts: Map<string, Count>;
+  readonly held: { requests: number; streams: number; tokens: number };
 }
 
 /** Counts the use of limits in this process. A store of a team would do the same in its own database. */
@@ -38,93 +40,92 @@ export class MemoryLimitStore extends LimitStore {
     super();
   }
 
-  /** There is no wait between the check and the count, so requests that arrive together cannot both take the last place. */
+  /** There is no wait between the check and the count, so requests that arrive together cannot both take the last slot. */
   async admit({ accountId, limits, tokens }: AdmissionRequest): Promise<Admission> {
     const use = await this.useOf(accountId, limits);
-    const state = this.stateOf(use, limits);
-    const refusedBy = refusalOf(state, tokens.atLeast);
-    if (refusedBy !== undefined) {
-      const limit = state[refusedBy];
-      const retryAfterSeconds = limit !== undefined && 'resetSeconds' in limit ? limit.resetSeconds : 1;
-      return { admitted: false, refusedBy, retryAfterSeconds, state };
+    const refused = limits.find((limit) => {
+      return this.remaining(use, limit) < (limit.unit === 'tokens' ? tokens.atLeast : 1);
+    });
+    if (refused !== undefined) {
+      const state = this.statesOf(use, limits);
+      const retryAfterSeconds = state[refused.name]?.resetSeconds ?? 1;
+      return { admitted: false, refusedBy: refused.name, retryAfterSeconds, state };
     }
-    const reserved = state.tokens && Math.min(tokens.atMost, state.tokens.remaining);
-    use.requests += 1;
-    use.streams += 1;
-    use.reserved += reserved ?? 0;
-    return { admitted: true, lease: this.leaseOf(use, reserved), state: this.stateOf(use, limits) };
+    const lease = this.take(use, limits, tokens.atMost);
+    return { admitted: true, lease, state: this.statesOf(use, limits) };
   }
 
-  async peek(accountId: string, limits: TierLimits): Promise<LimitState> {
-    return this.stateOf(await this.useOf(accountId, limits), limits);
+  async peek(accountId: string, limits: readonly Limit[]): Promise<LimitStates> {
+    return this.statesOf(await this.useOf(accountId, limits), limits);
   }
 
-  private leaseOf(use: Use, reserved: number | undefined) {
-    let holdsPlace = true;
-    let isSettled = false;
+  private take(use: Use, limits: readonly Limit[], atMost: number): Lease {
+    const ofTokens = limits.filter(({ unit }) => unit === 'tokens');
+    const reserved = Math.min(atMost, ...ofTokens.map((limit) => this.remaining(use, limit)));
+    let isSettled = ofTokens.length === 0;
+    let holdsSlot = limits.some(({ unit }) => unit === 'streams');
+    for (const limit of limits) {
+      if (limit.window !== 'none') this.countOf(use, limit).used += limit.unit === 'requests' ? 1 : 0;
+    }
+    if (holdsSlot) use.held.streams += 1;
+    if (!isSettled) use.held.tokens += reserved;
     return {
-      tokens: reserved,
-      release: (): void => {
-        if (holdsPlace) use.streams -= 1;
-        holdsPlace = false;
+      tokens: isSettled ? undefined : reserved,
+      release: () => {
+        if (holdsSlot) use.held.streams -= 1;
+        holdsSlot = false;
       },
-      settle: (tokensUsed: number): void => {
+      settle: (tokensUsed) => {
         if (isSettled) return;
         isSettled = true;
-        this.renew(use);
-        use.reserved -= reserved ?? 0;
-        use.used += Number.isFinite(tokensUsed) && tokensUsed >= 0 ? Math.round(tokensUsed) : (reserved ?? 0);
+        use.held.tokens -= reserved;
+        const used = Number.isFinite(tokensUsed) && tokensUsed >= 0 ? Math.round(tokensUsed) : reserved;
+        for (const limit of ofTokens) this.countOf(use, limit).used += used;
       },
     };
   }
 
-  private async useOf(accountId: string, { tokensPerDay }: TierLimits): Promise<Use> {
-    const day = startOfDay(this.now());
-    const known = this.uses.get(accountId);
-    if (known === undefined) {
-      const used = tokensPerDay === undefined ? 0 : await this.tokensUsed.since(accountId, new Date(day));
-      const use = { requests: 0, minuteEndsAt: 0, streams: 0, day, used, reserved: 0 };
+  private async useOf(accountId: string, limits: readonly Limit[]): Promise<Use> {
+    if (!this.uses.has(accountId)) {
+      const held = { requests: 0, streams: 0, tokens: 0 };
+      const use = { counts: new Map<string, Count>(), held };
+      // The service may have counted tokens of this day before the process started.
+      const perDay = limits.find(({ unit, window }) => unit === 'tokens' && window === 'day');
+      if (perDay !== undefined) {
+        const today = new Date(this.now() - (this.now() % DAY_MS));
+        this.countOf(use, perDay).used = await this.tokensUsed.since(accountId, today);
+      }
       // Another request may have been faster.
       if (!this.uses.has(accountId)) this.uses.set(accountId, use);
     }
-    const use = this.uses.get(accountId) as Use;
-    this.renew(use);
-    return use;
+    return this.uses.get(accountId) as Use;
   }
 
-  /** Begins a new minute and a new day when their time has come. */
-  private renew(use: Use): void {
+  /** Returns the count of the current window. Begins a new window when the last one has ended. */
+  private countOf(use: Use, { name, window }: Limit): Count {
     const now = this.now();
-    if (now >= use.minuteEndsAt) Object.assign(use, { requests: 0, minuteEndsAt: now + MINUTE_MS });
-    if (startOfDay(now) !== use.day) Object.assign(use, { day: startOfDay(now), used: 0 });
+    let count = use.counts.get(name);
+    if (count === undefined || now >= count.windowEndsAt) {
+      count = { used: 0, windowEndsAt: window === 'day' ? now - (now % DAY_MS) + DAY_MS : now + MINUTE_MS };
+      use.counts.set(name, count);
+    }
+    return count;
   }
 
-  private stateOf(use: Use, { requestsPerMinute, concurrentStreams, tokensPerDay }: TierLimits): LimitState {
-    const left = (limit: number, used: number) => ({ limit, remaining: Math.max(0, limit - used) });
-    const seconds = (end: number) => ({ resetSeconds: Math.max(1, Math.ceil((end - this.now()) / 1_000)) });
-    const midnight = use.day + DAY_MS;
-    return {
-      requests:
-        requestsPerMinute === undefined
-          ? undefined
-          : { ...left(requestsPerMinute, use.requests), ...seconds(use.minuteEndsAt) },
-      streams: concurrentStreams === undefined ? undefined : left(concurrentStreams, use.streams),
-      tokens:
-        tokensPerDay === undefined
-          ? undefined
-          : { ...left(tokensPerDay, use.used + use.reserved), ...seconds(midnight), renewsAt: new Date(midnight) },
-    };
+  private remaining(use: Use, limit: Limit): number {
+    const used = limit.window === 'none' ? 0 : this.countOf(use, limit).used;
+    return Math.max(0, limit.max - used - use.held[limit.unit]);
   }
-}
 
-function refusalOf({ requests, streams, tokens }: LimitState, atLeast: number): LimitName | undefined {
-  if (tokens !== undefined && tokens.remaining < atLeast) return 'tokens';
-  if (requests?.remaining === 0) return 'requests';
-  return streams?.remaining === 0 ? 'streams' : undefined;
-}
-
-function startOfDay(now: number): number {
-  return now - (now % DAY_MS);
+  private statesOf(use: Use, limits: readonly Limit[]): LimitStates {
+    const states: Record<string, LimitState> = {};
+    for (const limit of limits) {
+      const state = { limit: limit.max, remaining: this.remaining(use, limit) };
+      const leftMs = limit.window === 'none' ? undefined : this.countOf(use, limit).windowEndsAt - this.now();
+      states[limit.name] = leftMs === undefined ? state : { ...state, resetSeconds: Math.ceil(leftMs / 1_000) };
+    }
+    return states;
+  }
 }
 
 @ChatPlugin({ name: 'memory-limits', compatibility: '^1', limitStore: MemoryLimitStore })

@@ -1,4 +1,3 @@
-import type { Plugin } from 'chat-streaming-service';
 import { AcmePlugin } from './acme-protocol.plugin.js';
 import { AnswerLengthsPlugin } from './answer-lengths.plugin.js';
 import { EchoPlugin } from './echo-protocol.plugin.js';
@@ -16,7 +15,7 @@ import { RegistryPlugin } from './registry-models.plugin.js';
 import { SummariesPlugin } from './summaries.plugin.js';
 
 /** All examples together. The redactor comes before the guardrail, so it sees a request first and the text last. */
-export const PLUGINS: readonly Plugin[] = [
+export const PLUGINS = [
   AcmePlugin,
   LinesPlugin,
   EchoPlugin,

@@ -1,23 +1,19 @@
-import { Body, Get, Post, Req, Res } from '@nestjs/common';
+import { Body, Get, Post, Res } from '@nestjs/common';
 import {
   ChatPlugin,
   CurrentPrincipal,
-  Field,
   Form,
-  FormFailure,
-  formProblems,
   h,
   PageController,
+  PageForm,
   Pages,
   SessionOnly,
   type FormProblems,
+  type Page,
   type Principal,
-  type Request,
   type Response,
 } from 'chat-streaming-service';
 import { NewPrompt, Prompts, PromptsPlugin } from './prompts.plugin.js';
-
-const FIELDS = ['name', 'text'];
 
 /** A page with a form, in the layout of the web application, with its security headers and its navigation. */
 @PageController('prompts')
@@ -30,7 +26,7 @@ export class PromptsPage {
 
   @Get()
   async show(@CurrentPrincipal() { accountId }: Principal, @Res() response: Response): Promise<void> {
-    await this.send(accountId, response);
+    this.pages.send(response, await this.page(accountId));
   }
 
   @Form()
@@ -38,20 +34,20 @@ export class PromptsPage {
   async add(
     @Body() form: NewPrompt,
     @CurrentPrincipal() { accountId }: Principal,
-    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    try {
-      await this.prompts.add(accountId, form);
-      this.pages.leadTo(response, '/prompts');
-    } catch (error) {
-      await this.send(accountId, response, formProblems(error, request), form);
-    }
+    await this.pages.submit(
+      response,
+      async () => {
+        await this.prompts.add(accountId, form);
+        this.pages.leadTo(response, '/prompts');
+      },
+      (problems) => this.page(accountId, form, problems),
+    );
   }
 
-  private async send(accountId: string, response: Response, problems?: FormProblems, form?: NewPrompt): Promise<void> {
+  private async page(accountId: string, form?: NewPrompt, problems?: FormProblems): Promise<Page> {
     const own = await this.prompts.of(accountId);
-    const field = { type: 'text', autoComplete: 'off', problems } as const;
     const content = h('section', null, [
       h('h1', null, 'Prompts'),
       h(
@@ -59,16 +55,17 @@ export class PromptsPage {
         { class: 'prompts' },
         own.map(({ name, text }) => h('li', null, [h('b', null, name), `: ${text}`])),
       ),
-      h('form', { method: 'post', action: '/prompts' }, [
-        h(FormFailure, { problems, fields: FIELDS }),
-        h(Field, { ...field, label: 'Name', name: 'name', value: form?.name ?? '', maxLength: 40 }),
-        h(Field, { ...field, label: 'Text', name: 'text', value: form?.text ?? '', maxLength: 4_000 }),
-        h('button', null, 'Keep prompt'),
-      ]),
+      h(PageForm, {
+        action: '/prompts',
+        fields: [
+          { label: 'Name', name: 'name', type: 'text', value: form?.name, maxLength: 40, autoComplete: 'off' },
+          { label: 'Text', name: 'text', type: 'text', value: form?.text, maxLength: 4_000, autoComplete: 'off' },
+        ],
+        button: 'Keep prompt',
+        problems,
+      }),
     ]);
-    const page = { title: 'Prompts', place: '/prompts', style: 'prompts-page/prompts.css', content } as const;
-    if (problems === undefined) this.pages.send(response, page);
-    else this.pages.sendFailure(response, page, problems.error);
+    return { title: 'Prompts', place: '/prompts', style: 'prompts-page/prompts.css', content };
   }
 }
 

@@ -10,7 +10,7 @@ const Config = z.strictObject({
 });
 
 const WAIT_MS = 1_000;
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 /** Ships the record of each stream to a queue, in batches. A batch that the queue refuses is sent again. */
 @Injectable()
@@ -24,7 +24,7 @@ export class QueueSink implements UsageSink, OnApplicationShutdown {
 
   record(record: UsageRecord): void {
     if (this.config.url === undefined) return;
-    if (this.waiting.length >= MOST_WAITING) this.logger.error(`The record ${record.id} was dropped`);
+    if (this.waiting.length >= MAX_WAITING) this.logger.error(`The record ${record.id} was dropped`);
     else this.waiting.push(record);
     this.timer ??= setTimeout(() => void this.send(), WAIT_MS).unref();
   }

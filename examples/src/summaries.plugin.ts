@@ -16,7 +16,7 @@ const Config = z.strictObject({
   model: z.string(),
 });
 
-const LONGEST_ANSWER = 300;
+const MAX_ANSWER_TOKENS = 300;
 
 export class SummaryRequest {
   @Length(1, 20_000, { message: 'must have 1 to 20,000 characters' })
@@ -28,7 +28,7 @@ export class SummaryRequest {
 @Controller('summaries')
 @LimitedByTier({
   body: SummaryRequest,
-  tokensOf: ({ text }) => ({ atLeast: 1, atMost: Math.ceil(text.length / 3) + LONGEST_ANSWER }),
+  tokensOf: ({ text }) => ({ atLeast: 1, atMost: Math.ceil(text.length / 3) + MAX_ANSWER_TOKENS }),
 })
 export class SummariesController {
   constructor(
@@ -44,7 +44,7 @@ export class SummariesController {
       { role: 'system' as const, content: 'Sum up what the user writes in three sentences.' },
       { role: 'user' as const, content: text },
     ];
-    const request = { model: this.config.model, messages, max_tokens: LONGEST_ANSWER };
+    const request = { model: this.config.model, messages, max_tokens: MAX_ANSWER_TOKENS };
     const { text: summary, finishReason } = await this.chat.complete(request, caller);
     return { summary, is_cut: finishReason === 'length' };
   }

@@ -23,6 +23,8 @@ export interface Command {
   readonly optional: Readonly<Record<string, string>>;
   /** Options without a value. A flag on the command line has the value `true` in `options`. */
   readonly flags?: readonly string[];
+  /** Whether the command may create the database: the first account can be created before the first start. */
+  readonly createsDatabase?: boolean;
   /** Whether the command sets a password. `run` gets the password as the option `password`, from any kind of input. */
   readonly setsPassword?: boolean;
   /** @returns a value to print as JSON, a text to print unchanged, or the pieces of such a text. */
@@ -37,6 +39,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     name: 'account create',
     required: { email: 'E' },
     optional: { tier: 'T' },
+    createsDatabase: true,
     setsPassword: true,
     run: async (app, { email, password = '', tier }) =>
       shown(await app.get(AccountsService).create({ email, password, tier })),
@@ -135,6 +138,7 @@ function command<R extends string, O extends string, F extends string = never>(d
   readonly required: Readonly<Record<R, string>>;
   readonly optional: Readonly<Record<O, string>>;
   readonly flags?: readonly F[];
+  readonly createsDatabase?: boolean;
   readonly setsPassword?: boolean;
   run(app: INestApplicationContext, options: Options<R, O | F | 'password'>): Promise<unknown>;
 }): Command {

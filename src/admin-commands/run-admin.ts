@@ -9,6 +9,8 @@ export interface AdminOptions {
 /**
  * Runs the admin command of the command line of this process, and sets the exit code: 0, or 1 with a message on stderr.
  *
+ * @since 1.0
+ *
  * @example
  * ```ts
  * // admin.ts of an application

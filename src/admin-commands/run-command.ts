@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ServiceError } from '../common/service-error.js';
 import { ExtensionsModule } from '../common/extensions/extensions.module.js';
+import type { DatabaseConfig } from '../config/config.js';
 import { ConfigModule } from '../config/config.module.js';
 import { loadConfig } from '../config/load-config.js';
 import type { Variables } from '../config/sources/interpolation.js';
@@ -17,14 +19,15 @@ import { Misuse } from './misuse.js';
 import { commandModule, commandsOf } from './plugin-commands.js';
 import { readPassword } from './password-input.js';
 import { USAGE_COMMANDS } from './usage-commands.js';
-import { usageText } from './usage-text.js';
+import { piecesOf, tableOf } from './printed-result.js';
+import { commandUsage, usageText } from './usage-text.js';
 
 /** The environment and the streams of a command: `process`, or a replacement for it. */
 export interface CommandContext {
   readonly env: Variables;
   readonly argv?: readonly string[];
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  readonly stdout: Writable;
+  readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean };
 }
 
@@ -35,7 +38,7 @@ const QUIET = { logger: false, abortOnError: false } as const;
 class AdminModule {}
 
 /**
- * Runs one command and prints its result: one line of JSON, or an unchanged text.
+ * Runs one command and prints its result: one line of JSON, a table on a terminal, or an unchanged text.
  *
  * @returns the exit code. Error messages go to `stderr`.
  */
@@ -49,13 +52,19 @@ export async function runCommand(
     const commands = [...ACCOUNT_COMMANDS, ...USAGE_COMMANDS, ...set.descriptions.flatMap(commandsOf)];
     const usage = usageText(commands, context.argv?.[1]);
     if (words.length === 0) throw new Misuse(usage);
-    if (words.includes('--help') || words.includes('-h')) context.stdout.write(usage);
+    if (words.includes('--help') || words.includes('-h')) context.stdout.write(helpFor(words, commands, usage));
     else await run(words, context, commands, usage, set);
     return 0;
   } catch (error) {
     context.stderr.write(`${messageOf(error).trimEnd()}\n`);
     return 1;
   }
+}
+
+/** Returns the usage of the named command, or of all commands. */
+function helpFor(words: readonly string[], commands: readonly Command[], usage: string): string {
+  const command = namedCommand(words, commands);
+  return command === undefined ? usage : commandUsage(command);
 }
 
 async function run(
@@ -66,8 +75,10 @@ async function run(
   plugins: PluginSet,
 ): Promise<void> {
   const command = commandOf(words, commands, usage);
-  const options = await optionsOf(command, words.slice(command.name.split(' ').length), context, usage);
-  const config = ConfigModule.forRoot(loadConfig(context.env));
+  const { options, json } = await optionsOf(command, words.slice(command.name.split(' ').length), context);
+  const loaded = loadConfig(context.env);
+  if (command.createsDatabase !== true) refuseMissingFile(loaded.database);
+  const config = ConfigModule.forRoot(loaded);
   const app = await NestFactory.createApplicationContext(
     {
       module: AdminModule,
@@ -85,47 +96,53 @@ async function run(
   );
   try {
     const result = await command.run(app, options);
-    await pipeline(piecesOf(result), context.stdout, { end: false });
+    const pieces = context.stdout.isTTY === true && !json ? tableOf(result) : piecesOf(result);
+    await pipeline(pieces, context.stdout, { end: false });
   } finally {
     await app.close();
   }
 }
 
-async function* piecesOf(result: unknown): AsyncIterable<string> {
-  if (typeof result === 'string') yield result;
-  else if (isPieces(result)) yield* result;
-  else yield JSON.stringify(result);
-  yield '\n';
-}
-
-function isPieces(result: unknown): result is AsyncIterable<string> {
-  return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
-}
-
 function commandOf(words: readonly string[], commands: readonly Command[], usage: string): Command {
-  const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
+  const command = namedCommand(words, commands);
   if (command === undefined) throw new Misuse(`There is no command "${words.slice(0, 2).join(' ')}".\n${usage}`);
   return command;
 }
 
-async function optionsOf(
-  { required, optional, flags = [], setsPassword = false }: Command,
-  words: string[],
-  context: CommandContext,
-  usage: string,
-) {
+function namedCommand(words: readonly string[], commands: readonly Command[]): Command | undefined {
+  return commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
+}
+
+/** @throws {Misuse} if the file is missing: opening it would create an empty database. */
+function refuseMissingFile(database: DatabaseConfig): void {
+  if (database.type !== 'sqlite' || !isMissing(database.path)) return;
+  throw new Misuse(
+    `There is no database file ${database.path}. Set DATABASE_URL as for the service, or start the service once.`,
+  );
+}
+
+function isMissing(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+async function optionsOf(command: Command, words: string[], context: CommandContext) {
+  const { required, optional, flags = [], setsPassword = false } = command;
   const names = [...Object.keys(required), ...Object.keys(optional), ...(setsPassword ? ['password'] : [])];
-  const switches = [...flags, ...(setsPassword ? ['password-stdin'] : [])];
+  const switches = [...flags, 'json', ...(setsPassword ? ['password-stdin'] : [])];
   const { values } = parseArgs({ args: words, options: { ...typed(names, 'string'), ...typed(switches, 'boolean') } });
   const missing = Object.keys(required).filter((name) => values[name] === undefined);
-  if (missing.length > 0) throw new Misuse(`Missing: ${missing.map((name) => `--${name}`).join(', ')}.\n${usage}`);
-  const { 'password-stdin': fromStdin, ...others } = values;
+  if (missing.length > 0)
+    throw new Misuse(`Missing: ${missing.map((name) => `--${name}`).join(', ')}.\n${commandUsage(command)}`);
+  const { 'password-stdin': fromStdin, json, ...others } = values;
   const options = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)]));
-  if (!setsPassword) return options;
-  return {
-    ...options,
-    password: await readPassword({ password: options['password'], fromStdin: fromStdin === true }, context),
-  };
+  if (!setsPassword) return { options, json: json === true };
+  const password = await readPassword({ password: options['password'], fromStdin: fromStdin === true }, context);
+  return { options: { ...options, password }, json: json === true };
 }
 
 function typed<T extends 'string' | 'boolean'>(names: readonly string[], type: T): Record<string, { type: T }> {

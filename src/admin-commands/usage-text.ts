@@ -7,14 +7,25 @@ import type { Command } from './account-commands.js';
  * @param script the path of the running script.
  */
 export function usageText(commands: readonly Command[], script: string | undefined): string {
-  const lines = commands.map(({ name, required, optional, flags = [], setsPassword = false }) => {
-    const needed = Object.entries(required).map(([option, value]) => `--${option} ${value}`);
-    const allowed = Object.entries(optional).map(([option, value]) => `[--${option} ${value}]`);
-    const switches = flags.map((flag) => `[--${flag}]`);
-    const password = setsPassword ? ['[--password-stdin | --password P]'] : [];
-    return `  ${[name, ...needed, ...allowed, ...switches, ...password].join(' ')}`;
-  });
-  return `Usage: ${calledAs(script)} <command>\n\n${lines.join('\n')}\n\nIf you give no password option, the command asks for the password in the terminal.\n`;
+  const lines = commands.map((command) => `  ${lineOf(command)}`);
+  return `Usage: ${calledAs(script)} <command>\n\n${lines.join('\n')}\n\nIf you give no password option, the command asks for the password in the terminal.\nA terminal gets a table, and a pipe gets JSON; --json prints JSON in both cases. <command> --help explains one command.\n`;
+}
+
+/** The usage of one command. */
+export function commandUsage(command: Command): string {
+  const { setsPassword = false } = command;
+  const password = setsPassword
+    ? '\nWithout a password option, the command asks for the password in the terminal.\n'
+    : '';
+  return `Usage: ${lineOf(command)} [--json]\n${password}`;
+}
+
+function lineOf({ name, required, optional, flags = [], setsPassword = false }: Command): string {
+  const needed = Object.entries(required).map(([option, value]) => `--${option} ${value}`);
+  const allowed = Object.entries(optional).map(([option, value]) => `[--${option} ${value}]`);
+  const switches = flags.map((flag) => `[--${flag}]`);
+  const password = setsPassword ? ['[--password-stdin | --password P]'] : [];
+  return [name, ...needed, ...allowed, ...switches, ...password].join(' ');
 }
 
 /** An installed command is a file without an extension. */

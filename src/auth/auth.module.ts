@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
-import { BodyParties } from '../http/body/body-parties.js';
+import { BodyClients } from '../http/body/body-clients.js';
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
@@ -8,7 +8,7 @@ import { AttemptCounters } from './attempts/attempt-counters.js';
 import { InProcessAttemptCounters } from './attempts/in-process-attempt-counters.js';
 import { KeyCreationLimit } from './attempts/key-creation-limit.js';
 import { RedisAttemptCounters } from './attempts/redis-attempt-counters.js';
-import { RequestBodyParties } from './principal/request-body-parties.js';
+import { RequestBodyClients } from './principal/request-body-clients.js';
 import { SameOriginGuard } from './same-origin/same-origin.guard.js';
 import { SessionCookie } from './session/session-cookie.js';
 import { SessionStart } from './session/session-start.js';
@@ -41,11 +41,11 @@ const services = [
       useFactory: (redis: RedisConnection | undefined) =>
         redis === undefined ? new InProcessAttemptCounters() : new RedisAttemptCounters(redis),
     },
-    { provide: BodyParties, useClass: RequestBodyParties },
+    { provide: BodyClients, useClass: RequestBodyClients },
     SignInLimits,
     SessionStart,
     ...services,
   ],
-  exports: [...services, BodyParties],
+  exports: [...services, BodyClients],
 })
 export class AuthModule {}

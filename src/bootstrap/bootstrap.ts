@@ -2,6 +2,7 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DevelopmentAccounts } from '../accounts/accounts/development-account.js';
 import { CONFIG, type Config } from '../config/config.js';
+import { startLogLevel } from '../config/start-log-level.js';
 import { ConfigError } from '../config/config-error.js';
 import { listenProblem } from '../config/listen-problem.js';
 import { DatabaseError } from '../database/database-error.js';
@@ -14,7 +15,7 @@ import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';
 
 /** A longer list of models is only counted. */
-const MOST_NAMED = 20;
+const MAX_NAMED_MODELS = 20;
 const HOW_TO_SIGN_IN =
   'This address is open to other machines. Their browsers can sign in only over HTTPS: put a proxy with TLS in front.';
 
@@ -24,15 +25,20 @@ const HOW_TO_SIGN_IN =
  *
  * @param module returns a module that imports `AppModule.register(…)`. It is a function, so that its errors are reported
  *   as well.
+ * @since 1.0
  */
 export async function bootstrap(module: () => Type | DynamicModule): Promise<void> {
-  const logger = new ServiceLogger('info');
+  const logger = new ServiceLogger(startLogLevel());
   try {
     const app = await createService(module(), logger);
     const config = app.get<Config>(CONFIG);
     logger.setLevel(config.logLevel);
     await listen(app, config);
     stopOnSignals(app, config, logger);
+    // Without a listener, Node ends the process at once.
+    process.on('SIGUSR2', () => {
+      logger.log('SIGUSR2: no effect', 'Service');
+    });
     const tellMissing = (): void => {
       tellLeftOut(config, app.get(ModelCatalog, { strict: false }), logger);
     };
@@ -57,7 +63,7 @@ function tellLeftOut({ catalogName, leftOut }: Config, catalog: ModelCatalog, lo
     logger.warn(`No model is available. ${catalogName} needs at least one of these variables: ${names}`, 'Service');
   } else if (variables.length > 0) {
     const missing =
-      missingModels.length > MOST_NAMED ? String(missingModels.length) : missingModels.join(', ') || 'none';
+      missingModels.length > MAX_NAMED_MODELS ? String(missingModels.length) : missingModels.join(', ') || 'none';
     logger.log(`Models of ${catalogName} that are not listed: ${missing}. Unset variables: ${names}`, 'Service');
   }
 }

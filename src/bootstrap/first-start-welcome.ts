@@ -1,24 +1,19 @@
+import { Logger } from '@nestjs/common';
 import type { DevelopmentAccounts } from '../accounts/accounts/development-account.js';
 import { curlLine } from '../common/text/curl-line.js';
 import type { Config } from '../config/config.js';
 import { isLoopback, onThisMachine } from './listening-address.js';
 
-const FIRST_ACCOUNT = `
-There is no account yet. This command creates one, and asks for its password:
-
-  npm run --silent admin -- account create --email you@example.com
-
-Without npm: node dist/admin.js account create --email you@example.com
-
-`;
+const FIRST_ACCOUNT =
+  'There is no account yet. To create one: node dist/admin.js account create --email you@example.com';
 
 /**
  * On the first start, prints how to get in. In development, creates an account and shows its credentials once. In production,
- * shows the command that creates an account.
+ * logs the command that creates an account, because the output of a production process contains only log lines.
  */
 export async function welcome(development: DevelopmentAccounts, config: Config, url: string): Promise<void> {
   if (config.production) {
-    if (await development.isFirstStart()) process.stdout.write(FIRST_ACCOUNT);
+    if (await development.isFirstStart()) new Logger('Service').warn(FIRST_ACCOUNT);
     return;
   }
   const account = await development.ensureDevelopmentAccount();

@@ -9,7 +9,7 @@ import { PLUGIN_STRATEGIES } from '../auth/strategies/all-strategies.js';
 import { describeStrategies } from '../auth/strategies/security-schemes.js';
 import { SessionMiddleware } from '../auth/session/session.middleware.js';
 import { CONFIG, type Config } from '../config/config.js';
-import { HeldHead } from '../chat/stream/held-head.js';
+import { ConfigError } from '../config/config-error.js';
 import { isProbe } from '../http/connections/client-connection.js';
 import { ClientConnections } from '../http/connections/client-connections.js';
 import { serveConnections } from '../http/connections/serve-connections.js';
@@ -58,7 +58,7 @@ export async function createServiceBy(
   const app = await create(module, new LeanExpressAdapter(), {
     logger,
     abortOnError: false,
-    // A guard reads the body when the caller is known: see RequestBodies.
+    // A guard reads the body when the caller is known: see RequestBodyGuard.
     bodyParser: false,
   });
   const config = app.get<Config>(CONFIG);
@@ -85,10 +85,7 @@ export async function createServiceBy(
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   const connections = app.get(ClientConnections, { strict: false });
   serveConnections(server, connections, app.getHttpAdapter().getInstance());
-  // Providers of APP_INTERCEPTOR are known by now, and the routes are created next.
-  const interceptors = app.get(ApplicationConfig).getGlobalInterceptors();
-  const ofRequests = app.get(ApplicationConfig).getGlobalRequestInterceptors();
-  if (interceptors.length + ofRequests.length > 0) interceptors.unshift(new HeldHead());
+  refuseInterceptors(app.get(ApplicationConfig));
   await app.init();
   // These routes come after the routes of the API, so that requests to the API do not have to check them.
   if (config.apiDocs === 'open') {
@@ -105,4 +102,16 @@ export async function createServiceBy(
   }
   app.use(notFound(app.get(ServiceErrorFilter)));
   return app;
+}
+
+/**
+ * Refuses global interceptors. With any interceptor on an event stream, Nest sends the status 200 before the answer can begin,
+ * so a failure would look like a success. Providers of `APP_INTERCEPTOR` are known when the application is created.
+ */
+function refuseInterceptors(nest: ApplicationConfig): void {
+  if (nest.getGlobalInterceptors().length + nest.getGlobalRequestInterceptors().length === 0) return;
+  throw new ConfigError([
+    'A plugin provides a global interceptor (APP_INTERCEPTOR), which breaks event streams. Use @UseInterceptors() on the ' +
+      'controllers of the plugin, or a completion hook.',
+  ]);
 }

@@ -6,7 +6,17 @@ import { clientGone } from '../http/request/client-gone.js';
 import type { RequestContext } from '../http/request/request-context.js';
 import type { Lease } from '../throttling/limit-store.js';
 
-/** Who asks for a completion. In a controller, `@Caller()` returns this object for the request. */
+/** A lease for one completion. */
+export interface CompletionLease extends Lease {
+  /** Called when the completion begins. From then on, the service always settles the lease. */
+  takeOver?(): void;
+}
+
+/**
+ * Who asks for a completion. In a controller, `@Caller()` returns this object for the request.
+ *
+ * @since 1.0
+ */
 export interface ChatCaller {
   readonly principal: Principal;
   /** Aborts when the client has left. This stops the work of the provider. */
@@ -14,10 +24,10 @@ export interface ChatCaller {
   /** Identifies the completion in logs, in the ledger and in receipts. At most 128 letters, digits and `_.:-`. */
   readonly requestId: string;
   /**
-   * The reservation from the limits of the account, if the account has limits. The service settles it when the completion is
-   * over, and releases it unless it belongs to a request, which keeps its place until the response is over.
+   * The reservation from the limits of the account, if the account has limits. The service settles and releases it when the
+   * completion is over. The lease of a request keeps its slot until the response is over.
    */
-  readonly lease?: Lease | undefined;
+  readonly lease?: CompletionLease | undefined;
   /** True when the completion continues although the client of the request has left. For the ledger only. */
   readonly detached?: boolean;
   /** The request whose log line and metrics show the completion. */
@@ -27,6 +37,8 @@ export interface ChatCaller {
 /**
  * Parameter decorator: the {@link ChatCaller} of the request, for `ChatService`. Not for routes that are `@Public()`. The
  * lease is there if the route is `@LimitedByTier()`.
+ *
+ * @since 1.0
  */
 export const Caller = createParamDecorator((_: unknown, execution: ExecutionContext): ChatCaller => {
   const http = execution.switchToHttp();

@@ -6,15 +6,24 @@ import { ChatService } from './chat.service.js';
 import { DurableClaimGuard } from './durable/durable-claim.guard.js';
 import { DurableStreams } from './durable/durable-streams.js';
 import { DurableStreamsController } from './durable/durable-streams.controller.js';
+import { ReplayBudget } from './durable/replay-budget.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
-import { ChunkGaps } from './stream/chunk-gaps.js';
+import { InterChunkLatencies } from './stream/inter-chunk-latencies.js';
 import { OpenStreams } from './stream/open-streams.js';
 
 /** Provides streamed chat completions. */
 @Module({
   imports: [AccountsModule, ModelsModule],
   controllers: [ChatController, DurableStreamsController],
-  providers: [ChatService, CompletionHooks, ChunkGaps, OpenStreams, DurableStreams, DurableClaimGuard],
-  exports: [ChatService, ChunkGaps, OpenStreams, DurableStreams, DurableClaimGuard],
+  providers: [
+    ChatService,
+    CompletionHooks,
+    InterChunkLatencies,
+    OpenStreams,
+    DurableStreams,
+    DurableClaimGuard,
+    ReplayBudget,
+  ],
+  exports: [ChatService, InterChunkLatencies, OpenStreams, DurableStreams, DurableClaimGuard],
 })
 export class ChatModule {}

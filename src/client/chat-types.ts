@@ -10,6 +10,16 @@ export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   /** From 0 to 2. The default is 0.7. */
   readonly temperature?: number | undefined;
+  /** From 0 to 1. Without a temperature, the temperature then has no default. */
+  readonly top_p?: number | undefined;
+  /** One text, or up to four. The answer ends before the first of them. */
+  readonly stop?: string | readonly string[] | undefined;
+  /** A signed integer of 32 bits. */
+  readonly seed?: number | undefined;
+  /** From -2 to 2. */
+  readonly presence_penalty?: number | undefined;
+  /** From -2 to 2. */
+  readonly frequency_penalty?: number | undefined;
   readonly max_tokens?: number | undefined;
 }
 

@@ -32,6 +32,7 @@ export interface DefinedError {
  *
  * @param code lower-case words joined by underscores. Begin with the name of the plugin.
  * @throws {Error} when the definition is invalid, or the code exists already.
+ * @since 1.0
  *
  * @example
  * ```ts

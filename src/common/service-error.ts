@@ -2,7 +2,7 @@ import type { HttpStatus } from '@nestjs/common';
 import { cutText } from './text/cut-text.js';
 
 /** The maximum number of problems in one error. */
-export const MOST_DETAILS = 20;
+export const MAX_DETAILS = 20;
 /** The maximum length of a field path, in characters. */
 const FIELD_LENGTH = 200;
 const DETAIL_LENGTH = 300;
@@ -115,6 +115,8 @@ export interface ServiceErrorOptions {
  * The client gets `message` unchanged. Write it for the caller, without secrets, paths, or text of a provider that could
  * contain secrets. Input of the caller in the message is cut, so that an error is always short.
  *
+ * @since 1.0
+ *
  * @example throw new ServiceError('model_not_found', `There is no model "${id}".`);
  */
 export class ServiceError extends Error {
@@ -132,7 +134,7 @@ export class ServiceError extends Error {
     super(cutText(message, MESSAGE_LENGTH), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ServiceError';
     this.status = options.status ?? factsOf(code).status;
-    this.details = options.details?.slice(0, MOST_DETAILS).map(cutDetail);
+    this.details = options.details?.slice(0, MAX_DETAILS).map(cutDetail);
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.headers = options.headers ?? {};
   }

@@ -38,7 +38,7 @@ export type ShedReason = (typeof SHED_REASONS)[number];
 export class ShedLoad {
   readonly counts = new LabeledCounter<ShedReason>(SHED_REASONS);
 
-  note(reason: ShedReason): void {
+  count(reason: ShedReason): void {
     this.counts.add(reason);
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { ConfigReloads } from './config-reloads.js';
 import { CONFIG, type Config } from './config.js';
-import { heapLimitBytes, MOST_BODY_BYTES } from './limits/memory-limit.js';
+import { heapLimitBytes, MAX_BODY_BYTES } from './limits/memory-limit.js';
 import { loadConfig } from './load-config.js';
 
 /**
@@ -45,8 +45,8 @@ function moduleOf(config: Provider): DynamicModule {
     providers: [
       config,
       ConfigReloads,
-      { provide: MOST_BODY_BYTES, useFactory: () => heapLimitBytes() * SHARE_OF_BODIES },
+      { provide: MAX_BODY_BYTES, useFactory: () => heapLimitBytes() * SHARE_OF_BODIES },
     ],
-    exports: [CONFIG, ConfigReloads, MOST_BODY_BYTES],
+    exports: [CONFIG, ConfigReloads, MAX_BODY_BYTES],
   };
 }

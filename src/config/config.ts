@@ -1,4 +1,11 @@
-/** The whole configuration, validated and read-only. It is read once at start-up, from the environment and CONFIG_FILE. */
+import type { GenerationOption } from './generation-options.js';
+import type { TierLimits } from './limits/limit-table.js';
+
+/**
+ * The whole configuration, validated and read-only. It is read once at start-up, from the environment and CONFIG_FILE.
+ *
+ * @since 1.0
+ */
 export interface Config {
   readonly production: boolean;
   readonly host: string;
@@ -60,7 +67,11 @@ export interface LeftOut {
   readonly models: readonly string[];
 }
 
-/** Injection token of {@link Config}. */
+/**
+ * Injection token of {@link Config}.
+ *
+ * @since 1.0
+ */
 export const CONFIG = Symbol('CONFIG');
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -85,6 +96,7 @@ export const DEFAULT_MAX_EVENT_BYTES = 1024 * 1024;
  * A configured connection to a provider.
  *
  * @typeParam Options the options of the protocol, as its schema returns them.
+ * @since 1.0
  */
 export interface UpstreamConfig<Options = unknown> {
   readonly name: string;
@@ -166,8 +178,8 @@ export interface RouteConfig {
   readonly upstream: UpstreamConfig;
   /** The name of the model at the upstream. */
   readonly model: string;
-  /** Whether the model accepts a sampling temperature. Some reasoning models refuse it. */
-  readonly temperature: boolean;
+  /** The generation options that the model does not accept here. */
+  readonly unsupportedOptions: readonly GenerationOption[];
   /** The price of the tokens at this upstream. `undefined`: the price of the model. */
   readonly price?: PriceConfig | undefined;
   /** Routes with the lowest number are tried first. */
@@ -177,12 +189,8 @@ export interface RouteConfig {
 }
 
 /** The limits for an account of the tier. An unset limit means that there is no limit. */
-export interface TierConfig {
+export interface TierConfig extends TierLimits {
   readonly name: string;
-  readonly requestsPerMinute: number | undefined;
-  readonly concurrentStreams: number | undefined;
   /** The upper bound of `max_tokens` in a request. */
   readonly maxTokens: number | undefined;
-  /** The maximum number of tokens of prompts and answers together, per calendar day in UTC. */
-  readonly tokensPerDay?: number | undefined;
 }

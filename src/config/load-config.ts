@@ -1,8 +1,10 @@
 import type { Config, ModelConfig, TierConfig, UpstreamConfig } from './config.js';
 import { ConfigError } from './config-error.js';
+import { LIMITS, LIMIT_NAMES } from './limits/limit-table.js';
 import { defaultMaxStreams, maxConnectionsFor } from './limits/capacity.js';
 import { modelOf } from './model-of.js';
-import { readConfigFile, type ConfigFile, type ReadConfigFile, type UpstreamEntry } from './sources/config-file.js';
+import type { ConfigFile, UpstreamEntry } from './sources/config-file.js';
+import { readConfigFile, type ReadConfigFile } from './sources/read-config-file.js';
 import { DEFAULT_SERVICE_NAME, readEnvironment, type Environment } from './sources/environment.js';
 import { interpolate, interpolateAll, type Variables } from './sources/interpolation.js';
 
@@ -22,6 +24,7 @@ function readBuiltInCatalog(): ReadConfigFile {
  * Loads the configuration from the environment and CONFIG_FILE.
  *
  * @throws {ConfigError} that names every problem of both at once.
+ * @since 1.0
  */
 export function loadConfig(variables: Variables = process.env): Config {
   const { environment, problems } = readEnvironment(variables);
@@ -113,10 +116,8 @@ function fromFile(
       name,
       {
         name,
-        requestsPerMinute: tier.requests_per_minute,
-        concurrentStreams: tier.concurrent_streams,
         maxTokens: tier.max_tokens,
-        tokensPerDay: tier.tokens_per_day,
+        ...Object.fromEntries(LIMIT_NAMES.map((limit) => [limit, tier[LIMITS[limit].member]])),
       },
     ]),
   );

@@ -3,7 +3,12 @@ import { priceOf } from './price-of.js';
 import { Model } from './sources/config-file.js';
 import { problemsOf } from './sources/problems.js';
 
-/** A model as CONFIG_FILE describes it. */
+/**
+ * A model as CONFIG_FILE describes it.
+ *
+ * @experimental
+ * @since 1.0
+ */
 export type ModelDefinition = (typeof Model)['_input'];
 type ModelEntry = (typeof Model)['_output'];
 
@@ -23,8 +28,9 @@ export function modelOf(
     const upstream = upstreams.get(route.upstream);
     const model = fill(route.model);
     if (upstream === undefined || model === undefined) return [];
-    const { temperature, priority = index + 1, weight } = route;
-    return [{ upstream, model, temperature, priority, weight, price: priceOf(route.price, currency) }];
+    const { temperature, unsupported_options: unsupported, priority = index + 1, weight } = route;
+    const unsupportedOptions = temperature ? unsupported : [...unsupported, 'temperature' as const];
+    return [{ upstream, model, unsupportedOptions, priority, weight, price: priceOf(route.price, currency) }];
   });
   if (first === undefined) return undefined;
   return {

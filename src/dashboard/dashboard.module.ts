@@ -5,25 +5,20 @@ import { UsageReportsModule } from '../usage/reports/usage-reports.module.js';
 import { AccountController } from './account/account.controller.js';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { KeyList } from './api-keys/key-list.js';
-import { KeySpends } from './api-keys/key-spend.js';
-import { KeyRevocationController } from './api-keys/key-revocation.controller.js';
-import { KeyRotationController } from './api-keys/key-rotation.controller.js';
+import { KeySpends } from './api-keys/key-spends.js';
 import { PluginAssets } from './assets/plugin-assets.js';
 import { AssetsController } from './assets/assets.controller.js';
 import { HomeController } from './home/home.controller.js';
-import { AccountPage } from './operator/detail/account-page.js';
-import { OperatedAccountController } from './operator/detail/account.controller.js';
-import { OperatedKeyController } from './operator/detail/operated-key.controller.js';
-import { AccountList } from './operator/list/account-list.js';
-import { AccountsController } from './operator/list/accounts.controller.js';
+import { AccountPage } from './operator/account-page.js';
+import { OperatedAccountController } from './operator/account.controller.js';
+import { AccountList } from './operator/account-list.js';
+import { AccountsController } from './operator/accounts.controller.js';
 import { OperatorLog } from './operator/operator-log.js';
 import { ServiceSpend } from './operator/service-spend.js';
 import { Pages } from './pages.js';
 import { PlaygroundController } from './playground/playground.controller.js';
 import { SecureTransport } from './sign-in/secure-transport.js';
 import { SignInController } from './sign-in/sign-in.controller.js';
-import { SignOutController } from './sign-in/sign-out.controller.js';
-import { SignUpController } from './sign-in/sign-up.controller.js';
 import { RequestsPageController } from './usage/requests-page.controller.js';
 import { UsagePageController } from './usage/usage-page.controller.js';
 
@@ -36,18 +31,13 @@ const OPERATOR = [AccountList, ServiceSpend, AccountPage, OperatorLog];
     HomeController,
     AssetsController,
     SignInController,
-    SignUpController,
-    SignOutController,
     ApiKeysController,
-    KeyRevocationController,
-    KeyRotationController,
     AccountController,
     PlaygroundController,
     UsagePageController,
     RequestsPageController,
     AccountsController,
     OperatedAccountController,
-    OperatedKeyController,
   ],
   providers: [Pages, PluginAssets, KeyList, KeySpends, SecureTransport, ...OPERATOR],
   exports: [Pages],

@@ -1,10 +1,10 @@
 const NOWHERE = 'http://nowhere.invalid';
 /** In characters. No page of this service has a longer path. */
-const LONGEST_PATH = 2_000;
+const MAX_PATH_LENGTH = 2_000;
 
 /** The path with its query, if the text is a path on this service. Returns `undefined` for all other values. */
 export function localPath(text: unknown): string | undefined {
-  if (typeof text !== 'string' || text.length > LONGEST_PATH) return undefined;
+  if (typeof text !== 'string' || text.length > MAX_PATH_LENGTH) return undefined;
   if (!/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) || !URL.canParse(text, NOWHERE)) {
     return undefined;
   }

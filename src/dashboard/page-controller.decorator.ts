@@ -8,6 +8,9 @@ import { SECURITY_HEADERS } from './page-headers.js';
  * Marks a controller that serves pages. Its routes are outside the API and are not part of the OpenAPI document. Each route
  * is `@SessionOnly()` or `@Public()`, and answers with `Pages.send`. Every answer has the security headers of a page, also if
  * the route sends HTML of its own.
+ *
+ * @experimental
+ * @since 1.0
  */
 export const PageController = (path = ''): ClassDecorator =>
   applyDecorators(OutsideApi(path), ApiExcludeController(), UseGuards(PageHeadersGuard));

@@ -1,7 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { Place } from './layout/navigation.js';
 
-/** The parts of a page that differ between pages. The layout adds the common parts. */
+/**
+ * The parts of a page that differ between pages. The layout adds the common parts.
+ *
+ * @experimental
+ * @since 1.0
+ */
 export interface Page {
   /** The title in the browser tab. The layout appends the name of the service. */
   readonly title: string;

@@ -7,12 +7,18 @@ import { Extensions } from '../common/extensions/extensions.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { assetPath } from './assets/assets.js';
 import { PluginAssets } from './assets/plugin-assets.js';
+import { problemsOf, type FormProblems } from './forms/form-problems.js';
 import { Layout } from './layout/layout.js';
 import { NAVIGATION_ENTRIES } from './layout/navigation.js';
 import type { Page } from './page.js';
 import { HTTPS_ONLY, PAGE_HEADERS } from './page-headers.js';
 
-/** Sends pages, and redirects to pages. */
+/**
+ * Sends pages, and redirects to pages.
+ *
+ * @experimental
+ * @since 1.0
+ */
 @Injectable()
 export class Pages {
   constructor(
@@ -34,13 +40,20 @@ export class Pages {
   /**
    * Renders the page and sends it.
    *
+   * @param result the status, or an error whose status and headers the response has.
    * @example this.pages.send(response, { title: 'Usage', place: 'usage', content: UsageView({ rows }) });
    */
-  send(response: Response, page: Page, status = 200): void {
-    const { session } = response.req.context;
+  send(response: Response, page: Page, result: number | ServiceError = 200): void {
+    const {
+      status,
+      headers = {},
+      retryAfterSeconds,
+    }: Partial<ServiceError> & Pick<ServiceError, 'status'> = typeof result === 'number' ? { status: result } : result;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds);
     const layout = Layout({
       page,
-      account: session?.account,
+      account: response.req.context.session?.account,
       signUp: this.signUp,
       navigation: this.extensions.values(NAVIGATION_ENTRIES),
       hasDocs: this.hasDocs,
@@ -55,11 +68,24 @@ export class Pages {
     response.end(body);
   }
 
-  /** Sends a page that reports a failure, with the status and headers of the error. */
-  sendFailure(response: Response, page: Page, { status, headers, retryAfterSeconds }: ServiceError): void {
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', retryAfterSeconds);
-    this.send(response, page, status);
+  /**
+   * Runs the action of a form. If the action fails for a reason that the user can remove, sends the page with the problems.
+   *
+   * @param action changes something, and redirects to the next page.
+   * @throws the error of the action, if it is an internal error, or if the client expects no page.
+   */
+  async submit(
+    response: Response,
+    action: () => Promise<unknown>,
+    pageWith: (problems: FormProblems) => Page | Promise<Page>,
+  ): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      const problems = problemsOf(error, response.req);
+      const page = await pageWith(problems);
+      this.send(response, { ...page, title: `Error: ${page.title}` }, problems.error);
+    }
   }
 
   /** Redirects to another page with status 303. The browser then requests that page by GET. */

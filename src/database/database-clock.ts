@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 
 const MEASURE_EVERY_MS = 60_000;
 /** A slower answer is ignored, because its time is too inaccurate. */
-const LONGEST_ROUND_TRIP_MS = 1000;
+const MAX_ROUND_TRIP_MS = 1000;
 
 /**
  * Provides the time of the database. The clocks of replicas may differ by hours, and one replica reads the times that
@@ -43,7 +43,7 @@ export class DatabaseClock implements OnModuleInit, OnModuleDestroy {
         'SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS now',
       );
       const answeredAt = performance.now();
-      if (row === undefined || answeredAt - askedAt > LONGEST_ROUND_TRIP_MS) return;
+      if (row === undefined || answeredAt - askedAt > MAX_ROUND_TRIP_MS) return;
       this.origin = Number(row.now) - (askedAt + answeredAt) / 2;
     } catch {
       // The last measurement stays valid.

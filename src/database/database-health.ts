@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { within } from '../common/timers/within.js';
+import { withTimeout } from '../common/timers/with-timeout.js';
 import { DatabasePresence } from './database-presence.js';
 
 const PING_TIMEOUT_MS = 1000;
 
-/** Tells readiness probes whether the database answers. */
+/** Reports to readiness probes whether the database replies. */
 @Injectable()
 export class DatabaseHealth {
   private pending: Promise<boolean> | undefined;
@@ -19,15 +19,15 @@ export class DatabaseHealth {
   async ping(): Promise<boolean> {
     // While the database does not answer, all probes share one query. Otherwise each probe would occupy a connection of the
     // pool.
-    this.pending ??= this.ask().finally(() => (this.pending = undefined));
-    return within(this.pending, PING_TIMEOUT_MS, () => new Error('no answer')).catch(() => false);
+    this.pending ??= this.probe().finally(() => (this.pending = undefined));
+    return withTimeout(this.pending, PING_TIMEOUT_MS, () => new Error('no reply')).catch(() => false);
   }
 
   /**
    * Checks whether the database answers. For PostgreSQL, it uses the connection of the probe: a full pool must not make the
    * replica unready.
    */
-  private async ask(): Promise<boolean> {
+  private async probe(): Promise<boolean> {
     if (this.dataSource.options.type === 'postgres') return (await this.presence.check()) === 'available';
     try {
       await this.dataSource.query('SELECT 1');

@@ -13,6 +13,7 @@ import {
 } from '../http/open-api/api-decorators.js';
 import { Public } from '../http/routing/public.decorator.js';
 import { RedisHealth } from '../redis/redis-health.js';
+import { UnsharedLimits } from '../usage/store/unshared-limits.js';
 import { HealthReport, ReadinessReport, type ReadinessParts } from './health.dto.js';
 
 @ApiTags('Health')
@@ -22,6 +23,7 @@ export class HealthController {
   constructor(
     private readonly database: DatabaseHealth,
     private readonly redis: RedisHealth,
+    private readonly unsharedLimits: UnsharedLimits,
     private readonly drainState: DrainState,
   ) {}
 
@@ -42,6 +44,7 @@ export class HealthController {
     const parts: ReadinessParts = {
       database: database ? 'up' : 'down',
       ...(redis !== undefined && { redis: redis ? 'up' : 'down' }),
+      ...(this.unsharedLimits.isWarning && { limits: 'not_shared' }),
       draining: this.drainState.isDraining,
     };
     response.setHeader('Cache-Control', 'no-store');

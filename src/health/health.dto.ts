@@ -20,6 +20,13 @@ export class ReadinessParts {
   })
   readonly redis?: 'up' | 'down';
 
+  @ApiPropertyOptional({
+    enum: ['not_shared'],
+    description:
+      'Present if several processes use the database without Redis. Each of them counts the limits of the tiers for itself.',
+  })
+  readonly limits?: 'not_shared';
+
   @ApiProperty({ description: 'Whether this process is stopping.' })
   readonly draining!: boolean;
 }

@@ -1,31 +1,23 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { createHash } from 'node:crypto';
 import { ServiceError } from '../common/service-error.js';
-import { VERSION } from '../common/version.js';
 import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
 
 /**
  * The available models: the models of the configuration that have at least one configured upstream, and then the models of
  * plugins.
+ *
+ * @since 1.0
  */
 @Injectable()
 export class ModelCatalog {
   private configured: readonly ModelConfig[];
   private added: readonly ModelConfig[] = [];
   private byId: ReadonlyMap<string, ModelConfig> = new Map();
-  private fingerprinted = '';
+  private ordered: readonly ModelConfig[] = [];
 
   constructor(@Inject(CONFIG) config: Config) {
     this.configured = config.models;
     this.add([]);
-  }
-
-  /**
-   * Identifies the catalog. Different catalogs have different fingerprints, so that replicas of two releases can share a
-   * cache.
-   */
-  get fingerprint(): string {
-    return this.fingerprinted;
   }
 
   /** Replaces the models of the configuration. */
@@ -40,16 +32,12 @@ export class ModelCatalog {
     const byId = new Map(this.configured.map((model) => [model.id, model]));
     for (const model of models) if (!byId.has(model.id)) byId.set(model.id, model);
     this.byId = byId;
-    const ordered = this.all();
-    const listed = ordered.map(({ id, name, provider, contextLength }) => [id, name, provider, contextLength]);
-    this.fingerprinted = createHash('sha256')
-      .update(JSON.stringify([VERSION, listed]))
-      .digest('base64url');
+    this.ordered = [...byId.values()];
   }
 
-  /** Returns all models in the order of the configuration. */
+  /** Returns all models in the order of the configuration. Returns the same array until the models change. */
   all(): readonly ModelConfig[] {
-    return [...this.byId.values()];
+    return this.ordered;
   }
 
   /**

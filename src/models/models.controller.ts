@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import { createHash } from 'node:crypto';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '../http/open-api/api-decorators.js';
 import { Public } from '../http/routing/public.decorator.js';
+import type { ModelConfig } from '../config/config.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelList } from './model-list.dto.js';
 
@@ -14,8 +15,12 @@ const CACHE_HEADERS = {
   'Cache-Control': { schema: { type: 'string' }, description: 'How long the list may be kept.' },
 } as const;
 
+const CACHE_KEY = 'models';
+
 /** The list in the form in which it is sent. */
 interface RenderedList {
+  /** The models in the list. */
+  readonly models: readonly ModelConfig[];
   readonly json: string;
   readonly etag: string;
 }
@@ -44,7 +49,7 @@ export class ModelsController {
     headers: CACHE_HEADERS,
   })
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const { json, etag } = await this.cache.wrap(`models:${this.catalog.fingerprint}`, () => render(this.catalog));
+    const { json, etag } = await this.rendered();
     response.setHeader('Cache-Control', CACHE_CONTROL);
     response.setHeader('ETag', etag);
     if (request.fresh) {
@@ -56,11 +61,19 @@ export class ModelsController {
     response.setHeader('Content-Length', Buffer.byteLength(json));
     response.end(json);
   }
+
+  /** Renders the list again only after the models have changed. */
+  private async rendered(): Promise<RenderedList> {
+    const models = this.catalog.all();
+    const cached = await this.cache.get<RenderedList>(CACHE_KEY);
+    if (cached?.models === models) return cached;
+    return this.cache.set(CACHE_KEY, render(models));
+  }
 }
 
-function render(catalog: ModelCatalog): RenderedList {
+function render(models: readonly ModelConfig[]): RenderedList {
   const list: ModelList = {
-    models: catalog.all().map(({ id, name, provider, contextLength }) => ({
+    models: models.map(({ id, name, provider, contextLength }) => ({
       id,
       name,
       provider,
@@ -68,5 +81,5 @@ function render(catalog: ModelCatalog): RenderedList {
     })),
   };
   const json = JSON.stringify(list);
-  return { json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"` };
+  return { models, json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"` };
 }

@@ -1,23 +1,24 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Extensions } from '../common/extensions/extensions.js';
+import { withTimeout } from '../common/timers/with-timeout.js';
 import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
 import { modelFrom } from '../config/model-of.js';
 import { ModelCatalog } from './model-catalog.js';
 import { MODEL_SOURCES, type ModelSource } from './model-source.js';
 
 const REFRESH_SECONDS = 60;
-const LONGEST_ANSWER_MS = 10_000;
+const REPLY_TIMEOUT_MS = 10_000;
 
-/** Asks the model sources of plugins again and again, and puts their models into the catalog. */
+/** Reads the model sources of plugins at regular intervals, and puts their models into the catalog. */
 @Injectable()
 export class SourcedModels implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('Models');
-  /** The models of the last good answer of each source. */
-  private readonly known = new Map<ModelSource, readonly ModelConfig[]>();
+  /** The models of the last valid reply of each source. */
+  private readonly lastModels = new Map<ModelSource, readonly ModelConfig[]>();
   private readonly timers = new Map<ModelSource, NodeJS.Timeout>();
-  private readonly asking = new Map<ModelSource, Promise<void>>();
-  /** What the log has told about each source, so that it tells the same thing once. */
-  private readonly told = new Map<ModelSource, string>();
+  private readonly refreshes = new Map<ModelSource, Promise<void>>();
+  /** The last problem of each source in the log, so that the log has the same problem once. */
+  private readonly logged = new Map<ModelSource, string>();
   private readonly stopping = new AbortController();
 
   constructor(
@@ -26,7 +27,7 @@ export class SourcedModels implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /** Waits for the first answers, so that the service does not start without the models. */
+  /** Waits for the first replies, so that the service does not start without the models. */
   async onApplicationBootstrap(): Promise<void> {
     const sources = this.extensions.of(MODEL_SOURCES);
     for (const source of sources) source.onChange?.(() => void this.refresh(source));
@@ -38,27 +39,27 @@ export class SourcedModels implements OnApplicationBootstrap, OnModuleDestroy {
     for (const timer of this.timers.values()) clearTimeout(timer);
   }
 
-  /** A question while one is under way waits for it, and asks again, because the answer may be older than the change. */
+  /** During another refresh, waits for its end and reads again, because the other reply may be older than the change. */
   private async refresh(source: ModelSource): Promise<void> {
-    const before = this.asking.get(source);
-    const next = (before ?? Promise.resolve()).then(() => this.ask(source));
-    this.asking.set(source, next);
+    const before = this.refreshes.get(source);
+    const next = (before ?? Promise.resolve()).then(() => this.read(source));
+    this.refreshes.set(source, next);
     await next;
-    if (this.asking.get(source) === next) this.asking.delete(source);
+    if (this.refreshes.get(source) === next) this.refreshes.delete(source);
   }
 
-  private async ask(source: ModelSource): Promise<void> {
+  private async read(source: ModelSource): Promise<void> {
     if (this.stopping.signal.aborted) return;
     clearTimeout(this.timers.get(source));
     try {
-      this.accept(source, await inTime((signal) => source.models(signal)));
+      this.accept(source, await modelsOf(source));
     } catch (error) {
-      this.tell(source, `A model source failed, and its last models stay: ${messageOf(error)}`);
+      this.warnOnce(source, `A model source failed, and its last models stay: ${messageOf(error)}`);
     }
-    this.askLater(source);
+    this.schedule(source);
   }
 
-  private askLater(source: ModelSource): void {
+  private schedule(source: ModelSource): void {
     if (this.stopping.signal.aborted) return;
     const { refreshSeconds = REFRESH_SECONDS } = source;
     this.timers.set(source, setTimeout(() => void this.refresh(source), refreshSeconds * 1_000).unref());
@@ -72,32 +73,24 @@ export class SourcedModels implements OnApplicationBootstrap, OnModuleDestroy {
       problems.push(`${idOf(definition)}: ${model}`);
       return [];
     });
-    this.known.set(source, models);
-    this.catalog.add([...this.known.values()].flat());
-    if (problems.length === 0) this.told.delete(source);
-    else this.tell(source, `Models of a source that are left out: ${problems.join('; ')}`);
+    this.lastModels.set(source, models);
+    this.catalog.add([...this.lastModels.values()].flat());
+    if (problems.length === 0) this.logged.delete(source);
+    else this.warnOnce(source, `Models of a source that are left out: ${problems.join('; ')}`);
   }
 
-  private tell(source: ModelSource, problem: string): void {
-    if (this.told.get(source) !== problem) this.logger.warn(problem);
-    this.told.set(source, problem);
+  private warnOnce(source: ModelSource, problem: string): void {
+    if (this.logged.get(source) !== problem) this.logger.warn(problem);
+    this.logged.set(source, problem);
   }
 }
 
-async function inTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function modelsOf(source: ModelSource): Promise<readonly unknown[]> {
   const late = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      late.abort();
-      reject(new Error(`no answer within ${LONGEST_ANSWER_MS / 1_000} s`));
-    }, LONGEST_ANSWER_MS);
+  return withTimeout(source.models(late.signal), REPLY_TIMEOUT_MS, () => {
+    late.abort();
+    return new Error(`no reply within ${REPLY_TIMEOUT_MS / 1_000} s`);
   });
-  try {
-    return await Promise.race([ask(late.signal), tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function idOf(definition: unknown): string {

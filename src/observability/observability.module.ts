@@ -24,7 +24,7 @@ const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];
       inject: [CONFIG],
       useFactory: ({ logLevel }: Config) => {
         const watch = new RequestWatch();
-        if (LEVELS_WITH_REQUESTS.includes(logLevel)) watch.observe(new RequestLog());
+        if (LEVELS_WITH_REQUESTS.includes(logLevel)) watch.observe(new RequestLog(logLevel !== 'info'));
         return watch;
       },
     },

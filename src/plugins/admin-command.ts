@@ -12,7 +12,11 @@ export interface CommandLine {
   readonly flags?: readonly string[];
 }
 
-/** A command of the admin program. */
+/**
+ * A command of the admin program.
+ *
+ * @since 1.0
+ */
 export interface AdminCommand {
   /**
    * @param options the options by name. Required options always have a value.

@@ -17,6 +17,8 @@ export interface DescribedPlugin {
  * Makes a class a plugin: an ordinary Nest module that also names what it adds to the service. Register it with
  * `AppModule.register({ plugins: [...] })`, which checks the description.
  *
+ * @since 1.0
+ *
  * @example
  * ```ts
  * @ChatPlugin({ name: 'acme', compatibility: '^1', protocols: [AcmeProtocol] })

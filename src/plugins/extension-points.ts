@@ -23,12 +23,7 @@ export const CREATED_EXTENSIONS = new Map<Member, ExtensionPoint<object>>([
 ]);
 
 /** The members with one extension that Nest creates. It replaces the one of the service. */
-export const SINGLE_EXTENSIONS = [
-  'limitStore',
-  'tokensUsed',
-  'streamStore',
-  'usageStore',
-] as const satisfies readonly Member[];
+export const SINGLE_EXTENSIONS = ['limitStore', 'tokensUsed', 'usageStore'] as const satisfies readonly Member[];
 
 /** The members with lists of plain values. */
 export const VALUE_EXTENSIONS = new Map<Member, ExtensionPoint<object>>([

@@ -27,7 +27,6 @@ const MEMBERS = Object.keys({
   metrics: 1,
   limitStore: 1,
   tokensUsed: 1,
-  streamStore: 1,
   usageStore: 1,
   entities: 1,
   migrations: 1,

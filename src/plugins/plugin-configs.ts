@@ -3,7 +3,11 @@ import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import { checkedOptions, type OptionsSchema } from '../upstreams/contract/options-schema.js';
 
-/** Injection token: the checked configuration of the plugin whose module injects it. `undefined` without a schema. */
+/**
+ * Injection token: the checked configuration of the plugin whose module injects it. `undefined` without a schema.
+ *
+ * @since 1.0
+ */
 export const PLUGIN_CONFIG = Symbol('PLUGIN_CONFIG');
 
 /** Injection token of the schemas of all plugins, by name of the plugin. */

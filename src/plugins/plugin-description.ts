@@ -1,7 +1,6 @@
 import type { ModuleMetadata, Type } from '@nestjs/common';
 import type { MigrationInterface } from 'typeorm';
 import type { StrategyType } from '../auth/strategies/all-strategies.js';
-import type { StreamStore } from '../chat/durable/store/stream-store.js';
 import type { CompletionHook } from '../chat/hooks/completion-hook.js';
 import type { DefinedError } from '../common/define-error.js';
 import type { Extension } from '../common/extensions/extension-point.js';
@@ -48,8 +47,6 @@ export interface PluginDescription extends ModuleMetadata {
   readonly limitStore?: Extension<LimitStore>;
   /** Tells which tokens were used before a counter began, instead of the ledger. At most one plugin has this member. */
   readonly tokensUsed?: Extension<TokensUsed>;
-  /** Keeps durable streams, instead of Redis or the memory of the process. At most one plugin has this member. */
-  readonly streamStore?: Extension<StreamStore>;
   /** Stores the ledger, instead of the database of the service. At most one plugin has this member. */
   readonly usageStore?: Extension<UsageStore>;
 

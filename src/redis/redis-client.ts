@@ -1,16 +1,16 @@
 import { createClient } from '@redis/client';
-import { within } from '../common/timers/within.js';
+import { withTimeout } from '../common/timers/with-timeout.js';
 import type { Credentials, HostAndPort } from '../config/sources/redis-url.js';
 
 export const CONNECT_TIMEOUT_MS = 2000;
 /**
  * The client closes a connection after this time without traffic, for example while the connection is being set up. The
- * time is long, because the client's timer continues while the event loop is blocked. SilenceWatch closes a connection in
+ * time is long, because the client's timer continues while the event loop is blocked. ConnectionIdleTimeout closes a connection in
  * use sooner.
  */
 const SET_UP_LIMIT_MS = 15_000;
-/** The most commands without an answer. Further commands fail at once with RedisSlow. */
-const MAX_UNANSWERED = 20_000;
+/** The most commands without a reply. Further commands fail at once with RedisTimeout. */
+const MAX_PENDING_COMMANDS = 20_000;
 
 /** Is never connected. The other clients have its class: to create a class with all commands takes milliseconds. */
 const template = createClient();
@@ -36,24 +36,24 @@ export async function connectTo(address: ServerAddress, pingEveryMs?: number): P
 }
 
 /**
- * Asks a server on a connection of its own, which is closed afterwards, whether there was an answer or not.
+ * Queries a server on a connection of its own, which is closed afterwards, whether there was a reply or not.
  *
- * @throws {Error} if there is no answer `limitMs` after the call.
+ * @throws {Error} if there is no reply `limitMs` after the call.
  */
-export async function askOnce<T>(
+export async function queryOnce<T>(
   address: ServerAddress,
   limitMs: number,
-  ask: (client: RedisClient) => Promise<T>,
+  query: (client: RedisClient) => Promise<T>,
 ): Promise<T> {
-  const noAnswer = (): Error => new Error('no answer');
-  const asked = connectTo(address).then(async (client) => {
+  const timedOut = (): Error => new Error('no reply');
+  const queried = connectTo(address).then(async (client) => {
     try {
-      return await within(ask(client), limitMs, noAnswer);
+      return await withTimeout(query(client), limitMs, timedOut);
     } finally {
       client.destroy();
     }
   });
-  return within(asked, limitMs, noAnswer);
+  return withTimeout(queried, limitMs, timedOut);
 }
 
 export function addressText({ host, port }: HostAndPort): string {
@@ -65,7 +65,7 @@ function newClient(address: ServerAddress, pingInterval: number | undefined) {
     ...('url' in address ? { url: address.url } : loginOf(address)),
     // A command that cannot be sent now fails at once.
     disableOfflineQueue: true,
-    commandsQueueMaxLength: MAX_UNANSWERED,
+    commandsQueueMaxLength: MAX_PENDING_COMMANDS,
     ...(pingInterval !== undefined && { pingInterval }),
     socket: {
       ...('at' in address && { ...address.at, ...(address.tls && { tls: true }) }),

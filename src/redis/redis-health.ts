@@ -3,7 +3,7 @@ import { RedisUnavailable } from './redis-unavailable.js';
 import type { RedisConnection } from './redis-connection.js';
 import { REDIS } from './redis.js';
 
-/** Tells readiness probes whether Redis is available. */
+/** Reports to readiness probes whether Redis is available. */
 @Injectable()
 export class RedisHealth {
   constructor(@Inject(REDIS) private readonly redis: RedisConnection | undefined) {}

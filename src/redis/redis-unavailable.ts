@@ -1,4 +1,4 @@
-/** Redis does not answer, or is unavailable. It is unknown whether a command that was sent took effect. */
+/** Redis does not reply, or is unavailable. It is unknown whether a command that was sent took effect. */
 export class RedisUnavailable extends Error {
   constructor(
     message: string,

@@ -1,20 +1,20 @@
 import { ErrorReply } from '@redis/client';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from '../common/timers/within.js';
+import { withTimeout } from '../common/timers/with-timeout.js';
 import { connectTo, type RedisClient, type ServerAddress } from './redis-client.js';
 import type { Commands } from './redis-connection.js';
 import { RedisScript } from './redis-script.js';
-import { RedisSlow } from './redis-slow.js';
+import { RedisTimeout } from './redis-timeout.js';
 import { isOutageReply, isUnknownScript, reasonOf, RedisUnavailable } from './redis-unavailable.js';
-import { RelapseDelay } from './relapse-delay.js';
-import { SilenceWatch } from './silence-watch.js';
+import { FlapDamping } from './flap-damping.js';
+import { ConnectionIdleTimeout } from './connection-idle-timeout.js';
 
-const PROBE_WAIT_MS = 250;
-const CHECK_WAIT_MS = 1000;
+const PROBE_TIMEOUT_MS = 250;
+const CHECK_TIMEOUT_MS = 1000;
 const CHECK_EVERY_PROBES = 4;
 const QUEUE_IS_FULL = 'The queue is full';
-const PROBE_EVERY_MS = 500;
-const RECONNECT_MOST_MS = 1000;
+const PROBE_INTERVAL_MS = 500;
+const MAX_RECONNECT_DELAY_MS = 1000;
 /** Writes a key, because a Redis that refuses writes or scripts is of no use. */
 const PROBE = new RedisScript("redis.call('TIME') return redis.call('SET', KEYS[1], '1', 'PX', 1000)");
 
@@ -27,7 +27,10 @@ export interface LinkOptions {
   readonly onDown: (reason: string) => void;
 }
 
-/** The connection to one server, with its availability. Reconnects by itself. */
+/**
+ * The connection to one server, with its availability. Reconnects by itself, with a new client each time: a client of
+ * @redis/client that reconnects opens its connection also after `destroy()`. Test: "closes a connection that comes too late".
+ */
 export class ServerLink {
   /** `opening` until the first success or failure. */
   state: 'opening' | 'up' | 'down' = 'opening';
@@ -38,11 +41,11 @@ export class ServerLink {
   private readonly closing = new AbortController();
   private probing: NodeJS.Timeout | undefined;
   private probes = 0;
-  private readonly relapse = new RelapseDelay();
+  private readonly flapDamping = new FlapDamping();
   private readonly waiting: (() => void)[] = [];
-  private readonly silence = new SilenceWatch(() => {
-    this.goDown('no answer in time');
-    // The server may answer on a new connection.
+  private readonly idleTimeout = new ConnectionIdleTimeout(() => {
+    this.goDown('no reply in time');
+    // The server may reply on a new connection.
     this.reconnect();
   });
 
@@ -57,8 +60,8 @@ export class ServerLink {
   }
 
   start(): void {
-    this.probing = setInterval(() => void this.look(), PROBE_EVERY_MS).unref();
-    this.silence.start();
+    this.probing = setInterval(() => void this.tick(), PROBE_INTERVAL_MS).unref();
+    this.idleTimeout.start();
     void this.stayConnected();
   }
 
@@ -75,17 +78,17 @@ export class ServerLink {
 
   /**
    * @throws {RedisUnavailable} when the server is unavailable.
-   * @throws {RedisSlow} when too many commands wait already.
+   * @throws {RedisTimeout} when too many commands wait already.
    */
   async send<T>(commands: Commands<T>): Promise<T> {
     const { client } = this;
     if (this.state !== 'up' || client === undefined) throw new RedisUnavailable(this.lastFailure, false);
     try {
-      return await this.watched(client, commands);
+      return await this.timed(client, commands);
     } catch (error) {
       // Libraries also reject with values that are not errors, such as the refusal of a rate limiter.
       if (!(error instanceof Error) || isUnknownScript(error)) throw error;
-      if (error.message === QUEUE_IS_FULL) throw new RedisSlow(false, error);
+      if (error.message === QUEUE_IS_FULL) throw new RedisTimeout(false, error);
       // The reply is about this command. Other commands still work.
       if (error instanceof ErrorReply && !isOutageReply(error)) throw error;
       this.fail(error);
@@ -94,29 +97,29 @@ export class ServerLink {
   }
 
   /** Runs commands although the server may refuse writes. */
-  async ask<T>(commands: Commands<T>): Promise<T> {
+  async query<T>(commands: Commands<T>): Promise<T> {
     if (this.client === undefined) throw new RedisUnavailable(this.lastFailure, false);
-    return this.watched(this.client, commands);
+    return this.timed(this.client, commands);
   }
 
   /** Does what admissions do: runs a script that writes. */
   async check(): Promise<void> {
-    await within(this.send(probeWith(this.options.probeKey())), CHECK_WAIT_MS, () => new RedisSlow(true));
+    await withTimeout(this.send(probeWith(this.options.probeKey())), CHECK_TIMEOUT_MS, () => new RedisTimeout(true));
   }
 
   /** The server has refused a command, and will refuse others. */
   fail(error: Error): void {
-    if (error instanceof ErrorReply) this.relapse.refused();
+    if (error instanceof ErrorReply) this.flapDamping.refused();
     this.goDown(reasonOf(error));
   }
 
   async close(): Promise<void> {
     this.closing.abort();
     clearInterval(this.probing);
-    this.silence.stop();
+    this.idleTimeout.stop();
     if (this.client?.isOpen !== true) return;
-    // Answers come in order, so all open commands have theirs before this one. A Redis that is stuck would never send it.
-    await within(this.client.ping(), PROBE_WAIT_MS, () => new Error('no answer')).catch(() => undefined);
+    // Replies come in order, so all pending commands have theirs before this one. A Redis that is stuck would never send it.
+    await withTimeout(this.client.ping(), PROBE_TIMEOUT_MS, () => new Error('no reply')).catch(() => undefined);
     this.disconnect();
   }
 
@@ -129,7 +132,7 @@ export class ServerLink {
       } catch (error) {
         this.goDown(reasonOf(error));
       }
-      const delayMs = Math.min(50 * 2 ** failures, RECONNECT_MOST_MS) * (0.5 + Math.random() / 2);
+      const delayMs = Math.min(50 * 2 ** failures, MAX_RECONNECT_DELAY_MS) * (0.5 + Math.random() / 2);
       await sleep(delayMs, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
     }
   }
@@ -159,21 +162,21 @@ export class ServerLink {
     if (client.isOpen) client.destroy();
   }
 
-  private watched<T>(client: RedisClient, commands: Commands<T>): Promise<T> {
-    this.silence.asked();
+  private timed<T>(client: RedisClient, commands: Commands<T>): Promise<T> {
+    this.idleTimeout.sent();
     const outcome = commands(client);
     outcome.then(
       () => {
-        this.silence.settled(true);
+        this.idleTimeout.settled(true);
       },
       (error: unknown) => {
-        this.silence.settled(!(error instanceof Error) || error instanceof ErrorReply);
+        this.idleTimeout.settled(!(error instanceof Error) || error instanceof ErrorReply);
       },
     );
     return outcome;
   }
 
-  private async look(): Promise<void> {
+  private async tick(): Promise<void> {
     if (this.state !== 'up') await this.probe(true);
     else if (this.probes++ % CHECK_EVERY_PROBES === 0) await this.check().catch(() => undefined);
   }
@@ -181,14 +184,14 @@ export class ServerLink {
   /**
    * Checks whether the server is back. Requests never check this themselves.
    *
-   * @param mayReconnect whether to connect again if the server refuses the write. After a failover, another may answer.
+   * @param mayReconnect whether to connect again if the server refuses the write. After a failover, another may accept it.
    */
   private async probe(mayReconnect: boolean): Promise<void> {
     const { client } = this;
-    if (this.state === 'up' || this.isClosed || client === undefined || this.relapse.isWaiting) return;
+    if (this.state === 'up' || this.isClosed || client === undefined || this.flapDamping.isWaiting) return;
     try {
       const written = probeWith(this.options.probeKey())(client);
-      await within(written, PROBE_WAIT_MS, () => new RedisUnavailable('no answer in time', true));
+      await withTimeout(written, PROBE_TIMEOUT_MS, () => new RedisUnavailable('no reply in time', true));
     } catch (error) {
       this.goDown(reasonOf(error));
       if (this.client === client && (mayReconnect || !(error instanceof ErrorReply))) this.reconnect();
@@ -209,7 +212,7 @@ export class ServerLink {
     this.lastFailure = reason;
     if (this.isClosed || this.state === 'down') return;
     this.state = 'down';
-    this.tellOpened();
+    this.notifyOpened();
     this.options.onDown(reason);
   }
 
@@ -217,14 +220,14 @@ export class ServerLink {
     if (this.isClosed || this.state === 'up') return;
     if (this.state === 'down' || this.availableSince !== -Infinity) {
       this.availableSince = performance.now();
-      this.relapse.cameBack();
+      this.flapDamping.recovered();
     }
     this.state = 'up';
-    this.tellOpened();
+    this.notifyOpened();
     this.options.onUp();
   }
 
-  private tellOpened(): void {
+  private notifyOpened(): void {
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 }

@@ -1,5 +1,5 @@
 import { OutageLog } from '../common/outage-log.js';
-import { within } from '../common/timers/within.js';
+import { withTimeout } from '../common/timers/with-timeout.js';
 import type { RedisAddress } from '../config/sources/redis-url.js';
 import { readRedirection } from './cluster/redirection.js';
 import { keyInSlots } from './cluster/slots.js';
@@ -31,12 +31,12 @@ export class SingleConnection extends RedisConnection {
       onUp: () => {
         this.refusedSlot = undefined;
         this.log.back();
-        this.tellBack();
+        this.notifyAvailable();
       },
       onDown: (reason) => {
         if (!this.isStarted) return;
         this.log.unavailable(explained(reason));
-        this.tellUnavailable();
+        this.notifyUnavailable();
       },
     });
   }
@@ -74,7 +74,7 @@ export class SingleConnection extends RedisConnection {
     const isUp = new Promise<void>((resolve) => {
       this.whenBack(resolve);
     });
-    await within(isUp, CONNECT_TIMEOUT_MS, () => new Error('no answer')).catch((error: unknown) => {
+    await withTimeout(isUp, CONNECT_TIMEOUT_MS, () => new Error('no reply')).catch((error: unknown) => {
       if (this.isUnavailable) this.log.unavailable(`${explained(this.link.lastFailure)}, ${reasonOf(error)}`);
     });
     this.isStarted = true;

@@ -3,15 +3,21 @@ import { ChatError } from '../client/chat-error.js';
 /** Describes a failure for a person: the problem, and the details that the service sent. */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof ChatError)) return error instanceof Error ? error.message : String(error);
-  const { kind, status, code, details = [], retryAfterSeconds, requestId, partialText = '' } = error;
-  const hasNotBegun = partialText === '' && (kind === 'refused' || kind === 'unreachable');
+  const { status, code, details = [], retryAfterSeconds, requestId } = error;
   const what = [status, code].filter((part) => part !== undefined).join(' ');
   return [
-    `${hasNotBegun ? '' : 'The answer is NOT complete: '}${what === '' ? '' : `${what}: `}${sentenceOf(error)}`,
+    `${isIncompleteAnswer(error) ? 'The answer is NOT complete: ' : ''}${what === '' ? '' : `${what}: `}${sentenceOf(error)}`,
     ...details.map(({ field, message }) => `  ${field}: ${message}`),
     ...(retryAfterSeconds === undefined ? [] : [`  Try again in ${retryAfterSeconds} s.`]),
     ...(requestId === undefined ? [] : [`  Request ID: ${requestId}`]),
   ].join('\n');
+}
+
+/** Whether the answer began and did not end, so that the caller may have read a part of it. */
+export function isIncompleteAnswer(error: unknown): boolean {
+  if (!(error instanceof ChatError)) return false;
+  const { kind, partialText = '' } = error;
+  return partialText !== '' || (kind !== 'refused' && kind !== 'unreachable');
 }
 
 function sentenceOf({ kind, message, cause }: ChatError): string {

@@ -11,6 +11,19 @@ export async function printReceipt(client: ChatClient, { requestId }: ChatStream
   if (receipt !== undefined) process.stderr.write(`[${receiptFacts(receipt).join(' · ')}]\n`);
 }
 
+/** Prints each piece, the end and the failure of an answer as a line of JSON, in the form of the service's events. */
+export async function printEvents(pieces: AsyncIterable<string>): Promise<void> {
+  const print = (event: object) => process.stdout.write(`${JSON.stringify(event)}\n`);
+  try {
+    for await (const content of pieces) print({ content, done: false });
+    print({ content: '', done: true });
+  } catch (error) {
+    const { code = 'connection_lost', message } = error as { readonly code?: string; readonly message: string };
+    print({ content: '', done: false, error: { code, message } });
+    throw error;
+  }
+}
+
 /** Prints the pieces as they arrive. */
 export async function printAnswer(pieces: AsyncIterable<string>, onPiece?: (piece: string) => void): Promise<void> {
   let begun = false;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-const SHORTEST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 100;
+const MIN_PAUSE_MS = 5;
+const MAX_PAUSE_MS = 100;
 /** The growth from one pause to the next. A pause is about this share of the time waited so far. */
 const PAUSE_GROWTH = 0.02;
 
@@ -18,7 +18,7 @@ export async function waitFor<T>(
   limitMs = 30_000,
 ): Promise<Exclude<Awaited<T>, undefined | false>> {
   const deadline = performance.now() + limitMs;
-  for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * (1 + PAUSE_GROWTH))) {
+  for (let pauseMs = MIN_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * (1 + PAUSE_GROWTH))) {
     const found = await look();
     if (found !== undefined && found !== false) return found as Exclude<Awaited<T>, undefined | false>;
     if (performance.now() > deadline) throw new Error(`Waited ${limitMs} ms in vain: ${what}.`);

@@ -1,18 +1,23 @@
 import type { Response } from 'express';
+import { LIMITS, type LimitDefinition } from '../config/limits/limit-table.js';
 import { ServiceError } from '../common/service-error.js';
-import type { LimitState, Refusal } from './limit-store.js';
+import type { LimitState, LimitStates, Refusal } from './limit-store.js';
 
-/** Sets the headers with the remaining requests and tokens, for admitted and for refused requests. */
-export function setLimitHeaders(response: Response, prefix: string, { requests, tokens }: LimitState): void {
-  for (const [limit, suffix] of [
-    [requests, ''],
-    [tokens, '-Tokens'],
-  ] as const) {
-    if (limit === undefined) continue;
-    response.setHeader(`${prefix}-Limit${suffix}`, limit.limit);
-    response.setHeader(`${prefix}-Remaining${suffix}`, limit.remaining);
-    response.setHeader(`${prefix}-Reset${suffix}`, limit.resetSeconds);
+const DEFINITIONS: Readonly<Record<string, LimitDefinition | undefined>> = LIMITS;
+
+/** Sets the headers of the limits of a tier, for admitted and for refused requests. */
+export function setLimitHeaders(response: Response, prefix: string, states: LimitStates): void {
+  for (const [name, state] of Object.entries(states)) {
+    const header = DEFINITIONS[name]?.header;
+    if (header !== undefined) setHeaders(response, prefix, header, state);
   }
+}
+
+/** Sets the three headers of a limit. `suffix` is empty for a limit of requests. */
+export function setHeaders(response: Response, prefix: string, suffix: string, state: LimitState): void {
+  response.setHeader(`${prefix}-Limit${suffix}`, state.limit);
+  response.setHeader(`${prefix}-Remaining${suffix}`, state.remaining);
+  if (state.resetSeconds !== undefined) response.setHeader(`${prefix}-Reset${suffix}`, state.resetSeconds);
 }
 
 /** @param needed the fewest tokens that the request needs, or `undefined` when the body has not been read. */
@@ -20,25 +25,18 @@ export function refusalError(
   { refusedBy, retryAfterSeconds, state }: Refusal,
   needed: number | undefined,
 ): ServiceError {
-  switch (refusedBy) {
-    case 'requests': {
-      const message = `The tier allows ${state.requests?.limit ?? 0} requests per minute.`;
-      return new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds });
-    }
-    case 'streams': {
-      const message = `The tier allows ${state.streams?.limit ?? 0} concurrent streams.`;
-      return new ServiceError('concurrency_limit_exceeded', message, { retryAfterSeconds });
-    }
-    case 'tokens': {
-      const {
-        limit = 0,
-        remaining = 0,
-        renewsAt = new Date(Date.now() + retryAfterSeconds * 1000),
-      } = state.tokens ?? {};
-      const renewal = renewsAt.toISOString().replace(/\.\d+/, '');
-      const need = needed === undefined ? '' : `, and this request needs ${needed}`;
-      const message = `The tier allows ${limit} tokens per day. ${remaining} remain until ${renewal}${need}.`;
-      return new ServiceError('quota_exceeded', message, { retryAfterSeconds });
-    }
+  const definition = DEFINITIONS[refusedBy];
+  if (definition === undefined) {
+    // A limit of a custom store.
+    const message = `The limit ${refusedBy} of the account is reached.`;
+    return new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds });
   }
+  const { code, label, unit, window } = definition;
+  const { limit = 0, remaining = 0 } = state[refusedBy] ?? {};
+  let message = `The tier allows ${limit} ${label}.`;
+  if (unit === 'tokens') {
+    const need = needed === undefined ? '' : `, and this request needs ${needed}`;
+    message += ` ${remaining} remain ${window === 'day' ? 'until midnight UTC' : 'in this minute'}${need}.`;
+  }
+  return new ServiceError(code, message, { retryAfterSeconds });
 }

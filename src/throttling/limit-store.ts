@@ -1,9 +1,20 @@
-/** The limits that a tier sets for each account. A missing limit means unlimited. */
-export interface TierLimits {
-  readonly requestsPerMinute?: number | undefined;
-  readonly concurrentStreams?: number | undefined;
-  /** Per calendar day in UTC. */
-  readonly tokensPerDay?: number | undefined;
+import type { LimitUnit, LimitWindow } from '../config/limits/limit-table.js';
+
+/**
+ * One limit of an account, as a store counts it.
+ *
+ * @experimental
+ * @since 1.0
+ */
+export interface Limit {
+  /** The name of the counter. The names of all limits of an account differ. */
+  readonly name: string;
+  /** `requests`: counts 1 at admission. `streams`: holds 1 until `release`. `tokens`: holds the reservation until `settle`. */
+  readonly unit: LimitUnit;
+  /** When the count begins again: a minute after its first request, at midnight in UTC, or `none`. */
+  readonly window: LimitWindow;
+  /** How many units the account may use in one window, or hold at the same time. */
+  readonly max: number;
 }
 
 /** The tokens that a request may use. With fewer than `atLeast` left, the request is refused. It gets at most `atMost`. */
@@ -12,67 +23,112 @@ export interface TokenDemand {
   readonly atMost: number;
 }
 
+/**
+ * A request that a {@link LimitStore} admits or refuses.
+ *
+ * @experimental
+ * @since 1.0
+ */
 export interface AdmissionRequest {
   readonly accountId: string;
-  readonly limits: TierLimits;
+  /** All limits that the request must pass. When several refuse it, the refusal names the first of them. */
+  readonly limits: readonly Limit[];
   readonly tokens: TokenDemand;
 }
 
-/** The limits and their current remainders. A limit that the tier does not have is `undefined`. */
+/**
+ * A limit and what remains of it.
+ *
+ * @experimental
+ * @since 1.0
+ */
 export interface LimitState {
-  readonly requests: { readonly limit: number; readonly remaining: number; readonly resetSeconds: number } | undefined;
-  readonly streams: { readonly limit: number; readonly remaining: number } | undefined;
-  readonly tokens: TokenState | undefined;
-}
-
-export interface TokenState {
   readonly limit: number;
   readonly remaining: number;
-  readonly resetSeconds: number;
-  /** The time of the renewal, by the clock of the store. When missing, `resetSeconds` and the clock of this process count. */
-  readonly renewsAt?: Date;
+  /** Seconds until the window ends, by the clock of the store. `undefined` for a limit without a window. */
+  readonly resetSeconds?: number;
 }
 
-export type LimitName = keyof LimitState;
+/**
+ * The state of each requested limit, by the name of the limit.
+ *
+ * @experimental
+ * @since 1.0
+ */
+export type LimitStates = Readonly<Record<string, LimitState>>;
 
-/** The stream's place and the reserved tokens of an admitted request. */
+/**
+ * The stream's slot and the reserved tokens of an admitted request.
+ *
+ * @experimental
+ * @since 1.0
+ */
 export interface Lease {
-  /** The reserved tokens of the day, between `atLeast` and `atMost`. `undefined` when the tier has no limit of tokens. */
+  /** The reserved tokens, between `atLeast` and `atMost`. `undefined` when no limit counts tokens. */
   readonly tokens: number | undefined;
-  /** Gives the stream's place back. Further calls do nothing. */
+  /** Releases the stream's slot. Further calls do nothing. */
   release(): void;
   /**
-   * Replaces the reservation by the tokens used. Only the first call counts. 0 gives the whole reservation back. A negative
-   * or non-finite number counts as the whole reservation.
+   * Replaces the reservation by the tokens used. Only the first call counts. 0 releases the whole reservation. A negative or
+   * non-finite number counts as the whole reservation.
    */
   settle(tokensUsed: number): void;
 }
 
 export interface Refusal {
   readonly admitted: false;
-  readonly refusedBy: LimitName;
+  /** The name of the limit that refuses the request. */
+  readonly refusedBy: string;
   readonly retryAfterSeconds: number;
-  readonly state: LimitState;
+  readonly state: LimitStates;
 }
 
-export type Admission = { readonly admitted: true; readonly lease: Lease; readonly state: LimitState } | Refusal;
+/**
+ * The decision of a {@link LimitStore}: the lease of an admitted request, or the limit that refuses the request and the time
+ * after which a retry makes sense, in whole seconds. Both have the state of the limits after the decision.
+ *
+ * @experimental
+ * @since 1.0
+ */
+export type Admission = { readonly admitted: true; readonly lease: Lease; readonly state: LimitStates } | Refusal;
 
 /**
  * Counts what each account uses of its limits. The class is the injection token.
  *
  * A store checks and counts all limits together. A request that one limit refuses uses nothing of the other limits.
  *
+ * @experimental
+ * @since 1.0
+ *
  * @example @ChatPlugin({ name: 'ours', compatibility: '^1', limitStore: OurLimitStore })
  */
 export abstract class LimitStore {
+  /**
+   * Admits a request and counts it, or refuses it.
+   *
+   * @throws {ServiceError} `unavailable` when the store does not answer. The client receives this error.
+   */
   abstract admit(request: AdmissionRequest): Promise<Admission>;
 
   /** Returns the state without counting a request. */
-  abstract peek(accountId: string, limits: TierLimits): Promise<LimitState>;
+  abstract peek(accountId: string, limits: readonly Limit[]): Promise<LimitStates>;
 
   /**
    * Returns a refusal that is already certain, without a query. The body of the request is then not read. The method is
    * optional. `undefined` means that the store does not know yet.
    */
-  foresee?(accountId: string, limits: TierLimits): Refusal | undefined;
+  precheck?(accountId: string, limits: readonly Limit[]): Refusal | undefined;
+}
+
+/** A slot becomes free when a stream ends. The time is unknown, so a client may retry soon. */
+const SLOT_RETRY_SECONDS = 1;
+
+/** Returns the refusal by a limit: the client may retry when its window ends. */
+export function refusal(refusedBy: string, state: LimitStates): Refusal {
+  return {
+    admitted: false,
+    refusedBy,
+    retryAfterSeconds: state[refusedBy]?.resetSeconds ?? SLOT_RETRY_SECONDS,
+    state,
+  };
 }

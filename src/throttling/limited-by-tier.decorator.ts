@@ -1,5 +1,6 @@
-import { SetMetadata, type CustomDecorator, type Type } from '@nestjs/common';
+import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
 import type { TierConfig } from '../config/config.js';
+import { BodyClass } from '../http/body/body-class.decorator.js';
 import type { TokenDemand } from './limit-store.js';
 
 export const LIMITED_BY_TIER = Symbol('LIMITED_BY_TIER');
@@ -24,14 +25,18 @@ export interface RouteLimits {
  *
  * @param tokenUse how the requests use tokens. Without it, requests use no tokens, and an account without remaining tokens
  *   may still use the route.
+ * @since 1.0
  *
  * @example
  * ```ts
  * @LimitedByTier({ body: Summary, tokensOf: ({ text }) => ({ atLeast: 1, atMost: text.length }) })
  * ```
  */
-export const LimitedByTier = <Body extends object>(tokenUse?: TokenUse<Body>): CustomDecorator<symbol> =>
-  SetMetadata(LIMITED_BY_TIER, { tokenUse });
+export const LimitedByTier = <Body extends object>(tokenUse?: TokenUse<Body>): MethodDecorator & ClassDecorator =>
+  applyDecorators(
+    SetMetadata(LIMITED_BY_TIER, { tokenUse }),
+    ...(tokenUse === undefined ? [] : [BodyClass(tokenUse.body)]),
+  );
 
 /** Sends the limit headers with the answers of the routes of a controller, without counting the requests. */
-export const ShowsLimits = (): CustomDecorator<symbol> => SetMetadata(LIMITED_BY_TIER, { counts: false });
+export const ShowsLimits = (): MethodDecorator & ClassDecorator => SetMetadata(LIMITED_BY_TIER, { counts: false });

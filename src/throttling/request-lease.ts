@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { Lease } from './limit-store.js';
-import type { StreamPlaces } from './process-load/stream-places.js';
+import type { StreamSlots } from './process-load/stream-slots.js';
 
 declare module '../http/request/request-context.js' {
   interface RequestContext {
@@ -10,24 +10,26 @@ declare module '../http/request/request-context.js' {
 }
 
 /**
- * The lease of an admitted request. When the response is over, the lease gives its place back. It also gives all reserved
- * tokens back, unless a caller has taken over the lease to settle the tokens itself.
+ * The lease of an admitted request. The request keeps its slot until its response is over. All reserved tokens are then
+ * released, unless a caller has taken over the lease to settle the tokens itself.
+ *
+ * @since 1.0
  */
 export class RequestLease implements Lease {
   private isTaken = false;
   private isOutlived = false;
-  private holdsPlace: boolean;
+  private holdsSlot: boolean;
 
   constructor(
     private readonly lease: Lease,
     response: Response,
-    private readonly places: Pick<StreamPlaces, 'heldInTiers'>,
-    holdsPlace: boolean,
+    private readonly slots: Pick<StreamSlots, 'heldInTiers'>,
+    holdsSlot: boolean,
   ) {
-    this.holdsPlace = holdsPlace;
-    if (holdsPlace) places.heldInTiers++;
+    this.holdsSlot = holdsSlot;
+    if (holdsSlot) slots.heldInTiers++;
     const end = (): void => {
-      this.release();
+      if (!this.isOutlived) this.releaseSlot();
       if (!this.isTaken) lease.settle(0);
     };
     if (response.closed) end();
@@ -39,7 +41,7 @@ export class RequestLease implements Lease {
   }
 
   /**
-   * Keeps the place and the tokens when the response is over. The caller must then release and settle the returned lease.
+   * Keeps the slot and the tokens when the response is over. The caller must then release and settle the returned lease.
    */
   outlive(): Lease {
     this.isTaken = true;
@@ -47,10 +49,10 @@ export class RequestLease implements Lease {
     return {
       tokens: this.tokens,
       release: () => {
-        this.giveBack();
+        this.releaseSlot();
       },
       settle: (tokensUsed) => {
-        this.settle(tokensUsed);
+        this.lease.settle(tokensUsed);
       },
     };
   }
@@ -60,17 +62,19 @@ export class RequestLease implements Lease {
     this.isTaken = true;
   }
 
+  /** Has no effect: the request keeps its slot until its response is over. */
   release(): void {
-    if (!this.isOutlived) this.giveBack();
+    // The listener in the constructor releases the slot.
   }
 
+  /** Settles the tokens of a lease that was taken over. Before that, the tokens belong to the request. */
   settle(tokensUsed: number): void {
-    this.lease.settle(tokensUsed);
+    if (this.isTaken) this.lease.settle(tokensUsed);
   }
 
-  private giveBack(): void {
-    if (this.holdsPlace) this.places.heldInTiers--;
-    this.holdsPlace = false;
+  private releaseSlot(): void {
+    if (this.holdsSlot) this.slots.heldInTiers--;
+    this.holdsSlot = false;
     this.lease.release();
   }
 }

@@ -3,11 +3,15 @@ import type { ProvidedExtension } from '../common/extensions/extension-point.js'
 import { REDIS } from '../redis/redis.js';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
+import { RequestBudgets } from './budgets/request-budgets.js';
 import { InProcessLimitStore } from './in-process/in-process-limit-store.js';
 import { LimitFallback } from './limit-fallback.js';
 import { LimitStore } from './limit-store.js';
-import { StreamPlaces } from './process-load/stream-places.js';
+import { StreamSlots } from './process-load/stream-slots.js';
 import { RedisLimitStore } from './redis/redis-limit-store.js';
+import { AdmissionGuard } from './admission.guard.js';
+import { RequestLimiter } from './request-limiter.js';
+import { RefusedBodies } from '../http/body/refused-bodies.js';
 import { TierThrottlerGuard } from './tier-throttler.guard.js';
 import { TokensUsed } from './tokens/tokens-used.js';
 
@@ -28,7 +32,11 @@ export class ThrottlingModule {
       imports: [RedisModule, tokensUsed.module, ...(limitStore === undefined ? [] : [limitStore.module])],
       providers: [
         TierThrottlerGuard,
-        StreamPlaces,
+        AdmissionGuard,
+        RequestLimiter,
+        { provide: RefusedBodies, useExisting: RequestLimiter },
+        RequestBudgets,
+        StreamSlots,
         LimitFallback,
         { provide: TokensUsed, useExisting: tokensUsed.token },
         limitStore === undefined
@@ -39,7 +47,17 @@ export class ThrottlingModule {
             }
           : { provide: LimitStore, useExisting: limitStore.token },
       ],
-      exports: [TierThrottlerGuard, LimitStore, LimitFallback, StreamPlaces, TokensUsed],
+      exports: [
+        TierThrottlerGuard,
+        AdmissionGuard,
+        RequestLimiter,
+        RefusedBodies,
+        RequestBudgets,
+        LimitStore,
+        LimitFallback,
+        StreamSlots,
+        TokensUsed,
+      ],
     };
   }
 }

@@ -2,9 +2,10 @@ import { Global, Module } from '@nestjs/common';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisModule } from '../redis/redis.module.js';
 import { REDIS } from '../redis/redis.js';
-import { ModelRouter } from './model-router.js';
 import { ProtocolRegistry } from './protocols/protocol-registry.js';
-import { RedisRests } from './routing/redis-rests.js';
+import { AttemptFactory } from './routing/attempt-factory.js';
+import { ModelRouter } from './routing/model-router.js';
+import { RedisCooldowns } from './routing/redis-cooldowns.js';
 import { RouteStates } from './routing/route-states.js';
 import { UpstreamConnections } from './transport/upstream-connections.js';
 
@@ -14,15 +15,16 @@ import { UpstreamConnections } from './transport/upstream-connections.js';
   imports: [RedisModule],
   providers: [
     {
-      provide: RedisRests,
+      provide: RedisCooldowns,
       inject: [REDIS],
-      useFactory: (redis: RedisConnection | undefined) => redis && new RedisRests(redis),
+      useFactory: (redis: RedisConnection | undefined) => redis && new RedisCooldowns(redis),
     },
     ProtocolRegistry,
     UpstreamConnections,
     RouteStates,
+    AttemptFactory,
     ModelRouter,
   ],
-  exports: [ModelRouter, ProtocolRegistry, RouteStates],
+  exports: [AttemptFactory, ModelRouter, ProtocolRegistry, RouteStates],
 })
 export class UpstreamsModule {}

@@ -6,12 +6,13 @@ import { InterruptedStreams } from './ledger/interrupted-streams.js';
 import { RecordRetention } from './ledger/record-retention.js';
 import { RecordWriter } from './ledger/record-writer.js';
 import { UsageLedger } from './ledger/usage-ledger.js';
-import { ReceiptGate } from './receipts/receipt-gate.js';
+import { ReceiptSemaphore } from './receipts/receipt-semaphore.js';
 import { ReceiptsController } from './receipts/receipts.controller.js';
 import { StreamReceipts } from './receipts/stream-receipts.js';
 import { UsageReportsModule } from './reports/usage-reports.module.js';
 import { UsageController } from './reports/usage.controller.js';
 import { DatabaseUsageStore } from './store/database-usage-store.js';
+import { UnsharedLimits } from './store/unshared-limits.js';
 import { UsageStore } from './store/usage-store.js';
 
 export interface UsageOptions {
@@ -39,12 +40,13 @@ export class UsageModule {
         InterruptedStreams,
         RecordRetention,
         StreamReceipts,
-        ReceiptGate,
+        ReceiptSemaphore,
+        UnsharedLimits,
         usageStore === undefined
           ? { provide: UsageStore, useClass: DatabaseUsageStore }
           : { provide: UsageStore, useExisting: usageStore.token },
       ],
-      exports: [UsageLedger, UsageReportsModule],
+      exports: [UsageLedger, UsageReportsModule, UnsharedLimits],
     };
   }
 }

@@ -84,6 +84,11 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     unset: (mode) => sent(mode, {}, ({ json }) => json['max_tokens'], 7),
     refused: [[-1, COUNT]],
   },
+  'tiers.<name>.tokens_per_minute': {
+    set: (mode) => codesOf(mode, { tiers: { free: { tokens_per_minute: 1 } } }, [429, 429, 429, 429, 429, 429]),
+    unset: (mode) => codesOf(mode, {}, [200, 200, 200, 200, 200, 200]),
+    refused: [[0, COUNT]],
+  },
   'tiers.<name>.tokens_per_day': {
     set: (mode) => codesOf(mode, { tiers: { free: { tokens_per_day: 1 } } }, [429, 429, 429, 429, 429, 429]),
     unset: (mode) => codesOf(mode, {}, [200, 200, 200, 200, 200, 200]),

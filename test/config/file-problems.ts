@@ -42,10 +42,22 @@ function completeFile(): Branch {
         max_output_tokens: 1,
         price: completePrice(),
         sticky: true,
-        routes: [{ upstream: 'acme', model: 'm', temperature: true, priority: 1, weight: 1, price: completePrice() }],
+        routes: [
+          {
+            upstream: 'acme',
+            model: 'm',
+            unsupported_options: [],
+            temperature: true,
+            priority: 1,
+            weight: 1,
+            price: completePrice(),
+          },
+        ],
       },
     ],
-    tiers: { free: { requests_per_minute: 1, concurrent_streams: 1, max_tokens: 1, tokens_per_day: 1 } },
+    tiers: {
+      free: { requests_per_minute: 1, concurrent_streams: 1, max_tokens: 1, tokens_per_minute: 1, tokens_per_day: 1 },
+    },
     default_tier: 'free',
     currency: 'USD',
   };

@@ -30,7 +30,7 @@ export const observed: Effects = {
   LOG_LEVEL: {
     async set(mode) {
       const port = await closedPort();
-      await inProcess({ NODE_ENV: mode, LOG_LEVEL: 'warn', PORT: String(port) }, async (service) => {
+      await inProcess({ NODE_ENV: mode, LOG_LEVEL: 'error', PORT: String(port) }, async (service) => {
         await waitFor(() => isHealthy(`http://127.0.0.1:${port}`), 'the service to answer', 60_000);
         service.signal('SIGTERM');
         expect((await service.exited).stdout).not.toContain('"level"');
@@ -53,7 +53,7 @@ export const observed: Effects = {
       const port = await closedPort();
       await serving(mode, { env: { METRICS_PORT: String(port) } }, async ({ service }) => {
         expect(metricsOrigin(service.app)).toBe(`http://127.0.0.1:${port}`);
-        expect((await scrape(service)).map(({ name }) => name)).toContain('chat_streams_open');
+        expect((await scrape(service)).map(({ name }) => name)).toContain('chat_open_streams');
       });
     },
     unset: (mode) =>

@@ -116,7 +116,7 @@ export const stores: Effects = {
       }),
     refused: [
       ['/nowhere/config.yaml', 'CONFIG_FILE: the file does not exist'],
-      ['/', 'CONFIG_FILE: the file cannot be read (EISDIR)'],
+      ['/', 'CONFIG_FILE: the path is not a regular file'],
     ],
   },
 };

@@ -125,6 +125,12 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
       [1001, 'expected number to be <=1000'],
     ],
   },
+  'models[].routes[].unsupported_options': {
+    set: (mode) =>
+      sent(mode, { route: { unsupported_options: ['temperature'] } }, ({ json }) => json['temperature'], undefined),
+    unset: (mode) => sent(mode, {}, ({ json }) => json['temperature'], 0.7),
+    refused: [['temperature', 'expected array']],
+  },
   'models[].routes[].temperature': {
     set: (mode) => sent(mode, { route: { temperature: false } }, ({ json }) => json['temperature'], undefined),
     unset: (mode) => sent(mode, {}, ({ json }) => json['temperature'], 0.7),

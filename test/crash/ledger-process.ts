@@ -1,3 +1,4 @@
+import { SHARED_LIMITS } from '../support/shared-limits.js';
 import type { DataSource } from 'typeorm';
 import { EmbeddedPresence } from '../../src/database/database-presence.js';
 import type { Principal } from '../../src/auth/principal/principal.js';
@@ -12,12 +13,12 @@ import { DatabaseUsageStore } from '../../src/usage/store/database-usage-store.j
 import {
   UsageStore,
   type AbandonedBatch,
-  type OpeningBatch,
-  type SetAsideRecord,
+  type IntentBatch,
+  type DeadLetter,
 } from '../../src/usage/store/usage-store.js';
 import { extensionsOf } from '../support/extensions.js';
 
-export type Step = 'open' | 'append' | 'close' | 'beat' | 'abandoned' | 'leave' | 'setAside';
+export type Step = 'open' | 'append' | 'close' | 'beat' | 'abandoned' | 'leave' | 'deadLetter';
 /** `before`: nothing has happened. `after`: it has happened, and its answer is lost. */
 type When = 'before' | 'after';
 
@@ -36,14 +37,14 @@ class BreakableStore extends UsageStore {
     this.store = new DatabaseUsageStore(source, new EmbeddedPresence());
   }
 
-  open = (batch: OpeningBatch) => this.run('open', () => this.store.open(batch));
+  open = (batch: IntentBatch) => this.run('open', () => this.store.open(batch));
   append = (records: readonly UsageRecord[]) => this.run('append', () => this.store.append(records));
   close = (ids: readonly string[]) => this.run('close', () => this.store.close(ids));
   beat = () => this.run('beat', () => this.store.beat());
   abandoned = (isUrgent?: boolean) =>
     this.run<readonly AbandonedBatch[]>('abandoned', () => this.store.abandoned(isUrgent));
   leave = () => this.run('leave', () => this.store.leave());
-  override setAside = (record: SetAsideRecord) => this.run('setAside', () => this.store.setAside(record));
+  override deadLetter = (record: DeadLetter) => this.run('deadLetter', () => this.store.deadLetter(record));
 
   private async run<T>(step: Step, work: () => Promise<T>): Promise<T> {
     this.begun.push(step);
@@ -74,7 +75,7 @@ export class LedgerProcess {
   constructor(source: DataSource) {
     this.store = new BreakableStore(source);
     const writer = new RecordWriter(this.store);
-    this.interrupted = new InterruptedStreams(this.store, writer);
+    this.interrupted = new InterruptedStreams(this.store, writer, SHARED_LIMITS);
     this.ledger = new UsageLedger(this.store, writer, this.interrupted, extensionsOf(), Date.now);
   }
 
@@ -92,7 +93,7 @@ export class LedgerProcess {
   }
 
   end(entry: LedgerEntry): BegunStream {
-    entry.end(undefined, new CallTrace('request'), []);
+    entry.end(undefined, new CallTrace('request'), { text: '', length: 0 });
     return entry.begun;
   }
 

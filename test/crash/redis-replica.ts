@@ -5,6 +5,7 @@ import { SingleConnection } from '../../src/redis/single-connection.js';
 import { LimitFallback } from '../../src/throttling/limit-fallback.js';
 import type { Lease } from '../../src/throttling/limit-store.js';
 import { RedisLimitStore } from '../../src/throttling/redis/redis-limit-store.js';
+import { limitsOf } from '../../src/throttling/tier-limits.js';
 import { NoTokensUsed } from '../../src/throttling/tokens/tokens-used.js';
 
 export const LIMIT = 1000;
@@ -51,13 +52,17 @@ export class Replica {
   }
 
   async admit(accountId: string): Promise<Lease> {
-    const admission = await this.store.admit({ accountId, limits: LIMITS, tokens: { atLeast: 100, atMost: 100 } });
+    const admission = await this.store.admit({
+      accountId,
+      limits: limitsOf(LIMITS),
+      tokens: { atLeast: 100, atMost: 100 },
+    });
     if (!admission.admitted) throw new Error('The request was refused.');
     return admission.lease;
   }
 
   async left(accountId: string): Promise<number | undefined> {
-    return (await this.store.peek(accountId, LIMITS)).tokens?.remaining;
+    return (await this.store.peek(accountId, limitsOf(LIMITS))).tokensPerDay?.remaining;
   }
 
   async stop(): Promise<void> {

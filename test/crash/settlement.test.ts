@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { LimitStore } from '../../src/throttling/limit-store.js';
+import { limitsOf } from '../../src/throttling/tier-limits.js';
 import { accountKeys } from '../../src/throttling/redis/account-keys.js';
 import { UsageLedger } from '../../src/usage/ledger/usage-ledger.js';
 import type { UsageSink } from '../../src/usage/record/usage-sink.js';
@@ -39,8 +40,8 @@ describe.each(await testEngines())('a stream on $name: its record, then its toke
   };
   const left = async ({ app }: RunningService): Promise<number | undefined> => {
     const account = await app.get(AccountsService, { strict: false }).findByEmail(EMAIL);
-    const state = await app.get<LimitStore>(LimitStore, { strict: false }).peek(account?.id ?? '', LIMITS);
-    return state.tokens?.remaining;
+    const state = await app.get<LimitStore>(LimitStore, { strict: false }).peek(account?.id ?? '', limitsOf(LIMITS));
+    return state.tokensPerDay?.remaining;
   };
 
   it('whoever is told of the record fails: the tokens are counted once, here and by the next process', async () => {

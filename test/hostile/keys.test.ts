@@ -6,7 +6,7 @@ import { PASSWORD } from '../support/usual-password.js';
 const PATH = '/settings/api-keys';
 const EMAIL = 'mallory@example.com';
 const OWNER = 'grace@example.com';
-const MOST_KEYS = 100;
+const MAX_KEYS = 100;
 
 interface ListedKey {
   readonly id: string;
@@ -42,9 +42,9 @@ describe('the keys of an account', () => {
     const health = await target.healthDuring(async () => {
       statuses = await statusesOf(500, () => mallory.post(PATH, { name: 'one more' }));
     });
-    expect(statuses.filter((status) => status === 201)).toHaveLength(MOST_KEYS);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(MAX_KEYS);
     expect(new Set(statuses)).toEqual(new Set([201, 429]));
-    expect((await keys()).filter(({ revoked_at: revokedAt }) => revokedAt === null)).toHaveLength(MOST_KEYS);
+    expect((await keys()).filter(({ revoked_at: revokedAt }) => revokedAt === null)).toHaveLength(MAX_KEYS);
     expect(health.failed).toBe(0);
   });
 
@@ -58,7 +58,7 @@ describe('the keys of an account', () => {
       mallory.post(`${PATH}/${first?.id ?? ''}/rotate`, { old_key_ends_in_hours: '0' }),
     );
     expect(new Set([...statuses, ...rotations])).toEqual(new Set([429]));
-    expect(await keys()).toHaveLength(MOST_KEYS);
+    expect(await keys()).toHaveLength(MAX_KEYS);
   });
 
   it('are all revoked with the password when their owner says so, also those that a thief makes meanwhile', async () => {

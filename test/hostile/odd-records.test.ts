@@ -204,7 +204,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     });
     expect(asideLines()).toEqual([expect.stringContaining(requestId)]);
     const metrics = await target.metrics();
-    expect(valueOf(metrics, 'chat_ledger_set_aside_records_total')).toBe(1);
+    expect(valueOf(metrics, 'chat_ledger_dead_letter_records_total')).toBe(1);
     expect(service.stdout.split('\n').filter((line) => line.includes('cannot be written'))).toEqual([]);
     expect(valueOf(metrics, 'chat_ledger_write_failures_total')).toBe(0);
     expect(valueOf(metrics, 'chat_ledger_queued_records')).toBe(0);

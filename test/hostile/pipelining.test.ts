@@ -5,7 +5,7 @@ import { valueOf } from '../support/metrics.js';
 import type { Script } from '../../src/testing/provider/scripted-provider.js';
 import { waitFor } from '../support/wait-for.js';
 import { getRequest, RawConnection, streamRequest } from './support/raw-connection.js';
-import { LONGEST_HEALTH_MS, Target } from './support/target.js';
+import { MAX_HEALTH_MS, Target } from './support/target.js';
 
 const SLOTS = 50;
 const HEALTH = getRequest('/api/v1/health');
@@ -39,7 +39,7 @@ describe('a client that pipelines', () => {
   async function expectNothingHeld(): Promise<void> {
     await waitFor(async () => {
       const series = await target.metrics();
-      return valueOf(series, 'chat_slots_held') === 0 && valueOf(series, 'chat_streams_open') === 0;
+      return valueOf(series, 'chat_stream_slots_in_use') === 0 && valueOf(series, 'chat_open_streams') === 0;
     }, 'every slot to come free');
   }
 
@@ -114,12 +114,12 @@ describe('a client that pipelines', () => {
     const connections = await RawConnection.openMany(target.origin, 100);
     const health = await target.healthDuring(async () => {
       for (const connection of connections) connection.send(mixed, streamRequest(key).slice(0, -10));
-      await waitFor(async () => valueOf(await target.metrics(), 'chat_streams_open') === SLOTS, 'the streams to begin');
+      await waitFor(async () => valueOf(await target.metrics(), 'chat_open_streams') === SLOTS, 'the streams to begin');
       for (const connection of connections) connection.leave();
       await expectNothingHeld();
     });
     expect(health.failed).toBe(0);
-    expect(health.longestMs).toBeLessThan(LONGEST_HEALTH_MS);
+    expect(health.longestMs).toBeLessThan(MAX_HEALTH_MS);
   });
 
   it('and reads gets every answer, in order', async () => {

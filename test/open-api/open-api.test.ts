@@ -132,6 +132,8 @@ describe('the OpenAPI document', () => {
       const accepted = [
         valid,
         { ...valid, temperature: 0 },
+        { ...valid, top_p: 0.5, stop: 'END', seed: -1, presence_penalty: -2, frequency_penalty: 2 },
+        { ...valid, stop: ['a', 'b', 'c', 'd'] },
         { ...valid, temperature: 2, max_tokens: CONTEXT_LENGTH },
         {
           ...valid,
@@ -150,6 +152,11 @@ describe('the OpenAPI document', () => {
         { ...valid, temperature: -0.1 },
         { ...valid, temperature: 2.1 },
         { ...valid, temperature: '1' },
+        { ...valid, top_p: 1.1 },
+        { ...valid, stop: [] },
+        { ...valid, stop: ['a', 'b', 'c', 'd', 'e'] },
+        { ...valid, seed: 1.5 },
+        { ...valid, presence_penalty: 3 },
         { ...valid, max_tokens: 0 },
         { ...valid, max_tokens: 1.5 },
         { ...valid, color: 'red' },
@@ -159,7 +166,10 @@ describe('the OpenAPI document', () => {
       expect(refused.filter((body) => request.safeParse(body).success)).toEqual([]);
       expect(document.components.schemas['ChatRequest']).toMatchObject({
         required: ['model', 'messages'],
-        properties: { temperature: { description: 'The default is 0.7.' }, max_tokens: { type: 'integer' } },
+        properties: {
+          temperature: { description: 'The default is 0.7. With `top_p`, there is no default.' },
+          max_tokens: { type: 'integer' },
+        },
       });
     });
 
@@ -175,7 +185,7 @@ describe('the OpenAPI document', () => {
       for (const { text } of answer.blocks) {
         expect(chunk.safeParse(JSON.parse(text.replace('data: ', ''))).error).toBeUndefined();
       }
-      const limits = ['', '-Tokens'].flatMap((of) =>
+      const limits = ['', '-Tokens', '-Tokens-Minute'].flatMap((of) =>
         ['Limit', 'Remaining', 'Reset'].map((name) => `X-RateLimit-${name}${of}`),
       );
       expect(Object.keys(headers).toSorted()).toEqual(

@@ -23,6 +23,11 @@ describe('the reports of the public API', () => {
     expect(reportOf(entry)).toContain(declaration);
   });
 
+  it('carry the docstrings of names and of their members', () => {
+    expect(reportOf('index')).toContain(' * Injection token of {@link Config}.\n * @since 1.0\n');
+    expect(reportOf('index')).toContain('  /** Whether any account exists. */\n  hasAny(): Promise<boolean>;');
+  });
+
   it('leave out private members', () => {
     const declarations = reportOf('index').matchAll(/^export declare class (\w+)[\s\S]*?^\}/gm);
     const classes = new Map([...declarations].map(([text, name]) => [name, text]));

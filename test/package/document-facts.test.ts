@@ -91,7 +91,10 @@ describe('docs/providers-and-models.md', () => {
         maxTokensField: 'max_completion_tokens',
         includeUsage: false,
       });
-      expect(models[0]?.routes.map(({ temperature }) => temperature)).toEqual([true, false]);
+      expect(models[0]?.routes.map(({ unsupportedOptions }) => unsupportedOptions)).toEqual([
+        [],
+        ['temperature', 'seed'],
+      ]);
     } finally {
       rmSync(folder, { recursive: true });
     }

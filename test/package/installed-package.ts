@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { ROOT } from './documents.js';
 
 const LIMIT_MS = 600_000;
-const MOST_OUTPUT_BYTES = 16 * 1024 * 1024;
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
 const { devDependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
@@ -82,7 +82,7 @@ function execute(
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const options = { cwd, env: { ...outerEnvironment(), ...env }, timeout: LIMIT_MS, maxBuffer: MOST_OUTPUT_BYTES };
+    const options = { cwd, env: { ...outerEnvironment(), ...env }, timeout: LIMIT_MS, maxBuffer: MAX_OUTPUT_BYTES };
     execFile(program, words, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else reject(new Error(`${program} ${words.join(' ')} failed:\n${stdout}${stderr}`, { cause: error }));

@@ -53,6 +53,22 @@ describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL an
     sent.leave();
   });
 
+  it('admit 60 reports a minute beside the requests of the tier', async () => {
+    const { key } = await replicas.createKey('requests');
+    const path = '/api/v1/usage/streams/unknown';
+    const statuses: number[] = [];
+    for (let round = 0; round < 8; round++) {
+      const { answers } = await burst(replicas.origins, 3, { key, method: 'GET', path });
+      statuses.push(...answers.map(({ status }) => status));
+    }
+
+    expect(statuses.filter((status) => status === 404)).toHaveLength(60);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(12);
+    const sent = await burst(replicas.origins, 1, { key });
+    expect(sent.admitted).toHaveLength(3);
+    sent.leave();
+  });
+
   it('admit as many streams at once, and as many again when they are over', async () => {
     const { key, accountId } = await replicas.createKey('streams');
     for (let round = 1; round <= 3; round++) {

@@ -10,7 +10,7 @@ const stores = await sharedStores();
 /** `DURABLE_CUTS=1000` runs the whole suite. */
 const RUNS = Number(process.env['DURABLE_CUTS'] ?? 60);
 const AT_ONCE = 20;
-const MOST_CUTS = 6;
+const MAX_CUTS = 6;
 const LIMIT_MS = 60_000 + RUNS * 2_000;
 
 const ALPHABET = ['a', 'bc ', 'é', '漢', '🦊', '👩‍👩‍👧', '\u2028', '"', '\\', '\n', '</p>', 'x'.repeat(40)];
@@ -67,7 +67,7 @@ describe.skipIf(stores === undefined)('a durable stream whose readers are cut at
     const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
     const readers = Array.from({ length: AT_ONCE }, async () => {
       for (let name = names.pop(); name !== undefined; name = names.pop()) {
-        const cuts = Math.floor(Math.random() * (MOST_CUTS + 1));
+        const cuts = Math.floor(Math.random() * (MAX_CUTS + 1));
         const read = await readInPieces({ origins, key, name, content: name, cuts });
         judge(read, piecesOf(name).join(''));
       }

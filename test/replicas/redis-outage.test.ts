@@ -57,7 +57,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
   }
 
   it.each(['cut', 'stall'] as const)(
-    '(%s) let in their share, never hang, say so once, and are exact again by themselves',
+    '(%s) admit their share, never hang, log the outage once, and are exact again by themselves',
     async (how) => {
       replicas.provider.answers((call) => {
         call.answer('Hello');
@@ -99,7 +99,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
     240_000,
   );
 
-  it('tell Redis of what began meanwhile, so that it counts', async () => {
+  it('add to Redis what began meanwhile, so that it counts', async () => {
     replicas.provider.answers((call) => {
       call.head().text('On and on');
     });

@@ -32,7 +32,7 @@ describe.skipIf(stores === undefined)('a replica on a Redis Cluster with TLS and
       const account = await replicas.createKey();
       expect((await burst(replicas.origins, 2, account)).admitted).toHaveLength(1);
       masters.add(await cluster.masterOf(`chat:{${account.accountId}}:use`));
-      expect(await cluster.client.hGet(`chat:{${account.accountId}}:use`, 'r')).toBe('1');
+      expect(await cluster.client.hGet(`chat:{${account.accountId}}:use`, 'requestsPerMinute')).toBe('1');
     }
     for (const key of await cluster.keys('*')) expect(key).toMatch(/^chat:/);
     expect(replicas.all[0]?.process.stdout).not.toContain('Redis is unavailable');

@@ -1,9 +1,7 @@
-import { Keyv } from 'keyv';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisAttemptCounters } from '../../src/auth/attempts/redis-attempt-counters.js';
 import { RedisStreamStore } from '../../src/chat/durable/store/redis/redis-stream-store.js';
-import { RedisCacheStore } from '../../src/models/redis-cache-store.js';
 import { openRedis } from '../../src/redis/open-redis.js';
 import type { RedisConnection } from '../../src/redis/redis-connection.js';
 import { describeLimitStore } from '../../src/testing/stores/describe-limit-store.js';
@@ -56,18 +54,6 @@ describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
   describeStreamStore('a cluster', {
     open: async (retentionMs) => [await openStreams(retentionMs), await openStreams(retentionMs)],
     close,
-  });
-
-  it('the cache keeps what any replica has stored', async () => {
-    const [one, other] = [new RedisCacheStore(await connect()), new RedisCacheStore(await connect())];
-    for (let index = 0; index < 10; index++) await one.set(`key-${index}`, `value-${index}`, 60_000);
-    for (let index = 0; index < 10; index++) expect(await other.get(`key-${index}`)).toBe(`value-${index}`);
-    const list = { json: '[]', etag: 'one' };
-    await new Keyv({ store: one, useKeyPrefix: false }).set('models', list, 60_000);
-    expect(await new Keyv({ store: other, useKeyPrefix: false }).get('models')).toEqual(list);
-    expect(await other.delete('key-0')).toBe(true);
-    expect(await one.get('key-0')).toBeUndefined();
-    await close();
   });
 
   it('one server is of no use, and does not come and go', async () => {

@@ -149,11 +149,6 @@ describe.skipIf(stores === undefined)('two replicas on a Redis Cluster', () => {
     for (const one of running.admitted) expect(await wireOf(one)).toMatchObject({ terminal: 'key_revoked' });
   });
 
-  it('share the list of models', async () => {
-    for (const one of replicas.origins) expect((await get(one, '/api/v1/chat/models')).status).toBe(200);
-    expect(await cluster.keys('chat:cache::models:*')).toHaveLength(1);
-  });
-
   describe('while slots move', () => {
     it('answer each request, and stay exact', async () => {
       replicas.provider.answers(pacedAnswer);

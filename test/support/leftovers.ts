@@ -6,13 +6,15 @@ import { DataSource } from 'typeorm';
 import { RevocationWatch } from '../../src/accounts/api-keys/revocation-watch.js';
 import { SessionWatch } from '../../src/accounts/sessions/session-watch.js';
 import { OpenStreams } from '../../src/chat/stream/open-streams.js';
+import type { KeyedCount } from '../../src/common/counts/keyed-count.js';
 import { CredentialDatabase } from '../../src/database/credential-database.js';
 import { BodiesInFlight } from '../../src/http/body/bodies-in-flight.js';
 import { ClientConnections } from '../../src/http/connections/client-connections.js';
 import { REDIS } from '../../src/redis/redis.js';
 import type { RedisConnection } from '../../src/redis/redis-connection.js';
+import type { AccountUse } from '../../src/throttling/in-process/account-use.js';
 import { LimitStore } from '../../src/throttling/limit-store.js';
-import { StreamPlaces } from '../../src/throttling/process-load/stream-places.js';
+import { StreamSlots } from '../../src/throttling/process-load/stream-slots.js';
 import { UpstreamConnections } from '../../src/upstreams/transport/upstream-connections.js';
 import { runningServices } from './running-services.js';
 import { runningTimers, type TimerFilter } from './timer-watch.js';
@@ -41,7 +43,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/accounts/credentials/use-recorder.ts', 2],
   // These run only with REDIS_URL.
   ['src/redis/server-link.ts', 1],
-  ['src/redis/silence-watch.ts', 1],
+  ['src/redis/connection-idle-timeout.ts', 1],
   ['src/common/outage-log.ts', 2],
   ['src/throttling/redis/replica-count.ts', 1],
   ['src/throttling/redis/lease-renewal.ts', 1],
@@ -58,11 +60,11 @@ const MAY_RUN_OUT: ReadonlySet<string> = new Set([
   'src/http/connections/client-connection.ts',
   // Wait for a store that is unavailable.
   'src/usage/ledger/usage-ledger.ts',
-  'src/usage/ledger/opening-journal.ts',
+  'src/usage/ledger/intent-log.ts',
   'src/throttling/redis/outbox.ts',
   'src/database/postgres/postgres-presence.ts',
   // Waits for an answer of a store, which the service also asks by itself, at any moment.
-  'src/common/timers/within.ts',
+  'src/common/timers/with-timeout.ts',
 ]);
 const TIMERS_OF = 'timers of ';
 /** Turns of the event loop. The timers of a request may be cleared this many turns after its other resources are released. */
@@ -101,13 +103,13 @@ export class Leftovers {
 
   private ofRequests(): Held {
     const get = <T>(type: abstract new (...args: never[]) => T): T => this.app.get<T>(type, { strict: false });
-    const bodies = inside<{ all: { arriving: number; bytes: number } }>(get(BodiesInFlight)).all;
+    const bodies = inside<{ arriving: KeyedCount; bytes: KeyedCount }>(get(BodiesInFlight));
     return {
       'open streams': get(OpenStreams).count,
-      'slots of tiers': get(StreamPlaces).heldInTiers,
-      'places for streams': inside<{ taken: number }>(get(StreamPlaces)).taken,
-      'bodies that arrive': bodies.arriving,
-      'bytes of bodies': bodies.bytes,
+      'slots of tiers': get(StreamSlots).heldInTiers,
+      'places for streams': inside<{ taken: number }>(get(StreamSlots)).taken,
+      'bodies that arrive': bodies.arriving.total,
+      'bytes of bodies': bodies.bytes.total,
       'watched keys': inside<{ listeners: Map<string, unknown> }>(get(RevocationWatch)).listeners.size,
       'watched sessions': inside<{ listeners: Map<string, unknown> }>(get(SessionWatch)).listeners.size,
       'requests of clients': [...get(ClientConnections).all()].filter(({ response }) => response !== undefined).length,
@@ -201,11 +203,11 @@ function timersOfRequests(): Held {
 
 /** The streams and reserved tokens in a limit store that counts in this process. Both are 0 for a store in Redis. */
 function heldOfLimits(store: LimitStore): Held {
-  const { accounts } = inside<{ accounts?: Map<string, { streams: number; tokensReserved: number }> }>(store);
+  const { accounts } = inside<{ accounts?: Map<string, AccountUse> }>(store);
   const all = [...(accounts?.values() ?? [])];
   return {
-    'streams in the limits': all.reduce((sum, { streams }) => sum + streams, 0),
-    'reserved tokens': all.reduce((sum, { tokensReserved }) => sum + tokensReserved, 0),
+    'streams in the limits': all.reduce((sum, { held }) => sum + held.streams, 0),
+    'reserved tokens': all.reduce((sum, { held }) => sum + held.tokens, 0),
   };
 }
 

@@ -24,6 +24,16 @@ export async function standsStill(look: () => number, quietMs: number, limitMs =
   return last;
 }
 
+/** Calls `look` at most once in `everyMs`, and returns `undefined` in between. For a route with few requests per minute. */
+export function atMostEvery<T>(everyMs: number, look: () => Promise<T>): () => Promise<T | undefined> {
+  let nextAt = -Infinity;
+  return async () => {
+    if (performance.now() < nextAt) return undefined;
+    nextAt = performance.now() + everyMs;
+    return look();
+  };
+}
+
 /**
  * Asks again and again, as busy clients do, until it is so. A busy machine delays what it finds, but not what this returns: for a
  * promise like "within a second" no question that began after the second may find it otherwise.

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { Repository, type SelectQueryBuilder } from 'typeorm';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import { Account } from './account.entity.js';
+import { DataSource } from 'typeorm';
+import { countByTime, pageByTime, type Condition, type TimePosition } from '../../database/queries/page-by-time.js';
+import type { Account } from './account.entity.js';
 import { normalizeEmail } from './email.js';
 
 /** An account as an operator sees it. */
@@ -16,44 +15,65 @@ export interface AccountFilter {
   readonly tier?: string | undefined;
 }
 
-const LISTED = ['id', 'email', 'tier', 'role', 'disabledAt', 'createdAt'].map((name) => `account.${name}`);
+/** The position of an account in the list: the time of its creation, and its id. */
+export type AccountPosition = TimePosition;
+
+export interface AccountPage {
+  /** The newest first. */
+  readonly accounts: readonly ListedAccount[];
+  /** The position after which the next page begins. `undefined`: this is the last page. */
+  readonly next: AccountPosition | undefined;
+}
+
+type AccountRow = Pick<Account, 'id' | 'email' | 'tier' | 'role'> & {
+  readonly disabled_at: string | null;
+  readonly created_at: string;
+};
+
+const ACCOUNTS = { table: 'accounts', timeColumn: 'created_at', scope: [] } as const;
 
 /** Finds accounts for operators. */
 @Injectable()
 export class AccountDirectory {
-  constructor(@InjectRepository(Account) private readonly accounts: Repository<Account>) {}
+  constructor(private readonly database: DataSource) {}
 
-  /** Returns one page of the accounts, newest first. */
-  async page(filter: AccountFilter, offset: number, limit: number): Promise<readonly ListedAccount[]> {
-    const query = this.chosen(filter).select(LISTED);
-    return orUnavailable(
-      query.orderBy('account.createdAt', 'DESC').addOrderBy('account.id', 'DESC').offset(offset).limit(limit).getMany(),
-    );
-  }
-
-  async count(filter: AccountFilter): Promise<number> {
-    return orUnavailable(this.chosen(filter).getCount());
+  /**
+   * Returns one page of the accounts. If few accounts pass the filter, a page can have fewer accounts than `limit`, and even
+   * none, although there is a next page: see {@link pageByTime}.
+   *
+   * @param after `undefined`: the page begins with the newest account.
+   */
+  async page(filter: AccountFilter, after: AccountPosition | undefined, limit: number): Promise<AccountPage> {
+    const list = {
+      ...ACCOUNTS,
+      columns: 'id, email, tier, role, disabled_at, created_at',
+      filter: conditionsOf(filter),
+    };
+    const { rows, next } = await pageByTime<AccountRow>(this.database, list, after, limit);
+    return { accounts: rows.map(listedAccountOf), next };
   }
 
   /** Returns the number of accounts by the name of the tier, also of tiers that the configuration no longer has. */
   async countByTier(): Promise<ReadonlyMap<string, number>> {
-    const query = this.accounts
-      .createQueryBuilder('account')
-      .select('account.tier', 'tier')
-      .addSelect('COUNT(*)', 'count')
-      .groupBy('account.tier')
-      .orderBy('account.tier');
-    const rows = await orUnavailable(query.getRawMany<{ tier: string; count: string | number }>());
-    return new Map(rows.map(({ tier, count }) => [tier, Number(count)]));
+    const counts = await countByTime(this.database, { ...ACCOUNTS, filter: [] }, 'tier');
+    return new Map([...counts].sort(([one], [other]) => (one < other ? -1 : 1)));
   }
+}
 
-  private chosen({ search = '', state, tier }: AccountFilter): SelectQueryBuilder<Account> {
-    const query = this.accounts.createQueryBuilder('account');
-    if (state !== undefined) query.andWhere(`account.disabledAt IS ${state === 'active' ? '' : 'NOT'} NULL`);
-    if (tier !== undefined) query.andWhere('account.tier = :tier', { tier });
-    if (search === '') return query;
-    const text = normalizeEmail(search);
-    const pattern = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
-    return query.andWhere(`(account.email LIKE :pattern ESCAPE '\\' OR account.id = :text)`, { pattern, text });
-  }
+function conditionsOf({ search = '', state, tier }: AccountFilter): readonly Condition[] {
+  const conditions: Condition[] = [];
+  if (state !== undefined) conditions.push(() => `disabled_at IS ${state === 'active' ? '' : 'NOT '}NULL`);
+  if (tier !== undefined) conditions.push((mark) => `tier = ${mark(tier)}`);
+  if (search === '') return conditions;
+  const text = normalizeEmail(search);
+  const pattern = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+  return [...conditions, (mark) => `(email LIKE ${mark(pattern)} ESCAPE '\\' OR id = ${mark(text)})`];
+}
+
+function listedAccountOf({ disabled_at: disabledAt, created_at: createdAt, ...account }: AccountRow): ListedAccount {
+  return {
+    ...account,
+    disabledAt: disabledAt === null ? null : new Date(disabledAt),
+    createdAt: new Date(createdAt),
+  };
 }

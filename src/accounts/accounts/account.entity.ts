@@ -1,9 +1,10 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { TimestampColumn } from '../../database/queries/timestamp-column.js';
 import type { AccountRole } from './account-role.js';
 
 /** An account signs in, owns API keys and is rate limited. */
 @Entity('accounts')
+@Index('accounts_by_time', ['createdAt', 'id', 'tier'])
 export class Account {
   @PrimaryColumn({ type: 'text' })
   readonly id!: string;

@@ -42,7 +42,11 @@ export interface ChangedPassword {
   readonly revokedKeys: number;
 }
 
-/** Creates and finds accounts, and changes their tiers and passwords. */
+/**
+ * Creates and finds accounts, and changes their tiers and passwords.
+ *
+ * @since 1.0
+ */
 @Injectable()
 export class AccountsService {
   constructor(
@@ -88,6 +92,7 @@ export class AccountsService {
     return account;
   }
 
+  /** Returns the account with this address, in any case of its letters, or `undefined`. */
   async findByEmail(email: string): Promise<Account | undefined> {
     const normalized = normalizeEmail(email);
     // No account has an invalid address. PostgreSQL also fails on some invalid texts, such as a text with a NUL character.
@@ -95,6 +100,7 @@ export class AccountsService {
     return (await orUnavailable(this.accounts.findOneBy({ email: normalized }))) ?? undefined;
   }
 
+  /** Returns the account with this id, or `undefined`. */
   async findById(id: string): Promise<Account | undefined> {
     return (await orUnavailable(this.accounts.findOneBy({ id }))) ?? undefined;
   }

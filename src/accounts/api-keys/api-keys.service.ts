@@ -33,7 +33,11 @@ export interface RevokedApiKey {
   readonly revokedAt: Date;
 }
 
-/** Creates, lists and revokes API keys. */
+/**
+ * Creates, lists and revokes API keys.
+ *
+ * @since 1.0
+ */
 @Injectable()
 export class ApiKeysService {
   constructor(
@@ -47,7 +51,8 @@ export class ApiKeysService {
   /**
    * Creates a key. An account has at most 100 active keys.
    *
-   * @throws {ServiceError} see {@link ApiKeyCreation.create}.
+   * @throws {ServiceError} `invalid_request` for an invalid name or expiry date, and for an account with too many active keys;
+   * `not_found` for an unknown account; `unauthenticated` when the session has ended.
    */
   async create(accountId: string, newKey: NewApiKey): Promise<CreatedApiKey> {
     return this.creation.create(accountId, newKey);

@@ -1,12 +1,12 @@
 import type { Clock } from '../../common/clock.js';
+import { BatchLoader } from '../../common/concurrency/batch-loader.js';
+import { TokenBuckets } from '../../common/concurrency/token-buckets.js';
+import { RecentMap } from '../../common/recent-map.js';
 import { ServiceError } from '../../common/service-error.js';
 import type { ShedLoad } from '../../common/shed-load.js';
 import type { DatabasePresence } from '../../database/database-presence.js';
 import { databaseUnavailable } from '../../database/queries/query-failure.js';
 import { DatabaseUnavailable, queryInTime } from '../../database/queries/query-in-time.js';
-import { LookupLane } from './lookup-lane.js';
-import { RecentMap } from './recent-map.js';
-import { UnknownBudget } from './unknown-budget.js';
 
 /** Every replica refuses an ended credential within a second, so a cached answer must be younger than a second. */
 const REMEMBERED_MS = 500;
@@ -16,9 +16,11 @@ const UNKNOWN_MS = 1000;
 const TRUSTED_DURING_OUTAGE_MS = 10 * 60_000;
 const MAX_REMEMBERED = 50_000;
 const MAX_UNKNOWN = 10_000;
-/** There are two lanes, so that unknown credentials never delay a known credential. */
-const KNOWN_LANE = { queriesAtOnce: 2, idsPerQuery: 200, idsWaiting: 10_000 };
-const UNKNOWN_LANE = { queriesAtOnce: 1, idsPerQuery: 200, idsWaiting: 2_000 };
+/** There are two loaders, so that unknown credentials never delay a known credential. */
+const KNOWN_BATCHES = { concurrentBatches: 2, keysPerBatch: 200, maxWaiters: 10_000 };
+const UNKNOWN_BATCHES = { concurrentBatches: 1, keysPerBatch: 200, maxWaiters: 2_000 };
+/** How many unknown credentials each network may send. */
+const UNKNOWN_PER_NETWORK = { capacity: 200, perSecond: 20, maxKeys: 10_000 };
 const RETRY_AFTER_SECONDS = 1;
 
 export interface LookupOptions<V> {
@@ -44,15 +46,15 @@ export class CredentialCache<V> {
   private readonly known = new RecentMap<string, true>(MAX_REMEMBERED);
   private readonly unknown = new RecentMap<string, true>(MAX_UNKNOWN);
   private readonly pending = new Map<string, Promise<V | undefined>>();
-  private readonly unknownBudget = new UnknownBudget();
-  private readonly knownLane: LookupLane<V>;
-  private readonly unknownLane: LookupLane<V>;
+  private readonly unknownByNetwork = new TokenBuckets(UNKNOWN_PER_NETWORK);
+  private readonly knownLoader: BatchLoader<V>;
+  private readonly unknownLoader: BatchLoader<V>;
 
   constructor(private readonly options: LookupOptions<V>) {
     const { lookUp, presence } = options;
     const inTime = (ids: readonly string[]) => queryInTime(() => lookUp(ids), presence);
-    this.knownLane = new LookupLane(inTime, KNOWN_LANE);
-    this.unknownLane = new LookupLane(inTime, UNKNOWN_LANE);
+    this.knownLoader = new BatchLoader(inTime, KNOWN_BATCHES);
+    this.unknownLoader = new BatchLoader(inTime, UNKNOWN_BATCHES);
   }
 
   /**
@@ -99,7 +101,7 @@ export class CredentialCache<V> {
   }
 
   private lookUp(id: string, askedAt: number, networkOf: () => string): Promise<V | undefined> {
-    const asked = this.known.has(id) ? this.askKnown(id) : this.askUnknown(id, networkOf());
+    const asked = this.known.has(id) ? this.loadKnown(id) : this.loadUnknown(id, networkOf());
     const lookup = asked
       .then((found) => {
         // When `forget` was called meanwhile, the lookup may have read the row before it changed.
@@ -123,27 +125,27 @@ export class CredentialCache<V> {
     this.known.set(id, true, 0);
   }
 
-  private async askKnown(id: string): Promise<V | undefined> {
-    if (this.knownLane.isFull) throw this.tooMany();
-    return this.knownLane.ask(id);
+  private async loadKnown(id: string): Promise<V | undefined> {
+    if (this.knownLoader.isFull) throw this.tooMany();
+    return this.knownLoader.load(id);
   }
 
-  private async askUnknown(id: string, network: string): Promise<V | undefined> {
-    if (this.unknownLane.isFull) throw this.tooMany();
-    if (!this.unknownBudget.take(network)) throw this.tooManyUnknown();
+  private async loadUnknown(id: string, network: string): Promise<V | undefined> {
+    if (this.unknownLoader.isFull) throw this.tooMany();
+    if (!this.unknownByNetwork.take(network)) throw this.tooManyUnknown();
     let isUnknown = false;
     try {
-      const found = await this.unknownLane.ask(id);
+      const found = await this.unknownLoader.load(id);
       isUnknown = found === undefined;
       return found;
     } finally {
-      if (!isUnknown) this.unknownBudget.giveBack(network);
+      if (!isUnknown) this.unknownByNetwork.refund(network);
     }
   }
 
   private tooMany(): ServiceError {
     const { what, shedLoad } = this.options;
-    shedLoad.note('credential_lookups');
+    shedLoad.count('credential_lookups');
     return new ServiceError(
       'unavailable',
       `The service is checking too many ${what} right now. Try again in a moment.`,
@@ -155,7 +157,7 @@ export class CredentialCache<V> {
 
   private tooManyUnknown(): ServiceError {
     const { what, shedLoad } = this.options;
-    shedLoad.note('unknown_credentials');
+    shedLoad.count('unknown_credentials');
     const message = `Your network sends too many unknown ${what}. Try again in a moment.`;
     return new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }

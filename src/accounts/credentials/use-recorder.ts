@@ -3,6 +3,7 @@ import type { BeforeApplicationShutdown } from '@nestjs/common';
 import type { Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import type { Clock } from '../../common/clock.js';
+import { RecentMap } from '../../common/recent-map.js';
 import { inChunks } from '../../database/queries/in-chunks.js';
 
 const TICK_MS = 1000;
@@ -16,11 +17,8 @@ const MAX_IDS = 100_000;
 export abstract class UseRecorder<E extends { readonly id: string }> implements BeforeApplicationShutdown {
   /** Uses that are not written yet: the time of the last use by id, in milliseconds. */
   private readonly unwritten = new Map<string, number>();
-  /**
-   * The time of the last write by id, in milliseconds, oldest first. Contains only writes of the last minute, and at most
-   * MAX_IDS. A credential that was removed early is written again early.
-   */
-  private readonly writtenAt = new Map<string, number>();
+  /** The latest writes. A credential that is no longer among them is written again early. */
+  private readonly written = new RecentMap<string, true>(MAX_IDS);
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> | undefined;
 
@@ -51,20 +49,13 @@ export abstract class UseRecorder<E extends { readonly id: string }> implements 
 
   private async tick(): Promise<void> {
     if (this.writing !== undefined) return;
-    this.forgetOldWrites();
-    await this.write([...this.unwritten.keys()].filter((id) => !this.writtenAt.has(id)));
+    const before = this.now() - REWRITE_AFTER_MS;
+    await this.write([...this.unwritten.keys()].filter((id) => this.written.get(id, before) === undefined));
   }
 
   private stop(): void {
     clearInterval(this.timer);
     this.timer = undefined;
-  }
-
-  private forgetOldWrites(): void {
-    const before = this.now() - REWRITE_AFTER_MS;
-    for (const [id, writtenAt] of this.writtenAt) {
-      if (writtenAt <= before) this.writtenAt.delete(id);
-    }
   }
 
   private async write(ids: readonly string[]): Promise<void> {
@@ -95,18 +86,8 @@ export abstract class UseRecorder<E extends { readonly id: string }> implements 
       return;
     }
     for (const [id, usedAt] of uses) {
-      this.noteWrite(id);
+      this.written.set(id, true, this.now());
       if (this.unwritten.get(id) === usedAt) this.unwritten.delete(id);
-    }
-  }
-
-  private noteWrite(id: string): void {
-    this.writtenAt.delete(id);
-    this.writtenAt.set(id, this.now());
-    if (this.writtenAt.size <= MAX_IDS) return;
-    for (const oldest of this.writtenAt.keys()) {
-      this.writtenAt.delete(oldest);
-      return;
     }
   }
 

@@ -1,6 +1,6 @@
 import type { OnModuleDestroy } from '@nestjs/common';
+import { RecentMap } from '../../common/recent-map.js';
 import { inChunks } from '../../database/queries/in-chunks.js';
-import { RecentMap } from './recent-map.js';
 
 const POLL_MS = 1000;
 const IDS_PER_QUERY = 500;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { hash, verify } from '@node-rs/argon2';
+import { KeyedSemaphore } from '../../common/concurrency/keyed-semaphore.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
-import { FairQueue } from './fair-queue.js';
 
 /** OWASP's parameters for Argon2id, which is the package's default algorithm. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
@@ -12,11 +12,11 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 export const MAX_PASSWORD_LENGTH = 1_024;
 
 /** Half of Node's default thread pool, which also serves the file system and DNS. Each hash takes 19 MiB of memory. */
-const HASHES_AT_ONCE = 2;
+const CONCURRENT_HASHES = 2;
 /** How many hashes may wait: about a second of work. */
-const HASHES_WAITING = 48;
+const WAITING_HASHES = 48;
 const RETRY_AFTER_SECONDS = 2;
-/** The party for the operator's commands. */
+/** The semaphore's key for the operator's commands. */
 const OPERATOR = 'operator';
 
 /**
@@ -41,14 +41,13 @@ const DUMMY_HASH = [
  */
 @Injectable()
 export class PasswordHashing {
-  private readonly queue: FairQueue;
+  private readonly semaphore: KeyedSemaphore;
 
   constructor(shedLoad: ShedLoad) {
-    const refusal = (): ServiceError => {
-      shedLoad.note('password_hashing');
+    this.semaphore = new KeyedSemaphore({ permits: CONCURRENT_HASHES, maxWaiters: WAITING_HASHES }, () => {
+      shedLoad.count('password_hashing');
       return tooManyWaiting();
-    };
-    this.queue = new FairQueue({ atOnce: HASHES_AT_ONCE, mayWait: HASHES_WAITING, refusal });
+    });
   }
 
   /**
@@ -56,7 +55,7 @@ export class PasswordHashing {
    * @throws {ServiceError} `unavailable` when too many hashes wait already. {@link verify} throws the same error.
    */
   async hash(password: string, network = OPERATOR): Promise<string> {
-    return this.queue.run(network, () => hash(normalizePassword(password), PARAMETERS));
+    return this.semaphore.run(network, () => hash(normalizePassword(password), PARAMETERS));
   }
 
   /**
@@ -65,7 +64,7 @@ export class PasswordHashing {
    * @param network see {@link hash}.
    */
   async verify(passwordHash: string | undefined, password: string, network = OPERATOR): Promise<boolean> {
-    return this.queue.run(network, () => verify(passwordHash ?? DUMMY_HASH, normalizePassword(password)));
+    return this.semaphore.run(network, () => verify(passwordHash ?? DUMMY_HASH, normalizePassword(password)));
   }
 }
 

@@ -6,7 +6,7 @@ import { Session } from './session.entity.js';
 /** How many sessions an account may have. */
 const MAX_SESSIONS = 100;
 /** How many surplus sessions end with one sign-in. The next sign-in ends the rest. */
-const MOST_AT_ONCE = 1000;
+const MAX_AT_ONCE = 1000;
 
 /** Finds the sessions of an account that exceed the maximum. */
 @Injectable()
@@ -24,7 +24,7 @@ export class SurplusSessions {
       where: { accountId, id: Not(newest) },
       order: { lastSeenAt: 'DESC', createdAt: 'DESC' },
       skip: MAX_SESSIONS - 1,
-      take: MOST_AT_ONCE,
+      take: MAX_AT_ONCE,
     });
     return surplus.map(({ id }) => id);
   }

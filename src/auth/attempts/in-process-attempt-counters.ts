@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { RecentMap } from '../../accounts/credentials/recent-map.js';
+import { RecentMap } from '../../common/recent-map.js';
 import {
   AttemptCounters,
   type AttemptCounter,
@@ -30,7 +30,8 @@ export class InProcessAttemptCounters extends AttemptCounters {
 
 /**
  * Counts each attempt in all tables, and refuses the attempt only when all tables refuse. Two keys may share a counter of one
- * table, but hardly ever of both. So attempts with one key do not use up the limit of another key.
+ * table, but hardly ever of both. Test: "do not use up the limits of other keys, although all share a bounded number of
+ * counters".
  */
 class TwiceCounted implements AttemptCounter {
   constructor(private readonly tables: readonly AttemptCounter[]) {}
@@ -53,6 +54,8 @@ class TwiceCounted implements AttemptCounter {
 /**
  * A table of 65,536 counters, which all keys share. This bounds the memory. The random salt hides which keys share a counter.
  * The chance that a new key shares its counter with another key equals the fraction of counters in use.
+ *
+ * RateLimiterMemory has no bound of its own. Test: "take a bounded amount of memory, whatever is sent".
  */
 class BoundedRateLimiter extends RateLimiterMemory {
   private readonly salt = randomBytes(16);

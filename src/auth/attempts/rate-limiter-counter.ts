@@ -15,20 +15,20 @@ export class RateLimiterCounter implements AttemptCounter {
     try {
       const { msBeforeNext } = await this.limiter.consume(key);
       const windowEndsAt = performance.now() + msBeforeNext;
-      return { allowed: true, withdraw: () => this.giveBack(key, windowEndsAt) };
+      return { allowed: true, withdraw: () => this.release(key, windowEndsAt) };
     } catch (refusal) {
       if (!(refusal instanceof RateLimiterRes)) throw refusal;
       // The limiter counts refused attempts, too. They would count on after the allowed attempts are withdrawn.
-      await this.giveBack(key, performance.now() + refusal.msBeforeNext);
+      await this.release(key, performance.now() + refusal.msBeforeNext);
       return { allowed: false, retryAfterMs: refusal.msBeforeNext };
     }
   }
 
   /**
-   * Gives an attempt back if its window is not over. A point for an empty window, or for the next window, would allow one
+   * Releases a counted attempt if its window is not over. A point for an empty window, or for the next window, would allow one
    * attempt too many.
    */
-  private async giveBack(key: string, windowEndsAt: number): Promise<void> {
+  private async release(key: string, windowEndsAt: number): Promise<void> {
     const leftMs = windowEndsAt - performance.now();
     const window = await this.limiter.get(key);
     if (window === null || window.consumedPoints === 0 || window.msBeforeNext > leftMs + CLOCK_TOLERANCE_MS) return;

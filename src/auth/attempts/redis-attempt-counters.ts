@@ -15,6 +15,10 @@ import { RateLimiterCounter } from './rate-limiter-counter.js';
 /**
  * Counts in Redis, for all replicas. While Redis is unavailable, each replica counts by itself. So no request waits for
  * Redis, and every attempt is counted.
+ *
+ * The insurance limiter of rate-limiter-flexible would count in the process after any error, also while Redis is only slow,
+ * and each replica would then allow the whole limit. Test: "refuse no attempt, and count none, because of any other error of
+ * Redis".
  */
 export class RedisAttemptCounters extends AttemptCounters {
   private readonly alone = new InProcessAttemptCounters();

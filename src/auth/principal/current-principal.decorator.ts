@@ -14,7 +14,11 @@ export function principalOf(request: Request): Principal {
   return principal;
 }
 
-/** Parameter decorator: the principal that makes the request. Not for routes that are `@Public()`. */
+/**
+ * Parameter decorator: the principal that makes the request. Not for routes that are `@Public()`.
+ *
+ * @since 1.0
+ */
 export const CurrentPrincipal = createParamDecorator((_: unknown, context: ExecutionContext): Principal =>
   principalOf(context.switchToHttp().getRequest<Request>()),
 );

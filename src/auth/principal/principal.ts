@@ -7,7 +7,11 @@ declare module '../../http/request/request-context.js' {
   }
 }
 
-/** The account that makes a request, and the credential that proves its identity. */
+/**
+ * The account that makes a request, and the credential that proves its identity.
+ *
+ * @since 1.0
+ */
 export interface Principal {
   readonly accountId: string;
   readonly tier: TierConfig;

@@ -26,5 +26,9 @@ export class SessionGuard implements CanActivate {
   }
 }
 
-/** Accepts only requests with a session of the web application, and no API keys. For one route or a whole controller. */
+/**
+ * Accepts only requests with a session of the web application, and no API keys. For one route or a whole controller.
+ *
+ * @since 1.0
+ */
 export const SessionOnly = (): MethodDecorator & ClassDecorator => applyDecorators(UseGuards(SessionGuard));

@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { SessionsService } from '../../accounts/sessions/sessions.service.js';
 import { networkOf } from '../network/client-network.js';
 import { hasBearerHeader } from '../strategies/bearer-header.js';
-import { accountMismatch, madeForIn } from './made-for.js';
+import { accountMismatch, boundAccountIn } from './account-binding.js';
 import { SessionCookie } from './session-cookie.js';
 import './request-session.js';
 
@@ -29,7 +29,7 @@ export class SessionMiddleware implements NestMiddleware {
       .then(
         (session) => {
           if (session === undefined) return;
-          const mismatch = accountMismatch(madeForIn(request), session);
+          const mismatch = accountMismatch(boundAccountIn(request), session);
           if (mismatch === undefined) request.context.session = session;
           else request.context.sessionFailure = mismatch;
         },

@@ -17,7 +17,11 @@ export interface StrategyType extends Type<Strategy> {
   readonly securityScheme?: SecurityScheme;
 }
 
-/** A security scheme of OpenAPI 3.1. */
+/**
+ * A security scheme of OpenAPI 3.1.
+ *
+ * @since 1.0
+ */
 export type SecurityScheme =
   | { readonly type: 'http'; readonly scheme: string; readonly bearerFormat?: string; readonly description?: string }
   | { readonly type: 'apiKey'; readonly in: 'header'; readonly name: string; readonly description?: string };

@@ -45,7 +45,8 @@ export const ApiReadStream = (): MethodDecorator =>
       summary: 'Reads a durable stream',
       description:
         'Sends the whole stream from its beginning, or from after `Last-Event-ID`, and then follows the stream. Works while the ' +
-        'stream is generated and for `STREAM_RETENTION_SECONDS` after its end. At most 4 clients can read a stream at the same time.',
+        'stream is generated and for `STREAM_RETENTION_SECONDS` after its end. At most 4 clients can read a stream at the same time, and an ' +
+        'account can read 64 MiB again per minute.',
     }),
     ApiOkResponse({
       description: 'The stream of chunks. Each chunk with text has an `id:` line.',

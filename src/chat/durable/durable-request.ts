@@ -3,18 +3,17 @@ import type { KeptStream, OwnStream } from './store/stream-store.js';
 
 declare module '../../http/request/request-context.js' {
   interface RequestContext {
-    /** What the `Idempotency-Key` of the request leads to. */
+    /** Set for a request with an `Idempotency-Key` to a route that is `@Durable()`. */
     durable?: DurableRequest;
   }
 }
 
-/** The outcome of the look at `Idempotency-Key`, which the controller of the route acts on. */
+/** What the `Idempotency-Key` of a request leads to. */
 export type DurableRequest =
   /** The request generates the stream. `isTaken`: the generation has begun, so the end of the response changes nothing. */
   | { readonly kind: 'new'; readonly stream: OwnStream; isTaken: boolean }
   /** The request repeats an earlier one. The stream has begun. */
-  | { readonly kind: 'repeated'; readonly stream: KeptStream }
-  | { readonly kind: 'refused'; readonly error: Error };
+  | { readonly kind: 'repeated'; readonly stream: KeptStream };
 
 export const DURABLE = Symbol('DURABLE');
 

@@ -5,7 +5,7 @@ import { CurrentPrincipal } from '../../auth/principal/current-principal.decorat
 import type { Principal } from '../../auth/principal/principal.js';
 import { ApiBearerAuth, ApiTags } from '../../http/open-api/api-decorators.js';
 import { ShowsLimits } from '../../throttling/limited-by-tier.decorator.js';
-import { StreamPlaces } from '../../throttling/process-load/stream-places.js';
+import { StreamSlots } from '../../throttling/process-load/stream-slots.js';
 import { ApiCancelStream, ApiReadStream } from './api-durable-streams.decorator.js';
 import { DurableStreams } from './durable-streams.js';
 
@@ -17,7 +17,7 @@ import { DurableStreams } from './durable-streams.js';
 export class DurableStreamsController {
   constructor(
     private readonly streams: DurableStreams,
-    private readonly places: StreamPlaces,
+    private readonly slots: StreamSlots,
   ) {}
 
   @Sse(':id')
@@ -31,7 +31,7 @@ export class DurableStreamsController {
     // The answer to HEAD has no body that could last.
     if (response.req.method === 'HEAD') return EMPTY;
     response.req.context.durable = { kind: 'repeated', stream };
-    await this.streams.enter(stream, response, this.places);
+    await this.streams.enter(stream, response, this.slots);
     return this.streams.replay(stream, principal, response);
   }
 

@@ -1,33 +1,47 @@
 import { Inject, Injectable, type MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
 import { Observable } from 'rxjs';
+import { principalOf } from '../../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../../auth/principal/principal.js';
+import { KeyedCount } from '../../common/counts/keyed-count.js';
 import { DrainState } from '../../common/drain-state.js';
 import { ServiceError } from '../../common/service-error.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import type { RequestLease } from '../../throttling/request-lease.js';
-import type { StreamPlaces } from '../../throttling/process-load/stream-places.js';
+import type { StreamSlots } from '../../throttling/process-load/stream-slots.js';
 import { ChatService } from '../chat.service.js';
 import type { ChatCaller } from '../chat-caller.js';
 import type { ChatRequest } from '../request/chat-request.dto.js';
 import { chunkEvents } from '../stream/chunk-events.js';
-import type { GapClock } from '../stream/gap-clock.js';
+import type { InterChunkClock } from '../stream/inter-chunk-clock.js';
 import { OpenStreams, shuttingDown } from '../stream/open-streams.js';
-import { StreamSink } from '../stream/stream-sink.js';
+import { StreamBackpressure } from '../stream/stream-backpressure.js';
 import type { DurableRequest } from './durable-request.js';
 import { Generation } from './generation.js';
 import { parseStreamId } from './identity/stream-identity.js';
 import { offsetOf, positionTag } from './identity/stream-position.js';
 import { LogReader } from './log/log-reader.js';
 import { once } from './store/readers.js';
-import { StreamStore, type KeptStream } from './store/stream-store.js';
+import { ReplayBudget } from './replay-budget.js';
+import { MAX_READERS, StreamStore, type KeptStream } from './store/stream-store.js';
 
 export const STREAM_ID_HEADER = 'X-Stream-Id';
 export const REPLAYED_HEADER = 'Idempotency-Replayed';
 
+/** The readers of one account may hold this share of MAX_STREAMS, so that slow readers leave slots for other accounts. */
+const READERS_SHARE = 0.25;
+
+interface ReadingOptions {
+  readonly gaps?: InterChunkClock | undefined;
+  /** Called with the size of each text that the client gets. */
+  readonly onRead?: (bytes: number) => void;
+}
+
 /** Generates durable streams, and answers the requests of their readers. */
 @Injectable()
 export class DurableStreams {
+  /** The readers of each account in this process. */
+  private readonly readers = new KeyedCount();
   /** Requests since the start that got a stream which another request has begun. */
   replays = 0;
 
@@ -36,27 +50,24 @@ export class DurableStreams {
     private readonly chat: ChatService,
     private readonly openStreams: OpenStreams,
     private readonly drainState: DrainState,
+    private readonly replayBudget: ReplayBudget,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /**
    * Answers a request that has an `Idempotency-Key`. Resolves when the answer can begin.
    *
-   * @param durable what the guard has found. `undefined` when the guard was sure that another guard refuses the request.
-   * @throws {ServiceError} when there is no stream.
+   * @param durable set by `DurableClaimGuard`.
+   * @throws {ServiceError} when the answer cannot begin.
    */
   async answer(
-    durable: DurableRequest | undefined,
+    durable: DurableRequest,
     body: ChatRequest,
     caller: ChatCaller & { readonly lease: RequestLease | undefined },
     response: Response,
-    gaps: GapClock | undefined,
+    gaps: InterChunkClock | undefined,
   ): Promise<Observable<MessageEvent>> {
-    switch (durable?.kind) {
-      case undefined:
-        throw new ServiceError('unavailable', 'Try again.', { retryAfterSeconds: 1 });
-      case 'refused':
-        throw durable.error;
+    switch (durable.kind) {
       case 'repeated':
         return this.replay(durable.stream, caller.principal, response);
       case 'new': {
@@ -66,8 +77,10 @@ export class DurableStreams {
         const lease = caller.lease?.outlive();
         const generation = new Generation(stream, this.config.streamDetachedMs, caller.requestId);
         await generation.begin((signal) => this.chat.open(body, { ...caller, lease, signal, detached: true }));
+        // The prompt may have 4 MiB, and the response may last for hours.
+        response.req.body = undefined;
         response.setHeader(STREAM_ID_HEADER, stream.id);
-        return this.events(stream, 0, caller.principal, response, gaps);
+        return this.events(stream, 0, caller.principal, response, { gaps });
       }
     }
   }
@@ -81,7 +94,11 @@ export class DurableStreams {
     return stream;
   }
 
-  /** Answers a reader of a stream that another request has begun, from the position of `Last-Event-ID`. */
+  /**
+   * Answers a reader of a stream that another request has begun, from the position of `Last-Event-ID`.
+   *
+   * @throws {ServiceError} `rate_limit_exceeded` when the account has read too much again, see {@link ReplayBudget}.
+   */
   async replay(stream: KeptStream, principal: Principal, response: Response): Promise<Observable<MessageEvent>> {
     const sent = String(response.req.headers['last-event-id'] ?? '');
     const offset = sent === '' ? 0 : offsetOf(sent, positionTag(stream.id));
@@ -91,10 +108,11 @@ export class DurableStreams {
     });
     // The process may have begun to stop while the request waited.
     this.refuseWhileDraining();
+    const onRead = this.replayBudget.begin(principal.accountId, response);
     this.replays += 1;
     response.setHeader(STREAM_ID_HEADER, stream.id);
     response.setHeader(REPLAYED_HEADER, 'true');
-    return this.events(stream, offset, principal, response, undefined);
+    return this.events(stream, offset, principal, response, { onRead });
   }
 
   /**
@@ -103,23 +121,36 @@ export class DurableStreams {
    * @returns a function that ends this earlier.
    * @throws {ServiceError} when the stream or the process has too many readers.
    */
-  async enter(stream: KeptStream, response: Response, places: StreamPlaces): Promise<() => void> {
-    const overload = places.refusal();
+  async enter(stream: KeptStream, response: Response, slots: StreamSlots): Promise<() => void> {
+    const overload = slots.refusal();
     if (overload !== undefined) throw overload;
-    const leavePlace = places.take(response);
+    const releaseSlot = this.takeSlot(response, slots);
     try {
       const leaveStream = await stream.enter();
       const leave = once(() => {
         leaveStream();
-        leavePlace();
+        releaseSlot();
       });
       if (response.closed) leave();
       else response.once('close', leave);
       return leave;
     } catch (error) {
-      leavePlace();
+      releaseSlot();
       throw error;
     }
+  }
+
+  /** @throws {ServiceError} when the account or the process has too many readers. */
+  private takeSlot(response: Response, slots: StreamSlots): () => void {
+    const { accountId } = principalOf(response.req);
+    const most = Math.max(MAX_READERS, Math.floor(this.config.maxStreams * READERS_SHARE));
+    if (this.readers.of(accountId) >= most) throw tooManyReadersOfAccount(most);
+    const releaseSlot = slots.take(response);
+    this.readers.add(accountId, 1);
+    return () => {
+      releaseSlot();
+      this.readers.add(accountId, -1);
+    };
   }
 
   /**
@@ -136,22 +167,22 @@ export class DurableStreams {
     offset: number,
     principal: Principal,
     response: Response,
-    gaps: GapClock | undefined,
+    { gaps, onRead }: ReadingOptions,
   ): Observable<MessageEvent> {
     const { requestId } = response.req.context;
     return new Observable((subscriber) => {
-      const sink = new StreamSink(response, this.config.stalledReaderMs, true);
-      const reader = new LogReader(log, positionTag(id), offset);
+      const backpressure = new StreamBackpressure(response, this.config.stalledReaderMs, true);
+      const reader = new LogReader(log, positionTag(id), offset, onRead);
       const leave = this.openStreams.addReader(principal, (reason) => {
         reader.fail(reason);
       });
       const stopListening = this.drainState.whenBegun(() => {
         // The client comes again, and another replica continues.
         if (!this.store.isShared) return;
-        sink.ending();
+        backpressure.ending();
         subscriber.complete();
       });
-      const subscription = chunkEvents(reader, sink, requestId, gaps).subscribe(subscriber);
+      const subscription = chunkEvents(reader, backpressure, requestId, gaps).subscribe(subscriber);
       return () => {
         stopListening();
         leave();
@@ -159,6 +190,14 @@ export class DurableStreams {
       };
     });
   }
+}
+
+function tooManyReadersOfAccount(most: number): ServiceError {
+  return new ServiceError(
+    'concurrency_limit_exceeded',
+    `An account can have ${most} readers of durable streams at the same time.`,
+    { retryAfterSeconds: 1 },
+  );
 }
 
 function noSuchStream(): ServiceError {

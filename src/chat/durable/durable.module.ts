@@ -1,39 +1,29 @@
-import { Global, Module, type DynamicModule } from '@nestjs/common';
-import type { ProvidedExtension } from '../../common/extensions/extension-point.js';
+import { Global, Module } from '@nestjs/common';
 import { CONFIG, type Config } from '../../config/config.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisModule } from '../../redis/redis.module.js';
 import { REDIS } from '../../redis/redis.js';
+import { RepeatedRequests } from '../../throttling/repeated-requests.js';
+import { KnownIdempotencyKeys } from './known-idempotency-keys.js';
 import { StreamMemory } from './log/stream-memory.js';
 import { MemoryStreamStore } from './store/memory-stream-store.js';
 import { StreamStore } from './store/stream-store.js';
 
-export interface DurableOptions {
-  /** Keeps durable streams. By default, Redis keeps the streams if REDIS_URL is set, otherwise the memory of this process. */
-  readonly streamStore?: ProvidedExtension | undefined;
-}
-
-/** Provides the store of durable streams. */
+/** Provides the store of durable streams: Redis keeps the streams if REDIS_URL is set, otherwise the memory of this process. */
 @Global()
-@Module({})
-export class DurableModule {
-  static register({ streamStore }: DurableOptions): DynamicModule {
-    return {
-      module: DurableModule,
-      imports: [RedisModule, ...(streamStore === undefined ? [] : [streamStore.module])],
-      providers: [
-        StreamMemory,
-        streamStore === undefined
-          ? { provide: StreamStore, inject: [StreamMemory, CONFIG, REDIS], useFactory: defaultStore }
-          : { provide: StreamStore, useExisting: streamStore.token },
-      ],
-      exports: [StreamMemory, StreamStore],
-    };
-  }
-}
+@Module({
+  imports: [RedisModule],
+  providers: [
+    StreamMemory,
+    { provide: RepeatedRequests, useClass: KnownIdempotencyKeys },
+    { provide: StreamStore, inject: [StreamMemory, CONFIG, REDIS], useFactory: storeOf },
+  ],
+  exports: [StreamMemory, StreamStore, RepeatedRequests],
+})
+export class DurableModule {}
 
 /** Loads the store for Redis only when Redis is used, because the client makes up a quarter of all modules of the process. */
-async function defaultStore(
+async function storeOf(
   memory: StreamMemory,
   { streamRetentionMs }: Config,
   redis?: RedisConnection,

@@ -1,14 +1,14 @@
 import { Logger } from '@nestjs/common';
 import { ServiceError } from '../../common/service-error.js';
 import { toServiceError } from '../../http/errors/to-service-error.js';
-import { CLIENT_GONE } from '../../upstreams/completion/completion-stream.js';
+import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
 import type { PartReader } from '../../upstreams/completion/part-reader.js';
 import { CLAIM_RELEASED, type Ending } from './log/stream-log.js';
 import type { OwnStream } from './store/stream-store.js';
 
 /** How often the readers are counted, as a share of the time that a stream may run without a reader. */
 const COUNTS_PER_LIMIT = 8;
-const MOST_COUNT_EVERY_MS = 1_000;
+const MAX_COUNT_INTERVAL_MS = 1_000;
 
 const logger = new Logger('DurableStream');
 
@@ -49,8 +49,10 @@ export class Generation {
       parts = await open(this.left.signal);
     } catch (error) {
       this.stopCounting();
-      stream.abandon(concernsOthers(error) ? error : CLAIM_RELEASED);
-      throw error;
+      const { reason } = this.left.signal as { readonly reason: unknown };
+      const failure = reason instanceof ServiceError ? reason : error;
+      stream.abandon(concernsOthers(failure) ? failure : CLAIM_RELEASED);
+      throw failure;
     }
     this.parts = parts;
     stream.log.begin();
@@ -82,7 +84,7 @@ export class Generation {
   }
 
   private countReadersLater(): void {
-    const everyMs = Math.min(MOST_COUNT_EVERY_MS, this.detachedMs / COUNTS_PER_LIMIT);
+    const everyMs = Math.min(MAX_COUNT_INTERVAL_MS, this.detachedMs / COUNTS_PER_LIMIT);
     this.timer = setTimeout(() => void this.countReaders(), everyMs).unref();
   }
 

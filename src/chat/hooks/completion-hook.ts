@@ -3,7 +3,11 @@ import { ExtensionPoint } from '../../common/extensions/extension-point.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 import type { ChatRequest } from '../request/chat-request.dto.js';
 
-/** One completion, for its hooks. All hooks get the same object, and each hook gets it in both methods. */
+/**
+ * One completion, for its hooks. All hooks get the same object, and each hook gets it in both methods.
+ *
+ * @since 1.0
+ */
 export interface HookContext {
   readonly principal: Principal;
   readonly requestId: string;
@@ -16,6 +20,8 @@ export interface HookContext {
  * optional. A hook refuses a completion by throwing a `ServiceError`; any other error is an `internal_error`.
  *
  * The first hook gets the request first and the parts last.
+ *
+ * @since 1.0
  */
 export interface CompletionHook {
   /**

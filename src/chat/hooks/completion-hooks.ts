@@ -1,10 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Extensions } from '../../common/extensions/extensions.js';
-import type { CompletionStream } from '../../upstreams/completion/completion-stream.js';
+import type { FailoverStream } from '../../upstreams/routing/failover-stream.js';
 import type { PartReader } from '../../upstreams/completion/part-reader.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
-import type { ChatRequest } from '../request/chat-request.dto.js';
-import { chatRequestProblems } from '../request/chat-request.rules.js';
+import { ServiceError } from '../../common/service-error.js';
+import { RequestValidationPipe } from '../../http/request/request-validation.pipe.js';
+import { ChatRequest } from '../request/chat-request.dto.js';
 import { COMPLETION_HOOKS, type CompletionHook, type HookContext } from './completion-hook.js';
 import { HookedStream } from './hooked-stream.js';
 
@@ -14,7 +15,10 @@ export class CompletionHooks implements OnModuleInit {
   private hooks: readonly CompletionHook[] = [];
   private wrapping: readonly CompletionHook[] = [];
 
-  constructor(private readonly extensions: Extensions) {}
+  constructor(
+    private readonly extensions: Extensions,
+    private readonly validation: RequestValidationPipe,
+  ) {}
 
   onModuleInit(): void {
     this.hooks = this.extensions.of(COMPLETION_HOOKS);
@@ -42,23 +46,28 @@ export class CompletionHooks implements OnModuleInit {
     for (const hook of this.hooks) {
       if (hook.transformRequest === undefined) continue;
       const changed = await hook.transformRequest(current, context);
-      if (changed === current) continue;
-      const [problem] = chatRequestProblems(changed);
-      if (problem !== undefined) {
-        throw new Error(`A completion hook returned an invalid request: ${problem.field} ${problem.message}`);
-      }
-      current = changed;
+      if (changed !== current) current = await this.validated(changed);
     }
     return current;
   }
 
+  private async validated(changed: ChatRequest): Promise<ChatRequest> {
+    try {
+      return await this.validation.validated(changed, ChatRequest);
+    } catch (error) {
+      const [problem] = error instanceof ServiceError ? (error.details ?? []) : [];
+      const reason = problem === undefined ? '' : `: ${problem.field} ${problem.message}`;
+      throw new Error(`A completion hook returned an invalid request${reason}`, { cause: error });
+    }
+  }
+
   /** @param onOver called once when the wrapped stream is over, with the failure if there is one. */
-  wrap(stream: CompletionStream, context: HookContext, onOver: (failure?: unknown) => void): PartReader {
+  wrap(stream: FailoverStream, context: HookContext, onOver: (failure?: unknown) => void): PartReader {
     return new HookedStream(stream, this.wrapped(stream, context), onOver);
   }
 
   /** A generator, so that an error of `wrapStream` itself is an error of the parts. */
-  private async *wrapped(stream: CompletionStream, context: HookContext): AsyncIterable<CompletionPart> {
+  private async *wrapped(stream: FailoverStream, context: HookContext): AsyncIterable<CompletionPart> {
     let parts: AsyncIterable<CompletionPart> = stream;
     for (const hook of this.wrapping) parts = hook.wrapStream?.(parts, context) ?? parts;
     yield* parts;

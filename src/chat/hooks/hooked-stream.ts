@@ -1,6 +1,7 @@
-import { CLIENT_GONE, type CompletionStream } from '../../upstreams/completion/completion-stream.js';
+import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
 import { PartStream } from '../../upstreams/completion/part-stream.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
+import type { FailoverStream } from '../../upstreams/routing/failover-stream.js';
 
 /** A completion whose parts pass through the hooks of plugins. Reads one part ahead, so a slow reader slows the provider. */
 export class HookedStream extends PartStream {
@@ -11,7 +12,7 @@ export class HookedStream extends PartStream {
 
   /** @param onOver called once, when the hooks have returned everything or something has failed. */
   constructor(
-    private readonly inner: CompletionStream,
+    private readonly inner: FailoverStream,
     wrapped: AsyncIterable<CompletionPart>,
     private readonly onOver: (failure?: unknown) => void,
   ) {
@@ -56,7 +57,7 @@ export class HookedStream extends PartStream {
     return this.waiting.length;
   }
 
-  protected override whenOver(failure: Error | undefined): void {
+  protected override onEnd(failure: Error | undefined): void {
     // Lets the `finally` blocks of the hooks run. A hook that waits ends only when its wait is over.
     if (failure !== undefined) this.iterator.return?.().catch(() => undefined);
     this.onOver(failure);
@@ -87,14 +88,14 @@ export class HookedStream extends PartStream {
     // A hook may leave nothing of a text. An empty text is not part of the stream.
     const isEmpty = part.type === 'text' && part.text === '';
     if (!isEmpty) this.waiting.push(part);
-    if (!isEmpty && (part.type === 'text' || part.type === 'reasoning')) this.noteBegun();
+    if (!isEmpty && (part.type === 'text' || part.type === 'reasoning')) this.begin();
     if (this.hasBegun && !isEmpty) this.onReadable();
     else this.pull();
   }
 
   private finish(): void {
     if (this.inner.isComplete) {
-      this.noteBegun();
+      this.begin();
       this.end(undefined);
     } else {
       const failure = new Error('A completion hook ended the parts before the answer was complete.');

@@ -1,11 +1,11 @@
 import { Logger, type MessageEvent } from '@nestjs/common';
 import { Observable, type Subscriber } from 'rxjs';
-import { SilenceTimer } from '../../common/timers/silence-timer.js';
+import { IdleTimeout } from '../../common/timers/idle-timeout.js';
 import { toServiceError } from '../../http/errors/to-service-error.js';
-import type { PartReader } from '../../upstreams/completion/part-reader.js';
+import { CLIENT_GONE, type PartReader } from '../../upstreams/completion/part-reader.js';
 import type { Chunk } from './chunk.dto.js';
-import type { GapClock } from './gap-clock.js';
-import type { StreamSink } from './stream-sink.js';
+import type { InterChunkClock } from './inter-chunk-clock.js';
+import type { StreamBackpressure } from './stream-backpressure.js';
 
 const KEEP_ALIVE_MS = 15_000;
 
@@ -29,12 +29,12 @@ export interface ReadableParts extends Pick<PartReader, 'onReadable' | 'isOver' 
  */
 export function chunkEvents(
   parts: ReadableParts,
-  sink: StreamSink,
+  backpressure: StreamBackpressure,
   requestId: string,
-  gaps?: GapClock,
+  gaps?: InterChunkClock,
 ): Observable<MessageEvent> {
   return new Observable((subscriber) => {
-    const pump = new ChunkPump(parts, sink, subscriber, requestId, gaps);
+    const pump = new ChunkPump(parts, backpressure, subscriber, requestId, gaps);
     pump.run();
     return () => {
       pump.stop();
@@ -44,19 +44,19 @@ export function chunkEvents(
 
 /** Moves the parts of one answer to its subscriber. It uses no promise for a part that has already arrived. */
 class ChunkPump {
-  private readonly silence: SilenceTimer;
+  private readonly keepAlive: IdleTimeout;
   private isWaitingForClient = false;
 
   constructor(
     private readonly parts: ReadableParts,
-    private readonly sink: StreamSink,
+    private readonly backpressure: StreamBackpressure,
     private readonly subscriber: Subscriber<MessageEvent>,
     private readonly requestId: string,
-    private readonly gaps: GapClock | undefined,
+    private readonly gaps: InterChunkClock | undefined,
   ) {
-    this.silence = new SilenceTimer(
+    this.keepAlive = new IdleTimeout(
       KEEP_ALIVE_MS,
-      () => sink.isReady,
+      () => backpressure.isReady,
       () => {
         this.send({ comment: 'keep-alive' });
       },
@@ -71,7 +71,7 @@ class ChunkPump {
     if (this.isWaitingForClient || this.subscriber.closed) return;
     try {
       while (this.sendNext()) {
-        if (this.sink.isReady) continue;
+        if (this.backpressure.isReady) continue;
         this.waitForClient();
         return;
       }
@@ -83,7 +83,7 @@ class ChunkPump {
   }
 
   stop(): void {
-    this.silence.stop();
+    this.keepAlive.stop();
     void this.parts.return();
   }
 
@@ -93,17 +93,17 @@ class ChunkPump {
     if (part === undefined) return false;
     if (part.type !== 'text') return true;
     this.gaps?.text();
-    if (this.parts.isWhole) this.sink.cork();
+    if (this.parts.isWhole) this.backpressure.cork();
     const data = textChunk(part.text);
     const { position } = this.parts;
     this.send(position === undefined ? { data } : { id: position, data });
-    this.silence.allow(KEEP_ALIVE_MS);
+    this.keepAlive.restart(KEEP_ALIVE_MS);
     return true;
   }
 
   private waitForClient(): void {
     this.isWaitingForClient = true;
-    this.sink.whenReady((wasSlow) => {
+    this.backpressure.whenReady((wasSlow) => {
       this.isWaitingForClient = false;
       if (wasSlow) this.gaps?.ready();
       this.run();
@@ -111,13 +111,13 @@ class ChunkPump {
   }
 
   private send(event: MessageEvent): void {
-    this.sink.sending();
+    this.backpressure.sending();
     this.subscriber.next(event);
   }
 
   private end(event: MessageEvent): void {
     this.send(event);
-    this.sink.ending();
+    this.backpressure.ending();
     this.subscriber.complete();
   }
 }
@@ -134,7 +134,8 @@ function escaped(character: string): string {
 
 function failedChunk(thrown: unknown, requestId: string): Chunk {
   const { code, message, cause } = toServiceError(thrown);
-  if (code === 'internal_error') {
+  // A client that has left is an ordinary end, which the log line of the request shows.
+  if (code === 'internal_error' && thrown !== CLIENT_GONE) {
     const [reason, stack] = cause instanceof Error ? [cause.message, cause.stack] : [];
     logger.error({ msg: message, requestId, code, reason }, stack);
   }

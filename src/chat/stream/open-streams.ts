@@ -43,7 +43,7 @@ export class OpenStreams {
   add(principal: Principal, end: EndStream): () => void {
     if (this.drainState.isDraining) throw shuttingDown();
     if (this.running.size >= this.config.maxStreams) {
-      this.shedLoad.note('streams');
+      this.shedLoad.count('streams');
       throw new ServiceError('unavailable', 'This process has as many open streams as it can hold. Try again.', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
@@ -52,7 +52,7 @@ export class OpenStreams {
     this.running.add(end);
     return () => {
       unwatch();
-      if (this.running.delete(end)) this.tellIfIdle();
+      if (this.running.delete(end)) this.notifyIfIdle();
     };
   }
 
@@ -67,7 +67,7 @@ export class OpenStreams {
     this.readers.add(end);
     return () => {
       unwatch();
-      if (this.readers.delete(end)) this.tellIfIdle();
+      if (this.readers.delete(end)) this.notifyIfIdle();
     };
   }
 
@@ -109,7 +109,7 @@ export class OpenStreams {
     return this.running.size === 0 && this.readers.size === 0;
   }
 
-  private tellIfIdle(): void {
+  private notifyIfIdle(): void {
     if (this.isIdle) this.onIdle?.();
   }
 
@@ -138,7 +138,7 @@ export function shuttingDown(): ServiceError {
 }
 
 /** The longest time of one timer of Node, in milliseconds. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** @returns a function that ends the watch. */
 function watchExternal({ expiresAt, revoked }: ExternalCredential, onEnded: (message: string) => void): () => void {
@@ -146,7 +146,7 @@ function watchExternal({ expiresAt, revoked }: ExternalCredential, onEnded: (mes
   const expire = (): void => {
     const leftMs = (expiresAt?.getTime() ?? Infinity) - Date.now();
     if (leftMs <= 0) onEnded('The credential has expired.');
-    else if (leftMs !== Infinity) timer = setTimeout(expire, Math.min(leftMs, LONGEST_TIMER_MS)).unref();
+    else if (leftMs !== Infinity) timer = setTimeout(expire, Math.min(leftMs, MAX_TIMER_MS)).unref();
   };
   const revoke = (): void => {
     onEnded('The credential was revoked.');

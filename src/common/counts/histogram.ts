@@ -1,10 +1,14 @@
 /**
  * A histogram: counts each value in the bucket of the first bound that the value does not exceed. One value costs only a
  * few additions, so the histogram can be used for each chunk of a stream.
+ *
+ * @experimental
+ * @since 1.0
  */
 export class Histogram {
   /** One count for each bound, and one for the values above all bounds. */
   readonly counts: number[];
+  /** The sum of all values. */
   sum = 0;
 
   /** @param bounds the upper bounds of the buckets, in ascending order. */
@@ -12,6 +16,7 @@ export class Histogram {
     this.counts = Array<number>(bounds.length + 1).fill(0);
   }
 
+  /** Counts one value, in the unit of the bounds. */
   add(value: number): void {
     const { bounds, counts } = this;
     let index = 0;

@@ -3,7 +3,7 @@ const STEP_MS = 2;
 /** A turn that has lasted less than this time may begin one more piece of work. */
 const SHORT_TURN_MS = 1;
 /** The maximum number of successive turns that accept a connection and do no other work. */
-const MOST_ACCEPTING_TURNS = 8;
+const MAX_ACCEPTING_TURNS = 8;
 
 type Work = () => void;
 
@@ -70,7 +70,7 @@ function reserve(): void {
 function nextTurn(): void {
   acceptingTurns = hasAccepted ? acceptingTurns + 1 : 0;
   hasAccepted = false;
-  if (acceptingTurns % (MOST_ACCEPTING_TURNS + 1) > 0) {
+  if (acceptingTurns % (MAX_ACCEPTING_TURNS + 1) > 0) {
     reserve();
     return;
   }

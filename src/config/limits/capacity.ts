@@ -14,7 +14,7 @@ const STREAM_HEAP_BYTES = 96 * KIB;
 /** The share of the memory for streams. The other half is for request bodies, other answers and garbage. */
 const SHARE_FOR_STREAMS = 0.5;
 /** The minimum number of streams, even if there is little memory. The limit of open files can still reduce this number. */
-const LEAST_STREAMS = 100;
+const MIN_STREAMS = 100;
 /** Connections in addition to the connections of streams: other requests, and connections between two requests. */
 const OTHER_CONNECTIONS = 1_000;
 /** The number of streams per open file. A stream needs one socket to its client and one socket to an upstream. */
@@ -30,7 +30,7 @@ export function defaultMaxStreams(
   const byMemory = ((memoryBytes - BASE_BYTES) * SHARE_FOR_STREAMS) / STREAM_BYTES;
   const byHeap = ((heapBytes - BASE_HEAP_BYTES) * SHARE_FOR_STREAMS) / STREAM_HEAP_BYTES;
   const byFiles = openFiles * SHARE_OF_FILES_FOR_STREAMS;
-  return Math.floor(Math.min(Math.max(LEAST_STREAMS, Math.min(byMemory, byHeap)), byFiles));
+  return Math.floor(Math.min(Math.max(MIN_STREAMS, Math.min(byMemory, byHeap)), byFiles));
 }
 
 /** Returns how many client connections a process that holds `maxStreams` may have. */

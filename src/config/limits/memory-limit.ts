@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 
 /** Injection token: the maximum number of body bytes that this process holds at the same time. */
-export const MOST_BODY_BYTES = Symbol('MOST_BODY_BYTES');
+export const MAX_BODY_BYTES = Symbol('MAX_BODY_BYTES');
 
 /**
  * Returns the memory that this process may use, in bytes: the limit of its container (cgroup v2 `memory.max` and

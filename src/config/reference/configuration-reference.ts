@@ -12,7 +12,7 @@ export function configurationReference(): string {
 
 # Configuration
 
-The service reads its configuration once, at the start: from environment variables and from CONFIG_FILE. If there
+The service reads environment variables at the start, and CONFIG_FILE at the start and after each change. If there
 are problems, the service reports all of them by name, never by value, and exits with code 1. An empty variable counts as unset.
 
 \`\`\`console

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { parseDocument } from 'yaml';
 import { z } from 'zod';
+import { LIMITS, type LimitName } from '../limits/limit-table.js';
 import { DEFAULT_MAX_EVENT_BYTES } from '../config.js';
-import { problemsOf } from './problems.js';
-import { aliasProblem, syntaxProblems } from './yaml-problems.js';
+import { GENERATION_OPTIONS } from '../generation-options.js';
 
 const count = z.int().min(1);
 const milliseconds = z.int().min(1).max(86_400_000);
@@ -99,7 +96,16 @@ export type PriceEntry = z.infer<typeof Price>;
 const Route = z.strictObject({
   upstream: text.describe('The name of an upstream.'),
   model: text.describe('The name of the model at the upstream.'),
-  temperature: z.boolean().default(true).describe('Whether to send the temperature. Some reasoning models refuse it.'),
+  unsupported_options: z
+    .array(z.enum(GENERATION_OPTIONS))
+    .default([])
+    .meta({
+      description:
+        'The generation options that the model refuses at this upstream. The temperature is then left out. A request with another of these options does not use the route.',
+      accepts: `a list of ${GENERATION_OPTIONS.map((option) => `\`${option}\``).join(', ')}`,
+      unset: 'empty',
+    }),
+  temperature: z.boolean().default(true).describe('`false`: the same as `temperature` in `unsupported_options`.'),
   priority: z.int().min(1).max(1_000).optional().meta({
     description: 'The service tries routes with the lowest number first.',
     unset: 'the position of the route in the list, from 1',
@@ -149,22 +155,22 @@ export const Model = z.strictObject({
     ),
 });
 
+type LimitMember = (typeof LIMITS)[LimitName]['member'];
+
+const limitMembers = Object.fromEntries(
+  Object.values(LIMITS).map(({ member, description }) => [
+    member,
+    count.optional().meta({ description, unset: 'no limit' }),
+  ]),
+) as Record<LimitMember, z.ZodOptional<typeof count>>;
+
 const Tier = z.strictObject({
-  requests_per_minute: count.optional().meta({
-    description: 'The maximum number of requests per minute. A minute starts with its first request.',
-    unset: 'no limit',
-  }),
-  concurrent_streams: count
-    .optional()
-    .meta({ description: 'The maximum number of concurrent streams.', unset: 'no limit' }),
+  ...limitMembers,
   max_tokens: count.optional().meta({
     description:
       'The maximum number of output tokens per answer. A request for more is refused. This is also the default for a request without `max_tokens`.',
     unset: 'no limit',
   }),
-  tokens_per_day: count
-    .optional()
-    .meta({ description: 'The maximum number of input and output tokens together, per UTC day.', unset: 'no limit' }),
 });
 
 /**
@@ -210,47 +216,3 @@ export const ConfigFile = z
 
 export type ConfigFile = z.infer<typeof ConfigFile>;
 export type UpstreamEntry = ConfigFile['upstreams'][string];
-
-export interface ReadConfigFile {
-  readonly file?: ConfigFile;
-  /** The beginning of the SHA-256 of the file. */
-  readonly hash?: string;
-  readonly problems: string[];
-}
-
-const HASH_LENGTH = 12;
-
-function hashOf(source: string): string {
-  return createHash('sha256').update(source).digest('hex').slice(0, HASH_LENGTH);
-}
-
-/**
- * Returns the content of the file, with `${…}` not yet replaced, or every problem found in the file.
- *
- * @param shownAs the name of the file in the problems.
- */
-export function readConfigFile(path: string | URL, shownAs: string): ReadConfigFile {
-  let source: string;
-  try {
-    source = readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const reason =
-      code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${code ?? 'unknown error'})`;
-    return { problems: [`${shownAs}: ${reason}`] };
-  }
-  const document = parseDocument(source, { prettyErrors: true });
-  if (document.errors.length > 0) {
-    return { problems: syntaxProblems(document.errors, source).map((problem) => `${shownAs}: ${problem}`) };
-  }
-  let content: unknown;
-  try {
-    content = document.toJS();
-  } catch (error) {
-    return { problems: [`${shownAs}: ${aliasProblem(error as Error)}`] };
-  }
-  const result = ConfigFile.safeParse(content);
-  return result.success
-    ? { file: result.data, hash: hashOf(source), problems: [] }
-    : { problems: problemsOf(result.error, [shownAs]) };
-}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
 import { LOG_LEVELS, type DatabaseConfig } from '../config.js';
 import type { Variables } from './interpolation.js';
+import { readPostgresUrl } from './postgres-url.js';
 import { readRedisUrl } from './redis-url.js';
 import { readResourceAttributes } from './resource-attributes.js';
 import { problemsOf } from './problems.js';
@@ -18,24 +19,11 @@ const databaseUrl = z.string().meta({ accepts: '`sqlite:<path>` or `postgres://�
 const database = databaseUrl.transform((url, context): DatabaseConfig => {
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   if (path !== undefined) return { type: 'sqlite', path };
-  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) {
-    if (isDecodable(url)) return { type: 'postgres', url };
-    context.addIssue({ code: 'custom', message: 'has a % that is not encoded as %25' });
-    return z.NEVER;
-  }
-  context.addIssue({ code: 'custom', message: 'must be sqlite:<path> or postgres://…' });
+  const postgres = readPostgresUrl(url);
+  if (postgres instanceof URL) return { type: 'postgres', url: postgres.href };
+  context.addIssue({ code: 'custom', message: postgres });
   return z.NEVER;
 });
-
-/** The driver decodes each part of the URL, and its error message would not name the variable. */
-function isDecodable(url: string): boolean {
-  try {
-    decodeURIComponent(url);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const redisUrl = z
   .string()
@@ -100,7 +88,7 @@ export const Environment = z
     }),
     REDIS_URL: redisUrl.optional().meta({
       description:
-        'The Redis in which replicas share limits, sign-in attempts, the list of models and durable streams: one server, a group ' +
+        'The Redis in which replicas share limits, sign-in attempts and durable streams: one server, a group ' +
         'with Sentinel, or a cluster. Needs `DATABASE_URL` to be `postgres://…`.',
       unset: 'each process counts for itself',
     }),
@@ -148,8 +136,10 @@ export const Environment = z
       .prefault('64')
       .meta({
         description:
-          'The memory of this process for the texts of durable streams, in MiB. Without Redis, the stream that ended first is ' +
-          'dropped first. When running streams fill the memory, new durable streams get 503 `unavailable`.',
+          'The memory of this process for durable streams, in MiB. When the memory is full, the account that uses the most gives ' +
+          'way: its ended streams are dropped, the oldest first, and its new durable streams get 503 `unavailable`. The running ' +
+          'streams of one account hold at most half of the memory when a new one begins. With Redis, also the limit of the ended ' +
+          'streams that Redis keeps for one account and replica.',
       }),
     MAX_STREAMS: wholeNumber(1, 1_000_000).optional().meta({
       description: 'The maximum number of concurrent streams in this process. Further requests get 503 `unavailable`.',

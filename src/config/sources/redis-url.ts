@@ -31,6 +31,7 @@ export type RedisAddress =
 
 const GROUP = /^redis(s?)\+(sentinel|cluster):\/\//;
 const HOST = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i;
+const SERVER_PATH = /^\/?(?:(\d{1,5})\/?)?$/;
 const SENTINEL_PATH = /^\/([\w.-]+)(?:\/(\d+))?$/;
 const SENTINEL_PARAMETERS = ['sentinel_user', 'sentinel_password'];
 const SENTINEL_PORT = 26_379;
@@ -50,7 +51,9 @@ export function readRedisUrl(url: string): RedisAddress | string {
   const group = GROUP.exec(url);
   if (group === null) {
     if (!/^rediss?:\/\//.test(url) || !URL.canParse(url)) return `must be ${FORMS}`;
-    return { kind: 'server', url, database: Number(new URL(url).pathname.slice(1)) };
+    const database = SERVER_PATH.exec(new URL(url).pathname);
+    if (database === null) return 'must end with the number of the database, or with the port';
+    return { kind: 'server', url, database: Number(database[1] ?? 0) };
   }
   const [scheme, s, kind] = group;
   const [place = '', query] = url.slice(scheme.length).split(/\?(.*)/s, 2);

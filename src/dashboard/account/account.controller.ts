@@ -1,4 +1,4 @@
-import { Body, Get, Ip, Post, Query, Res } from '@nestjs/common';
+import { Get, Ip, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import { CurrentSession } from '../../auth/session/request-session.js';
@@ -6,20 +6,19 @@ import { SessionCookie } from '../../auth/session/session-cookie.js';
 import { SessionOnly } from '../../auth/session/session.guard.js';
 import { PasswordChange } from '../../auth/sign-in/password-change.js';
 import { Form } from '../../http/body/form/form.decorator.js';
-import { problemsOf } from '../forms/field-problems.js';
-import { expectMadeFor, type MadeForField } from '../forms/made-for.js';
+import { AccountForm } from '../forms/account-form.decorator.js';
+import type { Page } from '../page.js';
 import { PageController } from '../page-controller.decorator.js';
+import { pathWith, textIn, type QueryValues } from '../parts/query.js';
 import { Pages } from '../pages.js';
 import { AccountView } from './account-view.js';
 
-interface PasswordForm extends MadeForField {
+interface PasswordForm {
   readonly current_password?: string;
   readonly new_password?: string;
   /** Browsers send this field only when the box is checked. */
   readonly revoke_keys?: string;
 }
-
-const PATH = '/settings/account';
 
 @PageController('settings/account')
 @SessionOnly()
@@ -32,42 +31,43 @@ export class AccountController {
 
   @Get()
   show(
-    @Query() { done, revoked }: Readonly<Record<string, unknown>>,
+    @Query() { done, revoked }: QueryValues,
     @CurrentSession() { account }: VerifiedSession,
     @Res() response: Response,
   ): void {
-    const changed = done === 'password' ? { revokedKeys: numberIn(revoked) } : undefined;
-    const content = AccountView({ account, changed });
-    this.pages.send(response, { title: 'Account', place: 'account', width: 'narrow', content });
+    const report = done === 'password' ? reportOf(textIn(revoked, 5)) : undefined;
+    this.pages.send(response, pageOf({ account, done: report }));
   }
 
   @Post('password')
   @Form()
   async changePassword(
-    @Body() form: PasswordForm,
+    @AccountForm() { current_password: current = '', new_password: next = '', revoke_keys: revoke }: PasswordForm,
     @CurrentSession() session: VerifiedSession,
     @Ip() address: string,
     @Res() response: Response,
   ): Promise<void> {
-    expectMadeFor(form, session);
-    const { current_password: current = '', new_password: next = '', revoke_keys: revoke } = form;
     const revokeKeys = revoke !== undefined;
-    let done = `${PATH}?done=password`;
-    try {
-      const changed = await this.passwords.change(session, { current, next, revokeKeys }, address);
-      this.cookie.set(response, changed.token, changed.expiresAt);
-      if (revokeKeys) done += `&revoked=${changed.revokedKeys}`;
-    } catch (error) {
-      const problems = problemsOf(error, response.req);
-      const content = AccountView({ account: session.account, revokeKeys, problems });
-      const page = { title: 'Error: Account', place: 'account', width: 'narrow', content } as const;
-      this.pages.sendFailure(response, page, problems.error);
-      return;
-    }
-    this.pages.leadTo(response, done);
+    await this.pages.submit(
+      response,
+      async () => {
+        const changed = await this.passwords.change(session, { current, next, revokeKeys }, address);
+        this.cookie.set(response, changed.token, changed.expiresAt);
+        const revoked = revokeKeys ? changed.revokedKeys : undefined;
+        this.pages.leadTo(response, pathWith('/settings/account', { done: 'password', revoked }));
+      },
+      (problems) => pageOf({ account: session.account, revokeKeys, problems }),
+    );
   }
 }
 
-function numberIn(text: unknown): number | undefined {
-  return typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : undefined;
+function pageOf(props: Parameters<typeof AccountView>[0]): Page {
+  return { title: 'Account', place: 'account', width: 'narrow', content: AccountView(props) };
+}
+
+/** @param revokedKeys the number of revoked API keys, if the user wanted to revoke the keys. */
+function reportOf(revokedKeys: string | undefined): string {
+  const sessions = "Your password was changed. You've been signed out everywhere else.";
+  if (revokedKeys === undefined || !/^\d{1,4}$/.test(revokedKeys)) return sessions;
+  return `${sessions} ${revokedKeys === '1' ? '1 API key was' : `${revokedKeys} API keys were`} revoked.`;
 }

@@ -1,17 +1,17 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
-import { Choice } from '../forms/choice.js';
-import { MadeFor } from '../forms/made-for.js';
-import { Field } from '../forms/field.js';
-import type { FormProblems } from '../forms/field-problems.js';
-import { Done, FormFailure } from '../forms/notice.js';
-import type { PageOfMany } from '../layout/page-of-many.js';
-import { Pagination } from '../layout/pagination.js';
-import { keyQuery, type KeyFilter } from './key-filter.js';
-import { KeyFilterForm } from './key-filter-form.js';
-import type { KeySpend } from './key-spend.js';
-import { KeyTable, type KeyAction } from './key-table.js';
+import type { FormProblems } from '../forms/form-problems.js';
+import { PageForm } from '../forms/page-form.js';
+import { Notice } from '../parts/notice.js';
+import { Pagination, type Paging } from '../parts/pagination.js';
+import type { KeySpend } from './key-spends.js';
+import { KeyTable } from './key-table.js';
 import { LIFETIMES } from './lifetimes.js';
+import type { KeyFilter } from './listed-keys.js';
 import { NewKeyView, type NewKey } from './new-key-view.js';
+
+export const PATH = '/settings/api-keys';
+
+const STATES = { '': 'All states', active: 'Active', expired: 'Expired', revoked: 'Revoked' } as const;
 
 export interface ApiKeysViewProps {
   readonly accountId: string;
@@ -21,19 +21,19 @@ export interface ApiKeysViewProps {
   readonly filter: KeyFilter;
   /** `undefined` when the sums cannot be read. */
   readonly spend: KeySpend | undefined;
-  readonly shown: PageOfMany;
+  readonly paging: Paging;
   readonly now: number;
   /** The id of the key that the form creates. If a browser sends the form twice, the service still creates one key. */
   readonly nextId: string;
   readonly newKey?: NewKey;
   readonly done?: string | undefined;
   readonly name?: string;
-  readonly lifetime?: string;
+  readonly lifetime?: string | undefined;
   readonly problems?: FormProblems;
 }
 
 export function ApiKeysView(props: ApiKeysViewProps) {
-  const { keys, hasKeys, filter, spend, shown, now, newKey, done } = props;
+  const { accountId, keys, hasKeys, filter, spend, paging, now, nextId, newKey, done, problems } = props;
   return (
     <>
       <h1>API keys</h1>
@@ -41,57 +41,66 @@ export function ApiKeysView(props: ApiKeysViewProps) {
         API keys let your programs use this service. Create one key for each program, so you can revoke one without
         affecting the rest.
       </p>
-      {done === undefined ? null : <Done>{done}</Done>}
+      <Notice tone="good">{done}</Notice>
       {newKey === undefined ? null : <NewKeyView {...newKey} />}
-      <CreateForm {...props} />
+      <PageForm
+        action={PATH}
+        heading="Create a key"
+        layout="wide"
+        accountId={accountId}
+        fields={[
+          { label: 'Name', name: 'name', type: 'text', value: props.name ?? '', maxLength: 100, autoComplete: 'off' },
+          {
+            label: 'Expires',
+            name: 'expires_in_days',
+            type: 'select',
+            options: LIFETIMES,
+            value: props.lifetime ?? 'never',
+          },
+          { type: 'hidden', name: 'id', value: nextId },
+        ]}
+        button="Create key"
+        once
+        problems={problems}
+      />
       <section>
         <h2>Your keys</h2>
-        {hasKeys ? <KeyFilterForm filter={filter} /> : null}
+        {hasKeys ? (
+          <PageForm
+            method="get"
+            action={PATH}
+            layout="row"
+            fields={[
+              {
+                label: 'Search',
+                name: 'search',
+                type: 'search',
+                value: filter.search ?? '',
+                maxLength: 100,
+                placeholder: 'name or key',
+              },
+              { label: 'State', name: 'state', type: 'select', options: STATES, value: filter.state },
+            ]}
+            button="Apply"
+            tone="quiet"
+          />
+        ) : null}
         {keys.length === 0 ? (
           <p class="empty">{hasKeys ? 'No key matches.' : 'No keys yet.'}</p>
         ) : (
-          <>
-            <KeyTable keys={keys} now={now} spend={spend} usageOf={usageOf} actionsOn={actionsOn} />
-            <p class="fine">All times are in UTC. “Last used” can be up to a minute late.</p>
-          </>
+          <KeyTable
+            keys={keys}
+            now={now}
+            spend={spend}
+            usageOf={(id) => `/usage?days=30&key=${id}`}
+            actionsOn={(id) => [
+              ['Rotate', `${PATH}/${id}/rotate`],
+              ['Revoke', `${PATH}/${id}/revoke`],
+            ]}
+          />
         )}
-        <Pagination pathOf={(page) => `/settings/api-keys?${keyQuery(filter, page)}`} shown={shown} />
+        <Pagination path={PATH} filter={{ ...filter }} paging={paging} />
       </section>
     </>
-  );
-}
-
-function usageOf(keyId: string): string {
-  return `/usage?days=30&key=${keyId}`;
-}
-
-function actionsOn(keyId: string): readonly KeyAction[] {
-  return [
-    { label: 'Rotate', path: `/settings/api-keys/${keyId}/rotate` },
-    { label: 'Revoke', path: `/settings/api-keys/${keyId}/revoke` },
-  ];
-}
-
-function CreateForm({ accountId, nextId, name = '', lifetime = 'never', problems }: ApiKeysViewProps) {
-  return (
-    <form method="post" action="/settings/api-keys" data-once>
-      <h2>Create a key</h2>
-      <FormFailure problems={problems} fields={['name']} />
-      <MadeFor accountId={accountId} />
-      <input type="hidden" name="id" value={nextId} />
-      <div class="fields">
-        <Field
-          label="Name"
-          name="name"
-          type="text"
-          value={name}
-          maxLength={100}
-          autoComplete="off"
-          problems={problems}
-        />
-        <Choice label="Expires" name="expires_in_days" options={LIFETIMES} selected={lifetime} />
-        <button>Create key</button>
-      </div>
-    </form>
   );
 }

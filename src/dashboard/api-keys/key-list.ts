@@ -5,14 +5,13 @@ import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys/api-
 import { publicOriginOf } from '../../auth/same-origin/public-origin.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
-import { pageOfMany } from '../layout/page-of-many.js';
 import type { Page } from '../page.js';
+import { PAGE_SIZE, pagingOf } from '../parts/pagination.js';
+import type { QueryValues } from '../parts/query.js';
 import { ApiKeysView, type ApiKeysViewProps } from './api-keys-view.js';
-import { ALL_KEYS, chosenKeys } from './key-filter.js';
-import { KeySpends } from './key-spend.js';
+import { KeySpends } from './key-spends.js';
+import { chosenKeys, keyFilterIn } from './listed-keys.js';
 import type { NewKey, ReplacedKey } from './new-key-view.js';
-
-const KEYS_PER_PAGE = 50;
 
 type Additions = Pick<ApiKeysViewProps, 'newKey' | 'done' | 'name' | 'lifetime' | 'problems'>;
 
@@ -26,30 +25,25 @@ export class KeyList {
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
-  /**
-   * Builds one page of the list.
-   *
-   * @param wanted the page number as the query has it.
-   */
-  async page(accountId: string, additions: Additions, filter = ALL_KEYS, wanted?: unknown): Promise<Page> {
+  /** Builds one page of the list, as the query wants it. */
+  async page(accountId: string, additions: Additions, query: QueryValues = {}): Promise<Page> {
     const [all, spend] = await Promise.all([this.keys.list(accountId), this.spends.of(accountId)]);
-    const chosen = chosenKeys(all, filter, this.now());
-    const shown = pageOfMany(wanted, chosen.length, KEYS_PER_PAGE);
-    const keys = chosen.slice((shown.number - 1) * KEYS_PER_PAGE, shown.number * KEYS_PER_PAGE);
-    const hasKeys = all.length > 0;
+    const filter = keyFilterIn(query);
+    const now = this.now();
+    const chosen = chosenKeys(all, filter, now);
+    const paging = pagingOf(query['page'], chosen.length);
     const content = ApiKeysView({
       accountId,
-      keys,
-      hasKeys,
+      keys: chosen.slice(paging.offset, paging.offset + PAGE_SIZE),
+      hasKeys: all.length > 0,
       filter,
       spend,
-      shown,
-      now: this.now(),
+      paging,
+      now,
       nextId: randomUUID(),
       ...additions,
     });
-    const title = additions.problems === undefined ? 'API keys' : 'Error: API keys';
-    return { title, place: 'api-keys', script: 'api-keys.js', content };
+    return { title: 'API keys', place: 'api-keys', script: 'api-keys.js', content };
   }
 
   /** The properties to show a new key with, in the answer to the request that created the key. */

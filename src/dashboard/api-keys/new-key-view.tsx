@@ -1,8 +1,8 @@
 import type { CreatedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { curlLine } from '../../common/text/curl-line.js';
 import { javascriptCode, pythonCode } from '../../common/text/request-code.js';
-import { Copyable } from '../layout/copyable.js';
-import { Moment } from '../layout/moment.js';
+import { Copyable } from '../parts/copyable.js';
+import { Moment } from '../format/times.js';
 
 export interface NewKey {
   readonly created: CreatedApiKey;
@@ -30,7 +30,7 @@ export function NewKeyView({ created, origin, model, replaced }: NewKey) {
       <Copyable what="key" text={key} id="new-key" wraps />
       {replaced === undefined ? null : (
         <p>
-          The old key <code>{replaced.prefix}…</code> expires on <Moment at={replaced.endsAt} /> UTC.
+          The old key <code>{replaced.prefix}…</code> expires on <Moment at={replaced.endsAt} withZone />.
         </p>
       )}
       {model === undefined ? null : (

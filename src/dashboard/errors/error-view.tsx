@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../common/service-error.js';
-import { waitingTime } from '../waiting-time.js';
+import { waitingTime } from '../format/times.js';
 
 /** The title and the advice for an error, by HTTP status. */
 const WORDS: Readonly<Record<number, readonly [title: string, advice: string]>> = {

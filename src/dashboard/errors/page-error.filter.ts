@@ -25,7 +25,7 @@ export class PageErrorFilter extends ServiceErrorFilter {
       return;
     }
     const content = ErrorView({ error, requestId: request.context.requestId });
-    this.pages.sendFailure(response, { title: errorTitle(error), content, width: 'narrow' }, error);
+    this.pages.send(response, { title: errorTitle(error), content, width: 'narrow' }, error);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Config, ModelConfig } from '../../config/config.js';
+import { count } from '../format/numbers.js';
 import { DOCS_PATH } from '../layout/navigation.js';
-import { count } from '../usage/number-text.js';
+import { Table } from '../parts/table.js';
 
 interface FrontViewProps {
   readonly models: readonly ModelConfig[];
@@ -33,32 +34,16 @@ export function FrontView({ models, signUp, hasDocs }: FrontViewProps) {
         {models.length === 0 ? (
           <p class="empty">No model is configured yet.</p>
         ) : (
-          <div class="table" role="region" aria-labelledby="models" tabIndex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Model</th>
-                  <th scope="col">Provider</th>
-                  <th scope="col">ID</th>
-                  <th scope="col" class="number">
-                    Context in tokens
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {models.map(({ id, name, provider, contextLength }) => (
-                  <tr key={id}>
-                    <th scope="row">{name}</th>
-                    <td>{provider}</td>
-                    <td>
-                      <code>{id}</code>
-                    </td>
-                    <td class="number">{count(contextLength)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            caption="Models"
+            rows={models}
+            columns={[
+              { title: 'Model', cell: ({ name }) => name },
+              { title: 'Provider', cell: ({ provider }) => provider },
+              { title: 'ID', cell: ({ id }) => <code>{id}</code> },
+              { title: 'Context in tokens', isNumber: true, cell: ({ contextLength }) => count(contextLength) },
+            ]}
+          />
         )}
       </section>
     </>

@@ -7,7 +7,8 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { Public } from '../../http/routing/public.decorator.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { RecentStreams } from '../../usage/reports/recent-streams.js';
-import { ReportGate } from '../../usage/reports/report-gate.js';
+import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
+import { ReportSemaphore } from '../../usage/reports/report-semaphore.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { FrontView } from './front-view.js';
@@ -25,12 +26,13 @@ export class HomeController {
     private readonly models: ModelCatalog,
     private readonly keys: ApiKeysService,
     private readonly streams: RecentStreams,
-    private readonly gate: ReportGate,
+    private readonly semaphore: ReportSemaphore,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
   @Get()
   @Public()
+  @LimitedByBudget('pages')
   async show(@CurrentSession() session: VerifiedSession | undefined, @Res() response: Response): Promise<void> {
     if (session === undefined) {
       const content = FrontView({ models: this.models.all(), signUp: this.pages.signUp, hasDocs: this.pages.hasDocs });
@@ -39,7 +41,7 @@ export class HomeController {
     }
     const accountId = session.account.id;
     const period = { from: LONG_AGO, to: new Date(this.now() + 1) };
-    const [byPage, byKey, keyCount] = await this.gate.run(accountId, () =>
+    const [byPage, byKey, keyCount] = await this.semaphore.run(accountId, () =>
       Promise.all([
         this.streams.list(accountId, { ...period, key: 'session' }, 1),
         this.streams.list(accountId, { ...period, credential: 'api_key' }, 1),

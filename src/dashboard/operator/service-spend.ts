@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
-import { within } from '../../common/timers/within.js';
+import { Steps } from '../../common/event-loop/event-loop-turns.js';
+import { withTimeout } from '../../common/timers/with-timeout.js';
 import { utcDay } from '../../common/utc-day.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { AccountSums } from '../../usage/reports/account-sums.js';
@@ -52,7 +53,7 @@ export class ServiceSpend {
     if (latest !== undefined && this.now() - latest.at.getTime() < FRESH_MS) return latest;
     this.running ??= this.refresh();
     try {
-      return await within(this.running, PATIENCE_MS, () => new StillRunning());
+      return await withTimeout(this.running, PATIENCE_MS, () => new StillRunning());
     } catch (error) {
       if (error instanceof StillRunning) return latest;
       throw error;
@@ -69,25 +70,33 @@ export class ServiceSpend {
 
   private async read(now: number): Promise<SpendOverview> {
     const to = utcDay(now);
-    const accounts = await this.byAccount(utcDay(lastDays(30, now).from), to);
-    const ofToday = await this.byAccount(to, to);
-    return {
-      at: new Date(now),
-      today: totalOf(ofToday.values()),
-      last30Days: totalOf(accounts.values()),
-      highest: [...accounts]
-        .map(([accountId, sum]) => ({ accountId, sum }))
-        .sort((one, other) => this.compare(other.sum, one.sum))
-        .slice(0, HIGHEST),
-    };
+    const today = new UsageSum();
+    const last30Days = new UsageSum();
+    const accounts = new Map<string, UsageSum>();
+    for await (const part of this.sums.ofAll({ from: utcDay(lastDays(30, now).from), to })) {
+      for (const figures of part) {
+        sumIn(accounts, figures.accountId).addRow(figures);
+        last30Days.addRow(figures);
+        if (figures.day === to) today.addRow(figures);
+      }
+    }
+    return { at: new Date(now), today, last30Days, highest: await this.highestOf(accounts) };
   }
 
-  private async byAccount(from: string, to: string): Promise<ReadonlyMap<string, UsageSum>> {
-    const accounts = new Map<string, UsageSum>();
-    for await (const part of this.sums.ofAll({ from, to })) {
-      for (const figures of part) sumIn(accounts, figures.accountId).addRow(figures);
+  /** Sorts no more than the highest accounts, because there may be a million accounts. */
+  private async highestOf(accounts: ReadonlyMap<string, UsageSum>): Promise<readonly AccountSpend[]> {
+    const steps = new Steps();
+    let highest: AccountSpend[] = [];
+    for (const [accountId, sum] of accounts) {
+      const last = highest[HIGHEST - 1];
+      if (last === undefined || this.compare(sum, last.sum) > 0) {
+        highest = [...highest, { accountId, sum }]
+          .sort((one, other) => this.compare(other.sum, one.sum))
+          .slice(0, HIGHEST);
+      }
+      if (steps.isOver) await steps.next();
     }
-    return accounts;
+    return highest;
   }
 
   /** By cost in the currency of the configuration. Other currencies cannot be compared. */
@@ -95,10 +104,4 @@ export class ServiceSpend {
     const costOf = ({ costs }: UsageSum) => costs.get(this.config.currency) ?? 0;
     return costOf(one) - costOf(other) || one.requests - other.requests;
   }
-}
-
-function totalOf(sums: Iterable<UsageSum>): UsageSum {
-  const total = new UsageSum();
-  for (const sum of sums) total.add(sum);
-  return total;
 }

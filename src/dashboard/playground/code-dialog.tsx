@@ -1,5 +1,5 @@
 import { javascriptCode, pythonCode } from '../../common/text/request-code.js';
-import { Copyable } from '../layout/copyable.js';
+import { Copyable } from '../parts/copyable.js';
 
 const LANGUAGES = { curl: 'curl', javascript: 'JavaScript', python: 'Python' } as const;
 /** The script replaces this text with the request. */

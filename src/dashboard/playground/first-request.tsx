@@ -1,5 +1,5 @@
 import { quoted } from '../../common/text/curl-line.js';
-import { Copyable } from '../layout/copyable.js';
+import { Copyable } from '../parts/copyable.js';
 
 interface FirstRequestProps {
   /** The scheme, host and port of the service, as the browser sees them. */

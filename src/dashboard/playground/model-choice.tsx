@@ -1,5 +1,5 @@
 import type { AppliedPrice, ModelConfig, TierConfig } from '../../config/config.js';
-import { count } from '../usage/number-text.js';
+import { count } from '../format/numbers.js';
 
 export interface ModelChoiceProps {
   /** In the order of the configuration. */
@@ -25,7 +25,7 @@ export function ModelChoice({ models, tier }: ModelChoiceProps) {
                 data-name={model.name}
                 data-context={model.contextLength}
                 data-price={priceText(model)}
-                data-takes-temperature={model.routes.some(({ temperature }) => temperature) ? 'yes' : 'no'}
+                data-takes-temperature={takesTemperature(model) ? 'yes' : 'no'}
               >
                 {optionText(model)}
               </option>
@@ -64,4 +64,8 @@ export function mostTokens(
   { maxTokens = Infinity }: TierConfig,
 ) {
   return Math.min(contextLength, maxOutputTokens, maxTokens);
+}
+
+function takesTemperature({ routes }: ModelConfig): boolean {
+  return routes.some(({ unsupportedOptions }) => !unsupportedOptions.includes('temperature'));
 }

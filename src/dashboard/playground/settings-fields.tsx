@@ -1,5 +1,5 @@
 import type { ModelConfig, TierConfig } from '../../config/config.js';
-import { count } from '../usage/number-text.js';
+import { count } from '../format/numbers.js';
 import { mostTokens } from './model-choice.js';
 
 interface SettingsFieldsProps {

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { publicOriginOf } from '../../auth/same-origin/public-origin.js';
 import { keepsSessionCookie } from '../../auth/session/cookie-transport.js';
 import { ServiceError } from '../../common/service-error.js';
@@ -8,7 +8,7 @@ import { wantsPage } from '../errors/wants-page.js';
 import { Pages } from '../pages.js';
 import { InsecureView } from './insecure-view.js';
 
-const LONGEST_ORIGIN = 200;
+const MAX_ORIGIN_LENGTH = 200;
 
 /** Refuses to ask for a password where the browser would drop the session cookie. */
 @Injectable()
@@ -19,13 +19,14 @@ export class SecureTransport {
   constructor(private readonly pages: Pages) {}
 
   /** Answers with a page that says what to do, and returns true. Returns false if the browser can sign in. */
-  refuse(request: Request, response: Response): boolean {
+  refuse(response: Response): boolean {
+    const request = response.req;
     if (keepsSessionCookie(request) || !wantsPage(request)) return false;
-    const origin = cutText(publicOriginOf(request), LONGEST_ORIGIN);
+    const origin = cutText(publicOriginOf(request), MAX_ORIGIN_LENGTH);
     this.log(origin);
     const port = /:\d+$/.exec(origin)?.[0] ?? '';
     const page = { title: 'HTTPS is required', width: 'narrow', content: InsecureView({ origin, port }) } as const;
-    this.pages.sendFailure(response, page, new ServiceError('forbidden', 'Sign-in needs HTTPS.'));
+    this.pages.send(response, page, new ServiceError('forbidden', 'Sign-in needs HTTPS.'));
     return true;
   }
 

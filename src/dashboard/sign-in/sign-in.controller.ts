@@ -1,23 +1,126 @@
+import { Body, Get, Ip, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import type { NewSession } from '../../accounts/sessions/sessions.service.js';
-import type { SignIn } from '../../auth/sign-in/sign-in.js';
+import { SessionsService, type NewSession, type VerifiedSession } from '../../accounts/sessions/sessions.service.js';
+import { CurrentSession } from '../../auth/session/request-session.js';
+import { SessionCookie } from '../../auth/session/session-cookie.js';
+import { SignIn } from '../../auth/sign-in/sign-in.js';
+import { Form } from '../../http/body/form/form.decorator.js';
 import { Public } from '../../http/routing/public.decorator.js';
+import { HOME } from '../home/home.js';
+import { localPath } from '../local-path.js';
+import type { Page } from '../page.js';
 import { PageController } from '../page-controller.decorator.js';
-import { CredentialsController, type FormState } from './credentials.controller.js';
-import { SignInView } from './sign-in-view.js';
+import { Pages } from '../pages.js';
+import { SignInView, SignUpClosedView, SignUpView, type CredentialsViewProps } from './credentials-view.js';
+import { SecureTransport } from './secure-transport.js';
 
-const PAGE = { place: 'sign-in', width: 'narrow' } as const;
+/** The fields of the forms. A client may omit any field. */
+interface Credentials {
+  readonly email?: string;
+  readonly password?: string;
+  /** The path of the page that opens afterwards. */
+  readonly next?: string;
+}
 
-@PageController('sign-in')
+type Begin = (...parameters: Parameters<SignIn['signIn']>) => Promise<NewSession>;
+
+/** Starts and ends sessions. */
+@PageController()
 @Public()
-export class SignInController extends CredentialsController {
-  protected override begin(...parameters: Parameters<SignIn['signIn']>): Promise<NewSession> {
-    return this.signIns.signIn(...parameters);
+export class SignInController {
+  constructor(
+    private readonly pages: Pages,
+    private readonly signIns: SignIn,
+    private readonly sessions: SessionsService,
+    private readonly cookie: SessionCookie,
+    private readonly transport: SecureTransport,
+  ) {}
+
+  @Get('sign-in')
+  showSignIn(
+    @Query('next') next: unknown,
+    @CurrentSession() session: VerifiedSession | undefined,
+    @Res() response: Response,
+  ): void {
+    this.show(response, next, session, (props) => this.signInPage(props));
   }
 
-  protected override sendForm(response: Response, state: FormState): void {
-    const content = SignInView({ ...state, signUp: this.pages.signUp });
-    if (state.problems === undefined) this.pages.send(response, { ...PAGE, title: 'Sign in', content });
-    else this.pages.sendFailure(response, { ...PAGE, title: 'Error: Sign in', content }, state.problems.error);
+  @Post('sign-in')
+  @Form()
+  async signIn(@Body() form: Credentials, @Ip() address: string, @Res() response: Response): Promise<void> {
+    const begin: Begin = (...parameters) => this.signIns.signIn(...parameters);
+    await this.submit(response, form, address, begin, (props) => this.signInPage(props));
+  }
+
+  @Get('sign-up')
+  showSignUp(
+    @Query('next') next: unknown,
+    @CurrentSession() session: VerifiedSession | undefined,
+    @Res() response: Response,
+  ): void {
+    const status = this.hasSignUp ? 200 : 403;
+    this.show(response, next, session, (props) => this.signUpPage(props), status);
+  }
+
+  @Post('sign-up')
+  @Form()
+  async signUp(@Body() form: Credentials, @Ip() address: string, @Res() response: Response): Promise<void> {
+    const begin: Begin = (...parameters) => this.signIns.signUp(...parameters);
+    await this.submit(response, form, address, begin, (props) => this.signUpPage(props));
+  }
+
+  @Post('sign-out')
+  @Form()
+  async signOut(@CurrentSession() session: VerifiedSession | undefined, @Res() response: Response): Promise<void> {
+    if (session !== undefined) await this.sessions.end(session.sessionId);
+    this.cookie.clear(response);
+    // Clears the settings that the playground keeps in session storage, such as the system prompt.
+    response.setHeader('Clear-Site-Data', '"storage"');
+    this.pages.leadTo(response, '/sign-in');
+  }
+
+  private get hasSignUp(): boolean {
+    return this.pages.signUp === 'open';
+  }
+
+  private show(
+    response: Response,
+    next: unknown,
+    session: VerifiedSession | undefined,
+    page: (props: CredentialsViewProps) => Page,
+    status = 200,
+  ): void {
+    if (session !== undefined) this.pages.leadTo(response, localPath(next) ?? HOME);
+    else if (!this.transport.refuse(response)) this.pages.send(response, page({ next: localPath(next) }), status);
+  }
+
+  private async submit(
+    response: Response,
+    { email = '', password = '', next }: Credentials,
+    address: string,
+    begin: Begin,
+    page: (props: CredentialsViewProps) => Page,
+  ): Promise<void> {
+    if (this.transport.refuse(response)) return;
+    const visitor = { address, sessionId: response.req.context.session?.sessionId };
+    await this.pages.submit(
+      response,
+      async () => {
+        const { token, expiresAt } = await begin({ email, password }, visitor);
+        this.cookie.set(response, token, expiresAt);
+        this.pages.leadTo(response, localPath(next) ?? HOME);
+      },
+      (problems) => page({ email, next: localPath(next), problems }),
+    );
+  }
+
+  private signInPage(props: CredentialsViewProps): Page {
+    const content = SignInView({ ...props, hasSignUp: this.hasSignUp });
+    return { title: 'Sign in', place: 'sign-in', width: 'narrow', content };
+  }
+
+  private signUpPage(props: CredentialsViewProps): Page {
+    const content = this.hasSignUp ? SignUpView(props) : SignUpClosedView();
+    return { title: 'Sign up', place: 'sign-up', width: 'narrow', content };
   }
 }

@@ -1,10 +1,10 @@
-import { shortDay } from './number-text.js';
+import { shortDay } from '../format/times.js';
 import { dayTicks, valueTicks } from './ticks.js';
 
 /** One kind of counted value. The first series is at the bottom of each bar. */
 export interface Series {
   readonly label: string;
-  /** The CSS class that sets the color: `series-…` in the stylesheet. */
+  /** The CSS class that sets the color, such as `blue`. */
   readonly class: string;
   /** One number for each day, in the order of the days. */
   readonly values: readonly number[];

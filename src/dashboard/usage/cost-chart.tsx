@@ -1,10 +1,11 @@
 import { BarChart, type Series } from './bar-chart.js';
-import { decimalsFor, money } from './money.js';
+import { decimalsFor, money } from '../format/money.js';
 import { valueTicks } from './ticks.js';
 import type { UsageTotals } from './usage-totals.js';
 
-/** The models with a color of their own. The cost of all others is one series. */
-const MOST_MODELS = 5;
+/** The models with the highest costs have a color of their own. The cost of all others is one series. */
+const COLORS = ['blue', 'green', 'brown', 'violet', 'pink'];
+const OTHERS = 'gray';
 
 /** The cost per day, by model. Shows nothing if the costs have several currencies, because they cannot be added. */
 export function CostChart({ totals, days }: { readonly totals: UsageTotals; readonly days: readonly string[] }) {
@@ -34,10 +35,10 @@ function seriesOf(costByModel: UsageTotals['costByModel'], days: readonly string
     .filter(({ sum }) => sum > 0)
     .sort((one, other) => other.sum - one.sum);
   const shown = sums
-    .slice(0, MOST_MODELS)
-    .map(({ model, values }, index) => ({ label: model, class: `series-${index + 1}`, values }));
-  const rest = sums.slice(MOST_MODELS);
+    .slice(0, COLORS.length)
+    .map(({ model, values }, index) => ({ label: model, class: COLORS[index] ?? OTHERS, values }));
+  const rest = sums.slice(COLORS.length);
   if (rest.length === 0) return shown;
   const values = days.map((_, index) => rest.reduce((sum, line) => sum + (line.values[index] ?? 0), 0));
-  return [...shown, { label: 'Others', class: 'series-stopped', values }];
+  return [...shown, { label: 'Others', class: OTHERS, values }];
 }

@@ -1,12 +1,17 @@
 import type { TierConfig } from '../../config/config.js';
-import type { LimitState } from '../../throttling/limit-store.js';
-import { waitingTime } from '../waiting-time.js';
-import { count } from './number-text.js';
+import { LIMITS, LIMIT_NAMES, type LimitWindow } from '../../config/limits/limit-table.js';
+import type { LimitState, LimitStates } from '../../throttling/limit-store.js';
+import { count } from '../format/numbers.js';
+import { limitLabel } from '../format/tier-limits.js';
+import { waitingTime } from '../format/times.js';
+import { Notice } from '../parts/notice.js';
+import { Table } from '../parts/table.js';
+import { Gauge } from './gauge.js';
 
 export interface LimitsSectionProps {
   readonly tier: TierConfig;
   /** The current counts. `undefined` when the limit store does not answer. */
-  readonly state: LimitState | undefined;
+  readonly state: LimitStates | undefined;
 }
 
 interface LimitLine {
@@ -23,47 +28,23 @@ export function LimitsSection({ tier, state }: LimitsSectionProps) {
       <h2 id="limits">
         Limits of your tier <span class="badge">{tier.name}</span>
       </h2>
-      {state === undefined ? (
-        <p class="notice" role="status">
-          The remaining quota is unavailable right now. The limits still apply. Reload the page later.
-        </p>
-      ) : null}
-      <div class="table" role="region" aria-label="Limits" tabIndex={0}>
-        <table class="limits">
-          <caption class="visually-hidden">Limits and remaining quota</caption>
-          <thead>
-            <tr>
-              <th scope="col">Limit</th>
-              <th scope="col" class="number">
-                Allowed
-              </th>
-              <th scope="col" class="number">
-                Used
-              </th>
-              <th scope="col" class="number">
-                Remaining
-              </th>
-              <th scope="col">Resets</th>
-            </tr>
-          </thead>
-          <tbody>
-            {linesOf(tier, state).map(({ name, limit, remaining, renewal }) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td class="number">{limit === undefined ? 'No limit' : count(limit)}</td>
-                <td class="number">
-                  {limit === undefined ? '–' : remaining === undefined ? 'unknown' : count(limit - remaining)}
-                  {limit === undefined || remaining === undefined ? null : <Gauge used={1 - remaining / limit} />}
-                </td>
-                <td class="number">
-                  {limit === undefined ? '–' : remaining === undefined ? 'unknown' : count(remaining)}
-                </td>
-                <td>{limit === undefined ? '–' : renewal}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Notice>
+        {state === undefined
+          ? 'The remaining quota is unavailable right now. The limits still apply. Reload the page later.'
+          : undefined}
+      </Notice>
+      <Table
+        caption="Limits and remaining quota"
+        class="limits"
+        rows={linesOf(tier, state)}
+        columns={[
+          { title: 'Limit', cell: ({ name }) => name },
+          { title: 'Allowed', isNumber: true, cell: ({ limit }) => (limit === undefined ? 'No limit' : count(limit)) },
+          { title: 'Used', isNumber: true, cell: usedOf },
+          { title: 'Remaining', isNumber: true, cell: (line) => known(line, ({ remaining }) => count(remaining)) },
+          { title: 'Resets', cell: ({ limit, renewal }) => (limit === undefined ? '–' : renewal) },
+        ]}
+      />
       <p class="fine">
         {tier.maxTokens === undefined
           ? 'Only the model limits the length of an answer.'
@@ -74,42 +55,48 @@ export function LimitsSection({ tier, state }: LimitsSectionProps) {
   );
 }
 
-function linesOf(tier: TierConfig, state: LimitState | undefined): readonly LimitLine[] {
-  const { requests, streams, tokens } = state ?? {};
-  const isMinuteUnused = requests !== undefined && requests.remaining === requests.limit;
-  return [
-    {
-      name: 'Requests per minute',
-      limit: tier.requestsPerMinute,
-      remaining: requests?.remaining,
-      renewal:
-        requests === undefined || isMinuteUnused
-          ? '1 minute after the first request'
-          : `in ${waitingTime(requests.resetSeconds)}`,
-    },
-    {
-      name: 'Concurrent streams',
-      limit: tier.concurrentStreams,
-      remaining: streams?.remaining,
-      renewal: 'when a stream ends',
-    },
-    {
-      name: 'Tokens per day',
-      limit: tier.tokensPerDay,
-      remaining: tokens?.remaining,
-      renewal: tokens === undefined ? 'at midnight UTC' : `at midnight UTC, in ${waitingTime(tokens.resetSeconds)}`,
-    },
-  ];
+function linesOf(tier: TierConfig, states: LimitStates | undefined): readonly LimitLine[] {
+  return LIMIT_NAMES.map((name) => ({
+    name: limitLabel(name),
+    limit: tier[name],
+    remaining: states?.[name]?.remaining,
+    renewal: renewalOf(LIMITS[name].window, states?.[name]),
+  }));
 }
 
-/** A bar for the used part of a limit: amber from 80 % on, red at 100 %. */
-function Gauge({ used }: { readonly used: number }) {
-  const tone = used >= 1 ? 'gauge-full' : used >= 0.8 ? 'gauge-high' : 'gauge-low';
-  const percent = Math.min(100, Math.round(used * 1000) / 10);
-  return (
-    <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-      <rect class="share-all" width="100" height="4" />
-      <rect class={tone} width={percent} height="4" />
-    </svg>
-  );
+function renewalOf(window: LimitWindow, state: LimitState | undefined): string {
+  const wait = state?.resetSeconds === undefined ? undefined : waitingTime(state.resetSeconds);
+  switch (window) {
+    case 'none':
+      return 'when a stream ends';
+    case 'minute':
+      return wait === undefined || state?.remaining === state?.limit
+        ? '1 minute after the first request'
+        : `in ${wait}`;
+    case 'day':
+      return wait === undefined ? 'at midnight UTC' : `at midnight UTC, in ${wait}`;
+  }
+}
+
+/** The text of a line whose limit and remainder are known. */
+function known<T>(
+  { limit, remaining }: LimitLine,
+  textOf: (line: { limit: number; remaining: number }) => T,
+): T | string {
+  if (limit === undefined) return '–';
+  return remaining === undefined ? 'unknown' : textOf({ limit, remaining });
+}
+
+/** The used part of a limit, with a bar: amber from 80 % on, red at 100 %. */
+function usedOf(line: LimitLine) {
+  return known(line, ({ limit, remaining }) => {
+    const share = 1 - remaining / limit;
+    const tone = share >= 1 ? 'red' : share >= 0.8 ? 'amber' : 'blue';
+    return (
+      <>
+        {count(limit - remaining)}
+        <Gauge share={share} tone={tone} />
+      </>
+    );
+  });
 }

@@ -7,26 +7,26 @@ import { SessionOnly } from '../../auth/session/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
-import { RecentStreams, type StreamPosition } from '../../usage/reports/recent-streams.js';
-import { ReportGate } from '../../usage/reports/report-gate.js';
+import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
+import { ReportSemaphore } from '../../usage/reports/report-semaphore.js';
+import { RecentStreams } from '../../usage/reports/recent-streams.js';
+import { positionIn } from '../parts/list-position.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { ReceiptView } from './receipt-view.js';
-import { RequestsView } from './requests-view.js';
+import { PAGE_SIZE } from '../parts/pagination.js';
+import type { QueryValues } from '../parts/query.js';
+import { ReceiptView, RequestsView } from './requests-view.js';
 import { lastDays } from './usage-days.js';
-import { filterOf } from './usage-filter.js';
-
-type QueryValues = Readonly<Record<string, unknown>>;
-
-const REQUESTS_PER_PAGE = 50;
+import { filterIn } from './usage-filter.js';
 
 @PageController('usage/requests')
+@LimitedByBudget('pages')
 @SessionOnly()
 export class RequestsPageController {
   constructor(
     private readonly pages: Pages,
     private readonly streams: RecentStreams,
-    private readonly gate: ReportGate,
+    private readonly semaphore: ReportSemaphore,
     private readonly keys: ApiKeysService,
     private readonly models: ModelCatalog,
     @Inject(CLOCK) private readonly now: Clock,
@@ -38,12 +38,12 @@ export class RequestsPageController {
     @CurrentPrincipal() { accountId }: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const filter = filterOf(query);
-    const { range, model, key } = filter;
+    const filter = filterIn(query);
+    const { days, model, key } = filter;
     const before = positionIn(query);
-    const [list, keys] = await this.gate.run(accountId, () =>
+    const [list, keys] = await this.semaphore.run(accountId, () =>
       Promise.all([
-        this.streams.list(accountId, { ...lastDays(range, this.now()), model, key, before }, REQUESTS_PER_PAGE),
+        this.streams.list(accountId, { ...lastDays(days, this.now()), model, key, before }, PAGE_SIZE),
         this.keys.list(accountId),
       ]),
     );
@@ -58,16 +58,11 @@ export class RequestsPageController {
     @CurrentPrincipal() { accountId }: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const [stream, keys] = await this.gate.run(accountId, () =>
+    const [stream, keys] = await this.semaphore.run(accountId, () =>
       Promise.all([this.streams.find(accountId, requestId), this.keys.list(accountId)]),
     );
     if (stream === undefined) throw new ServiceError('not_found', 'There is no receipt for this request.');
     const content = ReceiptView({ stream, keys });
     this.pages.send(response, { title: 'Receipt', place: 'usage', content, style: 'usage.css' });
   }
-}
-
-function positionIn({ before, id }: QueryValues): StreamPosition | undefined {
-  if (typeof before !== 'string' || typeof id !== 'string' || Number.isNaN(Date.parse(before))) return undefined;
-  return { startedAt: before, id };
 }

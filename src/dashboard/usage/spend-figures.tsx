@@ -1,4 +1,4 @@
-import { cost, count, requestCount } from './number-text.js';
+import { cost, count, requestCount } from '../format/numbers.js';
 import { UsageSum } from './usage-sum.js';
 
 interface SpendFiguresProps {

@@ -1,6 +1,6 @@
 /** The number of steps of an axis: with the ends, the axis has 5 to 7 ticks. */
-const FEWEST_STEPS = 4;
-const MOST_STEPS = 6;
+const MIN_STEPS = 4;
+const MAX_STEPS = 6;
 
 /** The values of an axis from 0 to a round number that is not below the highest value. They are equally far apart. */
 export function valueTicks(highest: number, isWhole: boolean): readonly number[] {
@@ -8,14 +8,14 @@ export function valueTicks(highest: number, isWhole: boolean): readonly number[]
   const steps = [0.1, 0.2, 0.25, 0.5, 1, 2, 2.5, 5]
     .map((part) => part * power)
     .filter((step) => !isWhole || Number.isInteger(step));
-  const step = steps.find((size) => Math.ceil(rounded(highest / size)) <= MOST_STEPS) ?? power;
-  const count = Math.max(FEWEST_STEPS, Math.ceil(rounded(highest / step)));
+  const step = steps.find((size) => Math.ceil(rounded(highest / size)) <= MAX_STEPS) ?? power;
+  const count = Math.max(MIN_STEPS, Math.ceil(rounded(highest / step)));
   return Array.from({ length: count + 1 }, (_, index) => rounded(index * step));
 }
 
 /** The places of 5 to 7 days among all days, with the first and the last. Fewer if there are fewer days. */
 export function dayTicks(days: number): readonly number[] {
-  const steps = Math.min(MOST_STEPS, Math.max(1, days - 1));
+  const steps = Math.min(MAX_STEPS, Math.max(1, days - 1));
   return Array.from({ length: steps + 1 }, (_, index) => Math.round((index * (days - 1)) / steps));
 }
 

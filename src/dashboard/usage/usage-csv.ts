@@ -17,9 +17,15 @@ const COLUMNS = [
   'currency',
 ] as const;
 
-/** The rows as CSV (RFC 4180), with a line of column names. */
-export function usageCsv(rows: Iterable<UsageRow>): string {
-  const lines = [...rows].map((row) => [
+/** Returns the rows as CSV (RFC 4180), with a line of column names. */
+export async function usageCsv(pages: AsyncIterable<readonly UsageRow[]>): Promise<Buffer> {
+  const pieces = [linesOf([COLUMNS])];
+  for await (const rows of pages) pieces.push(linesOf(rows.map(cellsOf)));
+  return Buffer.concat(pieces);
+}
+
+function cellsOf(row: UsageRow): readonly (string | number)[] {
+  return [
     row.day,
     row.model,
     row.keyId ?? row.credential,
@@ -33,6 +39,9 @@ export function usageCsv(rows: Iterable<UsageRow>): string {
     row.withoutCost,
     row.cost ?? '',
     row.currency ?? '',
-  ]);
-  return [COLUMNS, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+  ];
+}
+
+function linesOf(lines: readonly (readonly (string | number)[])[]): Buffer {
+  return Buffer.from(lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join(''));
 }

@@ -8,28 +8,32 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { utcDay } from '../../common/utc-day.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { LimitStore } from '../../throttling/limit-store.js';
+import { limitsOf } from '../../throttling/tier-limits.js';
 import { RecentStreams } from '../../usage/reports/recent-streams.js';
-import { ReportGate } from '../../usage/reports/report-gate.js';
-import { UsageReports } from '../../usage/reports/usage-reports.js';
+import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
+import { ReportSemaphore } from '../../usage/reports/report-semaphore.js';
+import { UsageReports, type UsageRow } from '../../usage/reports/usage-reports.js';
 import { optionalPart } from '../optional-part.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
+import type { QueryValues } from '../parts/query.js';
 import { daysOf, lastDays } from './usage-days.js';
 import { usageCsv } from './usage-csv.js';
-import { filterOf, passes } from './usage-filter.js';
+import { filterIn, passes, type UsageFilter } from './usage-filter.js';
 import { UsageTotals } from './usage-totals.js';
 import { UsageView } from './usage-view.js';
 
 const LATEST_REQUESTS = 10;
 
 @PageController('usage')
+@LimitedByBudget('pages')
 @SessionOnly()
 export class UsagePageController {
   constructor(
     private readonly pages: Pages,
     private readonly reports: UsageReports,
     private readonly streams: RecentStreams,
-    private readonly gate: ReportGate,
+    private readonly semaphore: ReportSemaphore,
     private readonly keys: ApiKeysService,
     private readonly models: ModelCatalog,
     @Inject(LimitStore) private readonly limits: LimitStore,
@@ -38,21 +42,21 @@ export class UsagePageController {
 
   @Get()
   async show(
-    @Query() query: Readonly<Record<string, unknown>>,
+    @Query() query: QueryValues,
     @CurrentPrincipal() { accountId, tier }: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const filter = filterOf(query);
+    const filter = filterIn(query);
     const { model, key } = filter;
-    const period = lastDays(filter.range, this.now());
-    const [totals, latest, keys, state] = await this.gate.run(accountId, () =>
+    const period = lastDays(filter.days, this.now());
+    const [totals, latest, keys, state] = await this.semaphore.run(accountId, () =>
       Promise.all([
         optionalPart(
           new UsageTotals((row) => passes(filter, row)).read(this.reports, accountId, period.from, period.to),
         ),
         optionalPart(this.streams.list(accountId, { ...period, model, key }, LATEST_REQUESTS)),
         optionalPart(this.keys.list(accountId)),
-        optionalPart(this.limits.peek(accountId, tier)),
+        optionalPart(this.limits.peek(accountId, limitsOf(tier))),
       ]),
     );
     const all = this.models.all();
@@ -80,20 +84,28 @@ export class UsagePageController {
   /** The rows of the tables as a file, by day, model and key. */
   @Get('export.csv')
   async download(
-    @Query() query: Readonly<Record<string, unknown>>,
+    @Query() query: QueryValues,
     @CurrentPrincipal() { accountId }: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const filter = filterOf(query);
-    const { from, to } = lastDays(filter.range, this.now());
-    const rows = await this.gate.run(accountId, () => this.reports.daily(accountId, from, to));
-    const body = Buffer.from(usageCsv(rows.filter((row) => passes(filter, row))));
+    const filter = filterIn(query);
+    const { from, to } = lastDays(filter.days, this.now());
+    const body = await this.semaphore.run(accountId, () =>
+      usageCsv(shownRows(filter, this.reports.dailyPages(accountId, from, to))),
+    );
     response.writeHead(200, {
       'Cache-Control': 'no-store',
       'Content-Type': 'text/csv; charset=utf-8',
-      'Content-Disposition': `attachment; filename="usage-${utcDay(from)}-${filter.range}-days.csv"`,
+      'Content-Disposition': `attachment; filename="usage-${utcDay(from)}-${filter.days}-days.csv"`,
       'Content-Length': body.length,
     });
     response.end(body);
   }
+}
+
+async function* shownRows(
+  filter: UsageFilter,
+  pages: AsyncIterable<readonly UsageRow[]>,
+): AsyncIterable<readonly UsageRow[]> {
+  for await (const rows of pages) yield rows.filter((row) => passes(filter, row));
 }

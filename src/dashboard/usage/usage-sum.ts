@@ -49,7 +49,31 @@ export function sumIn(sums: Map<string, UsageSum>, name: string): UsageSum {
   return sum;
 }
 
-/** Sorts the sums by their number of requests, highest first. */
-export function busiestFirst<T>(sums: Iterable<readonly [T, UsageSum]>): readonly (readonly [T, UsageSum])[] {
-  return [...sums].sort(([, one], [, other]) => other.requests - one.requests);
+export interface Busiest<T> {
+  /** The sums with the most requests, highest first. */
+  readonly busiest: readonly (readonly [T, UsageSum])[];
+  readonly otherCount: number;
+  /** The sum of all others. */
+  readonly others: UsageSum;
+}
+
+/** Divides the sums into the `most` busiest and the others. Does not sort them all, because there may be 100,000 keys. */
+export function busiestOf<T>(sums: Iterable<readonly [T, UsageSum]>, most: number): Busiest<T> {
+  const busiest: (readonly [T, UsageSum])[] = [];
+  const others = new UsageSum();
+  let otherCount = 0;
+  for (const entry of sums) {
+    const [, { requests }] = entry;
+    const last = busiest[most - 1]?.[1];
+    let other = last === undefined ? undefined : entry;
+    if (last === undefined || requests > last.requests) {
+      const place = busiest.findIndex(([, sum]) => sum.requests < requests);
+      busiest.splice(place === -1 ? busiest.length : place, 0, entry);
+      other = busiest.length > most ? busiest.pop() : undefined;
+    }
+    if (other === undefined) continue;
+    otherCount += 1;
+    others.add(other[1]);
+  }
+  return { busiest, otherCount, others };
 }

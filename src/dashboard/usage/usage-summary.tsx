@@ -2,14 +2,14 @@ import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { BarChart } from './bar-chart.js';
 import { CostChart } from './cost-chart.js';
 import { SpendFigures } from './spend-figures.js';
-import { AT_LEAST, count, ESTIMATED } from './number-text.js';
+import { AT_LEAST, count, ESTIMATED } from '../format/numbers.js';
 import { KeyName } from './key-names.js';
-import { busiestFirst, UsageSum } from './usage-sum.js';
+import { busiestOf, UsageSum } from './usage-sum.js';
 import { UsageTable, type UsageLine } from './usage-table.js';
 import type { UsageTotals } from './usage-totals.js';
 
 /** The maximum number of lines of a table. One more line contains the sum of all other entries. */
-const MOST_LINES = 100;
+const MAX_LINES = 100;
 const NOTHING = new UsageSum();
 
 export interface UsageSummaryProps {
@@ -36,13 +36,13 @@ export function UsageSummary({ totals, days, keys, hasPrices }: UsageSummaryProp
           isWhole
           textOf={count}
           series={[
-            { label: 'Complete', class: 'series-complete', values: perDay(({ completed }) => completed) },
+            { label: 'Complete', class: 'blue', values: perDay(({ completed }) => completed) },
             {
               label: 'Stopped',
-              class: 'series-stopped',
+              class: 'gray',
               values: perDay(({ requests, completed, errors }) => requests - completed - errors),
             },
-            { label: 'Errors', class: 'series-errors', values: perDay(({ errors }) => errors) },
+            { label: 'Errors', class: 'red', values: perDay(({ errors }) => errors) },
           ]}
         />
         <BarChart
@@ -51,8 +51,8 @@ export function UsageSummary({ totals, days, keys, hasPrices }: UsageSummaryProp
           isWhole
           textOf={count}
           series={[
-            { label: 'Input', class: 'series-input', values: perDay(({ inputTokens }) => inputTokens) },
-            { label: 'Output', class: 'series-output', values: perDay(({ outputTokens }) => outputTokens) },
+            { label: 'Input', class: 'green', values: perDay(({ inputTokens }) => inputTokens) },
+            { label: 'Output', class: 'blue', values: perDay(({ outputTokens }) => outputTokens) },
           ]}
         />
       </div>
@@ -92,13 +92,9 @@ function linesOf<T>(
   sums: Iterable<readonly [T, UsageSum]>,
   nameOf: (one: T) => UsageLine['name'],
 ): readonly UsageLine[] {
-  const sorted = busiestFirst(sums);
-  const lines = sorted.slice(0, MOST_LINES).map(([one, sum]) => ({ name: nameOf(one), sum }));
-  const rest = sorted.slice(MOST_LINES);
-  if (rest.length === 0) return lines;
-  const others = new UsageSum();
-  for (const [, sum] of rest) others.add(sum);
-  return [...lines, { name: `${count(rest.length)} others`, sum: others }];
+  const { busiest, otherCount, others } = busiestOf(sums, MAX_LINES);
+  const lines = busiest.map(([one, sum]) => ({ name: nameOf(one), sum }));
+  return otherCount === 0 ? lines : [...lines, { name: `${count(otherCount)} others`, sum: others }];
 }
 
 /** Explains the signs in front of figures, and the requests that the tables leave out. */

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { cost, count, decimalsOfColumn, tokens, type CostDecimals } from './number-text.js';
+import { cost, count, decimalsOfColumn, tokens } from '../format/numbers.js';
+import { Table } from '../parts/table.js';
+import { Gauge } from './gauge.js';
 import type { UsageSum } from './usage-sum.js';
 
 export interface UsageLine {
@@ -7,7 +9,7 @@ export interface UsageLine {
   readonly sum: UsageSum;
 }
 
-export interface UsageTableProps {
+interface UsageTableProps {
   readonly caption: string;
   /** The heading of the first column, such as "Model". */
   readonly heading: string;
@@ -19,73 +21,29 @@ export interface UsageTableProps {
 }
 
 export function UsageTable({ caption, heading, lines, total, withCost, withShares = false }: UsageTableProps) {
-  const decimals = withCost ? decimalsOfColumn([total, ...lines.map(({ sum }) => sum)]) : undefined;
-  return (
-    <div class="table" role="region" aria-label={caption} tabIndex={0}>
-      <table>
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{heading}</th>
-            <th scope="col" class="number">
-              Requests
-            </th>
-            <th scope="col" class="number">
-              Errors
-            </th>
-            <th scope="col" class="number">
-              Input tokens
-            </th>
-            <th scope="col" class="number">
-              Output tokens
-            </th>
-            {withCost ? (
-              <th scope="col" class="number">
-                Cost
-              </th>
-            ) : null}
-          </tr>
-        </thead>
-        <tbody>
-          {lines.map(({ name, sum }, index) => (
-            <tr key={index}>
-              <th scope="row">
-                {name}
-                {withShares ? <Share part={sum.requests / Math.max(1, total.requests)} /> : null}
-              </th>
-              <Cells sum={sum} decimals={decimals} />
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <th scope="row">Total</th>
-            <Cells sum={total} decimals={decimals} />
-          </tr>
-        </tfoot>
-      </table>
-    </div>
-  );
-}
-
-/** @param decimals the decimals of the costs. `undefined` for a table without costs. */
-function Cells({ sum, decimals }: { readonly sum: UsageSum; readonly decimals: CostDecimals | undefined }) {
-  return (
+  const decimals = decimalsOfColumn([total, ...lines.map(({ sum }) => sum)]);
+  const totals = { name: 'Total', sum: total };
+  const nameOf = (line: UsageLine) => (
     <>
-      <td class="number">{count(sum.requests)}</td>
-      <td class={sum.errors > 0 ? 'number bad' : 'number'}>{count(sum.errors)}</td>
-      <td class="number">{tokens(sum.inputTokens, sum)}</td>
-      <td class="number">{tokens(sum.outputTokens, sum)}</td>
-      {decimals === undefined ? null : <td class="number">{cost(sum, decimals)}</td>}
+      {line.name}
+      {withShares && line !== totals ? <Gauge share={line.sum.requests / Math.max(1, total.requests)} /> : null}
     </>
   );
-}
-
-function Share({ part }: { readonly part: number }) {
+  const errorsOf = ({ sum: { errors } }: UsageLine) => (errors > 0 ? <span class="bad">{count(errors)}</span> : '0');
   return (
-    <svg class="share" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-      <rect class="share-all" width="100" height="4" />
-      <rect class="series-complete" width={Math.round(part * 1000) / 10} height="4" />
-    </svg>
+    <Table
+      caption={caption}
+      showsCaption
+      rows={lines}
+      total={totals}
+      columns={[
+        { title: heading, cell: nameOf },
+        { title: 'Requests', isNumber: true, cell: ({ sum }) => count(sum.requests) },
+        { title: 'Errors', isNumber: true, cell: errorsOf },
+        { title: 'Input tokens', isNumber: true, cell: ({ sum }) => tokens(sum.inputTokens, sum) },
+        { title: 'Output tokens', isNumber: true, cell: ({ sum }) => tokens(sum.outputTokens, sum) },
+        withCost && { title: 'Cost', isNumber: true, cell: ({ sum }) => cost(sum, decimals) },
+      ]}
+    />
   );
 }

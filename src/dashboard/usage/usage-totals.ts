@@ -1,5 +1,4 @@
-import { startOfDay } from '../../common/utc-day.js';
-import { TooManyRows, type UsageReports, type UsageRow } from '../../usage/reports/usage-reports.js';
+import type { UsageReports, UsageRow } from '../../usage/reports/usage-reports.js';
 import { sumIn, UsageSum } from './usage-sum.js';
 
 /** The credential of a request, as the table by key distinguishes credentials. */
@@ -21,17 +20,15 @@ export class UsageTotals {
   /** @param isShown whether the totals include a row. */
   constructor(private readonly isShown: (row: UsageRow) => boolean = () => true) {}
 
-  /** Adds the rows of the period. Splits the period in half if the period has more rows than one report allows. */
-  async read(reports: UsageReports, accountId: string, from: Date, to: Date): Promise<this> {
-    try {
-      this.add(await reports.daily(accountId, from, to));
-    } catch (error) {
-      const middle = new Date(startOfDay((from.getTime() + to.getTime()) / 2));
-      if (!(error instanceof TooManyRows) || middle <= from) throw error;
-      await this.read(reports, accountId, from, middle);
-      await this.read(reports, accountId, middle, to);
-    }
+  /** Adds the rows of the period, page by page. */
+  async read(reports: Pick<UsageReports, 'pages'>, accountId: string, from: Date, to: Date): Promise<this> {
+    for await (const rows of reports.pages(from, to, accountId)) this.add(rows);
     return this;
+  }
+
+  /** The sum of an API key. `undefined` if no row has the key. */
+  sumOfKey(keyId: string): UsageSum | undefined {
+    return this.parties.get(partyName('api_key', keyId))?.[1];
   }
 
   private add(rows: readonly UsageRow[]): void {
@@ -52,11 +49,15 @@ export class UsageTotals {
   }
 
   private sumOf({ credential, keyId, keyPrefix }: KeyParty): UsageSum {
-    const name = `${credential} ${keyId ?? ''}`;
+    const name = partyName(credential, keyId);
     const known = this.parties.get(name);
     if (known !== undefined) return known[1];
     const sum = new UsageSum();
     this.parties.set(name, [{ credential, keyId, keyPrefix }, sum]);
     return sum;
   }
+}
+
+function partyName(credential: UsageRow['credential'], keyId: string | null): string {
+  return `${credential} ${keyId ?? ''}`;
 }

@@ -1,18 +1,19 @@
+import type { ComponentChildren } from 'preact';
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
-import { LimitsSection, type LimitsSectionProps } from './limits-section.js';
 import type { ListedStream } from '../../usage/reports/recent-streams.js';
-import { FilterForm } from './filter-form.js';
+import { Notice } from '../parts/notice.js';
+import { pathWith } from '../parts/query.js';
+import { LimitsSection, type LimitsSectionProps } from './limits-section.js';
 import { RequestTable } from './request-table.js';
-import { pathWith, type UsageFilter } from './usage-filter.js';
+import { FilterForm, type UsageFilter } from './usage-filter.js';
 import { UsageSummary } from './usage-summary.js';
 import type { UsageTotals } from './usage-totals.js';
 
-export interface UsageViewProps extends LimitsSectionProps {
+/** The figures of a period, and what chooses them. */
+export interface UsageFigures {
   readonly filter: UsageFilter;
   /** The models that the filter offers. */
   readonly models: readonly string[];
-  /** The latest requests. `undefined` when they cannot be read. */
-  readonly latest: readonly ListedStream[] | undefined;
   /** `YYYY-MM-DD`, oldest first. */
   readonly days: readonly string[];
   /** `undefined` when the totals cannot be read. */
@@ -22,30 +23,29 @@ export interface UsageViewProps extends LimitsSectionProps {
   readonly hasPrices: boolean;
 }
 
+interface UsageViewProps extends UsageFigures, LimitsSectionProps {
+  /** The latest requests. `undefined` when they cannot be read. */
+  readonly latest: readonly ListedStream[] | undefined;
+}
+
 /** The page with the limits and the usage of an account. */
 export function UsageView(props: UsageViewProps) {
-  const { filter, models, latest, days, totals, keys, hasPrices, tier, state } = props;
+  const { filter, latest, keys, tier, state } = props;
   return (
     <div class="usage">
       <h1>Usage</h1>
-      <section aria-labelledby="used">
-        <div class="section-head">
-          <h2 id="used">Your usage</h2>
-          <a href={pathWith('/usage/export.csv', filter)} download>
-            Download CSV
-          </a>
-        </div>
-        <FilterForm filter={filter} path="/usage" models={models} keys={keys} />
-        <p class="fine">
-          {`${days[0] ?? ''} to ${days.at(-1) ?? ''}, today included. Days begin and end at midnight UTC.`}
+      <UsageSection {...props} path="/usage" heading="Your usage" download="/usage/export.csv">
+        <p>
+          Chat in the <a href="/playground">playground</a>, or create a key under{' '}
+          <a href="/settings/api-keys">API keys</a> and call the API from your code. Each request appears here a moment
+          after its answer ends.
         </p>
-        <Used totals={totals} days={days} keys={keys} hasPrices={hasPrices} />
-      </section>
+      </UsageSection>
       {latest === undefined || latest.length === 0 ? null : (
         <section aria-labelledby="latest">
           <div class="section-head">
             <h2 id="latest">Latest requests</h2>
-            <a href={pathWith('/usage/requests', filter)}>All requests</a>
+            <a href={pathWith('/usage/requests', { ...filter })}>All requests</a>
           </div>
           <RequestTable streams={latest} keys={keys} />
         </section>
@@ -55,27 +55,45 @@ export function UsageView(props: UsageViewProps) {
   );
 }
 
-function Used({ totals, days, keys, hasPrices }: Pick<UsageViewProps, 'totals' | 'days' | 'keys' | 'hasPrices'>) {
-  if (totals === undefined) {
-    return (
-      <p class="notice" role="status">
-        Usage is unavailable right now. No data is lost. Reload the page later.
-      </p>
-    );
-  }
-  if (totals.total.requests > 0) {
-    return <UsageSummary totals={totals} days={days} keys={keys} hasPrices={hasPrices} />;
-  }
+interface UsageSectionProps extends UsageFigures {
+  readonly heading: string;
+  /** The path of the page. */
+  readonly path: string;
+  /** The path of the figures as CSV. */
+  readonly download?: string;
+  /** What to do if there is no usage. */
+  readonly children?: ComponentChildren;
+}
+
+/** The filter of a usage page, and the figures that pass it. */
+export function UsageSection({ heading, path, download, children, ...figures }: UsageSectionProps) {
+  const { filter, models, days, totals, keys, hasPrices } = figures;
   return (
-    <div class="empty-state">
-      <p>
-        <strong>No usage in this period</strong>
+    <section aria-labelledby="used">
+      <div class="section-head">
+        <h2 id="used">{heading}</h2>
+        {download === undefined ? null : (
+          <a href={pathWith(download, { ...filter })} download>
+            Download CSV
+          </a>
+        )}
+      </div>
+      <FilterForm filter={filter} path={path} models={models} keys={keys} />
+      <p class="fine">
+        {`${days[0] ?? ''} to ${days.at(-1) ?? ''}, today included. Days begin and end at midnight UTC.`}
       </p>
-      <p>
-        Chat in the <a href="/playground">playground</a>, or create a key under{' '}
-        <a href="/settings/api-keys">API keys</a> and call the API from your code. Each request appears here a moment
-        after its answer ends.
-      </p>
-    </div>
+      {totals === undefined ? (
+        <Notice>Usage is unavailable right now. No data is lost. Reload the page later.</Notice>
+      ) : totals.total.requests > 0 ? (
+        <UsageSummary totals={totals} days={days} keys={keys} hasPrices={hasPrices} />
+      ) : (
+        <div class="empty-state">
+          <p>
+            <strong>No usage in this period.</strong>
+          </p>
+          {children}
+        </div>
+      )}
+    </section>
   );
 }

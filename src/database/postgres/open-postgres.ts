@@ -4,7 +4,8 @@ import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/Postgres
 import { codeOf, DatabaseError } from '../database-error.js';
 import { MIGRATIONS } from '../migrations/all-migrations.js';
 import { runMigrations } from '../migrations/run-migrations.js';
-import { ImpatientClient } from './impatient-client.js';
+import { buildIndexes } from './build-indexes.js';
+import { ClientWithQueryTimeout } from './client-with-query-timeout.js';
 
 /** The number of connections for everything except credentials: reports, pages, accounts and the ledger. */
 const POOL_SIZE = 6;
@@ -45,7 +46,7 @@ export function postgresOptions(url: string): PostgresDataSourceOptions {
     poolSize: POOL_SIZE,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     extra: {
-      Client: ImpatientClient,
+      Client: ClientWithQueryTimeout,
       keepAlive: true,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
@@ -57,7 +58,7 @@ export function postgresOptions(url: string): PostgresDataSourceOptions {
 /** @param Client the class of the connections. */
 export function credentialOptions(
   options: PostgresDataSourceOptions,
-  Client: typeof ImpatientClient,
+  Client: typeof ClientWithQueryTimeout,
 ): PostgresDataSourceOptions {
   return {
     ...options,
@@ -119,13 +120,14 @@ function hasStatementTimeout({ extra }: PostgresDataSourceOptions): boolean {
 }
 
 /**
- * Runs the migrations over a separate connection without the time limits of queries. A migration can take longer than a
+ * Runs the migrations over separate connections without the time limits of queries. A migration can take longer than a
  * query, and so can the wait for the migration of another replica.
  */
 async function migrate(options: PostgresDataSourceOptions): Promise<void> {
-  const dataSource = await new DataSource({ ...options, poolSize: 1, extra: {} }).initialize();
+  const dataSource = await new DataSource({ ...options, poolSize: 2, extra: {} }).initialize();
   const queryRunner = dataSource.createQueryRunner();
   try {
+    await buildIndexes(dataSource);
     await queryRunner.startTransaction();
     await queryRunner.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     await runMigrations(dataSource, queryRunner);
@@ -141,7 +143,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was closed',
   ENOTFOUND: 'the host does not exist',
   EAI_AGAIN: 'the host name cannot be looked up',
-  ETIMEDOUT: 'no answer in time',
+  ETIMEDOUT: 'no PostgreSQL server has answered in time',
   EHOSTUNREACH: 'the host is unreachable',
   ENETUNREACH: 'the network is unreachable',
   '28P01': 'the user or the password is incorrect',
@@ -154,8 +156,24 @@ const REASONS: Readonly<Record<string, string>> = {
   '57P03': 'the server is starting up',
 };
 
+/** Reasons by a part of the message, for errors without a code of their own. */
+const REASONS_BY_MESSAGE: readonly (readonly [RegExp, string])[] = [
+  [
+    /no encryption/,
+    'the server accepts only connections with TLS: add ?sslmode=verify-full, and sslrootcert for a private CA',
+  ],
+  [/does not support SSL/, 'the server has no TLS: remove sslmode, or set it to disable'],
+  [/timeout/i, 'no PostgreSQL server has answered in time'],
+  [
+    /self-signed certificate|unable to (?:get|verify)/,
+    'the certificate of the server is not trusted: name its CA in sslrootcert',
+  ],
+  [/altnames|IP: .* is not in the cert/, 'the certificate of the server is for another host'],
+  [/certificate has expired/, 'the certificate of the server has expired'],
+];
+
 function reasonOf(error: unknown): string {
-  const reason = REASONS[codeOf(error) ?? ''];
-  if (reason !== undefined) return reason;
-  return error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const byMessage = REASONS_BY_MESSAGE.find(([pattern]) => pattern.test(message));
+  return byMessage?.[1] ?? REASONS[codeOf(error) ?? ''] ?? message;
 }

@@ -1,14 +1,14 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { OutageLog } from '../../common/outage-log.js';
-import { within } from '../../common/timers/within.js';
+import { withTimeout } from '../../common/timers/with-timeout.js';
 import { DatabasePresence, type HeldLock, type Presence } from '../database-presence.js';
 import { isLostConnection } from './lost-connection.js';
 import { PresenceLock } from './presence-lock.js';
-import { NoAnswer, ProbeConnection } from './probe-connection.js';
+import { ProbeTimeout, ProbeConnection } from './probe-connection.js';
 
 /** How long the connection of the probe may be silent. After this time, a second connection is opened. */
-const SILENCE_MS = 500;
-const REDIAL_EVERY_MS = 250;
+const PROBE_TIMEOUT_MS = 500;
+const REDIAL_INTERVAL_MS = 250;
 
 /**
  * Checks over a separate connection whether PostgreSQL is available. Requests cannot occupy this connection. The check runs
@@ -64,7 +64,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
   override async check(): Promise<Presence> {
     if (this.isClosed) return 'available';
     if (this.isUnavailable) return 'unavailable';
-    return (this.checking ??= this.ask().finally(() => (this.checking = undefined)));
+    return (this.checking ??= this.probeServer().finally(() => (this.checking = undefined)));
   }
 
   /** Stops the checks in the last phase of the shutdown, because streams in flight may run until then. */
@@ -75,10 +75,10 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
     this.probe?.close();
   }
 
-  private async ask(): Promise<Presence> {
+  private async probeServer(): Promise<Presence> {
     const old = this.probe;
-    const answer = old?.ask();
-    if (answer !== undefined && (await isFulfilled(within(answer, SILENCE_MS, () => new NoAnswer()))))
+    const answer = old?.ping();
+    if (answer !== undefined && (await isFulfilled(withTimeout(answer, PROBE_TIMEOUT_MS, () => new ProbeTimeout()))))
       return 'available';
     const dialed = this.dial();
     // The old connection may still answer. If the old connection is lost, the new connection decides.
@@ -94,7 +94,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
   /**
    * Opens a new connection that replaces the old one.
    *
-   * @returns whether the server answers.
+   * @returns whether the server replies.
    */
   private async dial(): Promise<boolean> {
     try {
@@ -105,7 +105,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
       return true;
     } catch (error) {
       this.lastFailure = error instanceof Error ? error.message : String(error);
-      return !(error instanceof NoAnswer) && !isLostConnection(error);
+      return !(error instanceof ProbeTimeout) && !isLostConnection(error);
     }
   }
 
@@ -139,7 +139,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
 
   private redialSoon(): void {
     if (this.isClosed) return;
-    this.redialing ??= setTimeout(() => void this.redial(), REDIAL_EVERY_MS).unref();
+    this.redialing ??= setTimeout(() => void this.redial(), REDIAL_INTERVAL_MS).unref();
   }
 
   private async redial(): Promise<void> {

@@ -1,18 +1,18 @@
 import pg from 'pg';
-import { within } from '../../common/timers/within.js';
+import { withTimeout } from '../../common/timers/with-timeout.js';
 
 /** How long the server may take to accept a new connection. */
 const DIAL_MS = 1000;
 
-/** The server or the network did not answer in time. */
-export class NoAnswer extends Error {
+/** The server or the network did not reply in time. */
+export class ProbeTimeout extends Error {
   constructor() {
-    super('no answer in time');
-    this.name = 'NoAnswer';
+    super('no reply in time');
+    this.name = 'ProbeTimeout';
   }
 }
 
-/** A connection to PostgreSQL that is used only to check whether the server answers. */
+/** A connection to PostgreSQL that is used only to check whether the server replies. */
 export class ProbeConnection {
   isLost = false;
 
@@ -22,7 +22,7 @@ export class ProbeConnection {
    * Opens a connection.
    *
    * @param onLost called once, if the connection ends without a call of {@link close}.
-   * @throws {NoAnswer} if the server does not answer in time. Otherwise, the error of the operating system or of the
+   * @throws {ProbeTimeout} if the server does not reply in time. Otherwise, the error of the operating system or of the
    *   server.
    */
   static async dial(url: string, onLost: (lost: ProbeConnection) => void): Promise<ProbeConnection> {
@@ -35,7 +35,7 @@ export class ProbeConnection {
     // Every failure also ends the connection, and `end` reports it.
     client.on('error', () => undefined);
     try {
-      await within(client.connect(), DIAL_MS, () => new NoAnswer());
+      await withTimeout(client.connect(), DIAL_MS, () => new ProbeTimeout());
     } catch (error) {
       connection.close();
       throw error;
@@ -47,8 +47,8 @@ export class ProbeConnection {
     return connection;
   }
 
-  /** Resolves when the server answers. */
-  async ask(): Promise<void> {
+  /** Resolves when the server replies. */
+  async ping(): Promise<void> {
     await this.client.query('SELECT 1');
   }
 

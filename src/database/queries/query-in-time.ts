@@ -1,5 +1,5 @@
 import { ServiceError } from '../../common/service-error.js';
-import { within } from '../../common/timers/within.js';
+import { withTimeout } from '../../common/timers/with-timeout.js';
 import { codeOf } from '../database-error.js';
 import type { DatabasePresence } from '../database-presence.js';
 import { isLostConnection } from '../postgres/lost-connection.js';
@@ -7,7 +7,7 @@ import { isLostConnection } from '../postgres/lost-connection.js';
 /** If there is no answer after this time, the probe checks whether the database is available. */
 const DOUBT_AFTER_MS = 250;
 /** A slower answer is discarded because it may be outdated: a credential may have been revoked meanwhile. */
-const LONGEST_MS = 1000;
+const QUERY_TIMEOUT_MS = 1000;
 /** A query is retried after a lost connection, because the next connection may work. */
 const MAX_ATTEMPTS = 3;
 const RETRY_AFTER_SECONDS = 1;
@@ -39,11 +39,11 @@ class TooSlow extends Error {
 export async function queryInTime<T>(query: () => Promise<T>, presence: DatabasePresence): Promise<T> {
   let failure: unknown;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const askedAt = performance.now();
+    const startedAt = performance.now();
     try {
-      const outcome = await within(unlessUnavailable(query(), presence), LONGEST_MS, () => new TooSlow());
+      const outcome = await withTimeout(unlessUnavailable(query(), presence), QUERY_TIMEOUT_MS, () => new TooSlow());
       // If this process was busy, it may read a timely answer too late. The query is then repeated.
-      if (performance.now() - askedAt <= LONGEST_MS) return outcome;
+      if (performance.now() - startedAt <= QUERY_TIMEOUT_MS) return outcome;
       failure = new TooSlow();
     } catch (error) {
       if (error instanceof DatabaseUnavailable) throw error;
@@ -61,7 +61,7 @@ export async function queryInTime<T>(query: () => Promise<T>, presence: Database
 async function unlessUnavailable<T>(work: Promise<T>, presence: DatabasePresence): Promise<T> {
   const doubt = new TooSlow();
   try {
-    return await within(work, DOUBT_AFTER_MS, () => doubt);
+    return await withTimeout(work, DOUBT_AFTER_MS, () => doubt);
   } catch (error) {
     if (error !== doubt) throw error;
   }

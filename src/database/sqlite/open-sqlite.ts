@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
-import { DataSource } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import { codeOf, DatabaseError } from '../database-error.js';
 import { MIGRATIONS } from '../migrations/all-migrations.js';
+import { createIndex, LIST_INDEXES } from '../migrations/list-indexes.js';
 import { runMigrations } from '../migrations/run-migrations.js';
 
 /** How long a statement waits for a write of another process. The driver blocks the event loop during this wait. */
@@ -60,9 +61,22 @@ async function prepare(database: Database): Promise<void> {
 /** After a failure, the caller closes the database, which undoes the transaction. */
 async function migrate(dataSource: DataSource): Promise<void> {
   const queryRunner = dataSource.createQueryRunner();
+  await buildIndexes(queryRunner);
   await onceFree(() => queryRunner.query('BEGIN IMMEDIATE'));
   await runMigrations(dataSource, queryRunner);
   await queryRunner.query('COMMIT');
+}
+
+/**
+ * Builds the indexes of large tables that are missing, one after the other: no other process can write during one of them. The
+ * migrations create the tables of a new database together with their indexes.
+ */
+async function buildIndexes(queryRunner: QueryRunner): Promise<void> {
+  for (const index of LIST_INDEXES) {
+    const statement = 'SELECT 1 FROM sqlite_master WHERE name = ?';
+    const tables = (await queryRunner.query(statement, [index.table])) as unknown[];
+    if (tables.length > 0) await onceFree(() => queryRunner.query(createIndex(index)));
+  }
 }
 
 /**

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { KeyedCount } from '../../common/counts/keyed-count.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
-import { MOST_BODY_BYTES } from '../../config/limits/memory-limit.js';
-import type { BodyParty } from './body-parties.js';
+import { MAX_BODY_BYTES } from '../../config/limits/memory-limit.js';
+import type { BodyClient } from './body-clients.js';
 
 /** The minimum memory of an arriving body: its connection, its request and the buffers around it. */
 const BYTES_PER_ARRIVING_BODY = 64 * 1024;
@@ -10,16 +11,10 @@ const BYTES_PER_ARRIVING_BODY = 64 * 1024;
 const SMALL_BYTES = 64 * 1024;
 const SHARE_OF_LARGE_BODIES = 0.75;
 /** A share of the memory for all bodies. */
-const SHARE_OF_ONE_PARTY = 0.5;
+const SHARE_OF_ONE_CLIENT = 0.5;
 
-const PARTY_RETRY_SECONDS = 1;
+const CLIENT_RETRY_SECONDS = 1;
 const ALL_RETRY_SECONDS = 5;
-
-/** The use of one party, or of all parties together. */
-interface Use {
-  arriving: number;
-  bytes: number;
-}
 
 interface ExpectedBody {
   readonly bytes: number;
@@ -27,88 +22,71 @@ interface ExpectedBody {
 }
 
 /** The memory reservation of one body. */
-export interface BodyHold {
+export interface BodyReservation {
   /**
    * Counts bytes that have arrived.
    *
    * @throws {ServiceError} if there is no room for the bytes. The caller must then release the body.
    */
   add(bytes: number): void;
-  /** Tells that the whole body has arrived. */
+  /** Records that the whole body has arrived. */
   arrived(): void;
   /** Releases the memory of the body. Further calls have no effect. */
   release(): void;
 }
 
 /**
- * Counts the bodies that this process holds, per party and in total. A body counts from its first byte until its request
+ * Counts the bodies that this process holds, per client and in total. A body counts from its first byte until its request
  * has been answered, because the values parsed from the body stay in memory until then. Above the limits, a body is refused
- * before the rest of it is read.
+ * before the rest of it is read. A reservation grows with the body, and never waits: therefore this is not a semaphore.
  */
 @Injectable()
 export class BodiesInFlight {
-  private readonly all: Use = { arriving: 0, bytes: 0 };
-  private readonly parties = new Map<string, Use>();
+  private readonly arriving = new KeyedCount();
+  private readonly bytes = new KeyedCount();
 
   constructor(
-    @Inject(MOST_BODY_BYTES) private readonly mostBytes: number,
+    @Inject(MAX_BODY_BYTES) private readonly maxBytes: number,
     private readonly shed: ShedLoad,
   ) {}
 
   /**
-   * Reserves a place for a body.
+   * Begins the reservation of a body.
    *
    * @param expected.bytes the size of the body, or 0 if the size is unknown.
    * @param expected.isHere whether the whole body has already arrived, so that nothing waits for the client.
    * @throws {ServiceError} `concurrency_limit_exceeded`, or `unavailable` if the process holds too many bodies in total.
    */
-  begin(party: BodyParty, { bytes, isHere }: ExpectedBody): BodyHold {
-    const use = this.parties.get(party.key) ?? { arriving: 0, bytes: 0 };
+  begin(client: BodyClient, { bytes, isHere }: ExpectedBody): BodyReservation {
     if (!isHere) {
-      if (use.arriving >= party.mostArriving) throw this.partyIsFull();
-      if (this.all.arriving >= this.mostBytes / BYTES_PER_ARRIVING_BODY) throw this.allIsFull();
+      if (this.arriving.of(client.key) >= client.maxArriving) throw this.clientIsFull();
+      if (this.arriving.total >= this.maxBytes / BYTES_PER_ARRIVING_BODY) throw this.allIsFull();
     }
-    this.check(party, use, bytes, bytes);
-    this.parties.set(party.key, use);
-    return this.hold(party, use, !isHere);
+    this.check(client, bytes, bytes);
+    return this.reserve(client, isHere ? 0 : 1);
   }
 
-  private hold(party: BodyParty, use: Use, waits: boolean): BodyHold {
-    const { all } = this;
+  /** @param arriving 1 for a body that arrives, 0 for a body that is here. */
+  private reserve(client: BodyClient, arriving: number): BodyReservation {
     let bytes = 0;
-    let isArriving = waits;
-    let isHeld = true;
-    if (waits) {
-      use.arriving += 1;
-      all.arriving += 1;
-    }
+    this.arriving.add(client.key, arriving);
     const arrived = (): void => {
-      if (!isArriving) return;
-      isArriving = false;
-      use.arriving -= 1;
-      all.arriving -= 1;
+      this.arriving.add(client.key, -arriving);
+      arriving = 0;
     };
     return {
       arrived,
       add: (more) => {
-        this.check(party, use, more, bytes + more);
+        this.check(client, more, bytes + more);
         bytes += more;
-        use.bytes += more;
-        all.bytes += more;
+        this.bytes.add(client.key, more);
       },
       release: () => {
-        if (!isHeld) return;
-        isHeld = false;
         arrived();
-        use.bytes -= bytes;
-        all.bytes -= bytes;
-        this.forget(party, use);
+        this.bytes.add(client.key, -bytes);
+        bytes = 0;
       },
     };
-  }
-
-  private forget({ key }: BodyParty, use: Use): void {
-    if (use.arriving === 0 && use.bytes === 0 && this.parties.get(key) === use) this.parties.delete(key);
   }
 
   /**
@@ -117,27 +95,25 @@ export class BodiesInFlight {
    * @param size the size of the body, including the `more` bytes.
    * @throws {ServiceError} if there is no room.
    */
-  private check(party: BodyParty, use: Use, more: number, size: number): void {
-    if (use.bytes + more > Math.min(party.mostBytes, this.mostBytes * SHARE_OF_ONE_PARTY)) throw this.partyIsFull();
+  private check({ key, maxBytes }: BodyClient, more: number, size: number): void {
+    if (this.bytes.of(key) + more > Math.min(maxBytes, this.maxBytes * SHARE_OF_ONE_CLIENT)) throw this.clientIsFull();
     const share = size > SMALL_BYTES ? SHARE_OF_LARGE_BODIES : 1;
-    if (this.all.bytes + more > this.mostBytes * share) throw this.allIsFull();
+    if (this.bytes.total + more > this.maxBytes * share) throw this.allIsFull();
   }
 
-  private partyIsFull(): ServiceError {
-    this.shed.note('account_bodies');
+  private clientIsFull(): ServiceError {
+    this.shed.count('account_bodies');
     return new ServiceError('concurrency_limit_exceeded', 'Too many request bodies are being sent at the same time.', {
-      retryAfterSeconds: PARTY_RETRY_SECONDS,
+      retryAfterSeconds: CLIENT_RETRY_SECONDS,
     });
   }
 
   private allIsFull(): ServiceError {
-    this.shed.note('all_bodies');
+    this.shed.count('all_bodies');
     return new ServiceError(
       'unavailable',
       'The service is reading too many request bodies right now. Try again in a moment.',
-      {
-        retryAfterSeconds: ALL_RETRY_SECONDS,
-      },
+      { retryAfterSeconds: ALL_RETRY_SECONDS },
     );
   }
 }

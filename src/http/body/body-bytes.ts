@@ -31,10 +31,11 @@ export class BodyBytes {
     this.openLength += piece.length;
   }
 
-  /** Returns all bytes in order, in the existing blocks. */
-  all(): readonly Buffer[] {
+  /** Returns all bytes in order. */
+  whole(): Buffer {
     this.close();
-    return this.blocks;
+    const [first] = this.blocks;
+    return first !== undefined && this.blocks.length === 1 ? first : Buffer.concat(this.blocks);
   }
 
   private close(): void {

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
-import { BodiesInFlight, type BodyHold } from './bodies-in-flight.js';
-import { BodyParties } from './body-parties.js';
+import { BodiesInFlight, type BodyReservation } from './bodies-in-flight.js';
+import { BodyBytes } from './body-bytes.js';
+import { BodyClients } from './body-clients.js';
 import { ReadingPace } from './reading-pace.js';
 
 /** The time limit from the start of the reading to the last byte. At 1.2 Mbit/s, 4 MiB arrive in this time. */
@@ -12,17 +13,7 @@ const BODY_DEADLINE_MS = 30_000;
  * The maximum number of chunks or packets. Each one costs processing time. A body that is written value by value has
  * several thousand.
  */
-const MOST_PIECES = 10_000;
-
-/** Receives the pieces of a body in order. */
-export interface BodySink {
-  /**
-   * Adds the next piece.
-   *
-   * @throws {ServiceError} to refuse the body.
-   */
-  add(piece: Buffer): void;
-}
+const MAX_PIECES = 10_000;
 
 /** Reads the bodies of requests. Limits the size and the time of each body, and the memory of all bodies together. */
 @Injectable()
@@ -31,7 +22,7 @@ export class BodyReader {
 
   constructor(
     private readonly bodies: BodiesInFlight,
-    private readonly parties: BodyParties,
+    private readonly clients: BodyClients,
     private readonly shed: ShedLoad,
   ) {}
 
@@ -39,54 +30,46 @@ export class BodyReader {
    * Reads a whole body, and holds its memory reservation until the response is closed. After a rejection the caller must
    * answer, and the rest of the body is not read.
    *
-   * @returns the result of `finish`.
-   * @throws {ServiceError} `payload_too_large` above `limitBytes`; `concurrency_limit_exceeded` or `unavailable` if the
-   *   process holds too many bodies; `invalid_request` with status 408 if the body is too slow; and every error of `sink`
-   *   or `finish`.
+   * @throws {ServiceError} `payload_too_large` above `maxBytes`; `concurrency_limit_exceeded` or `unavailable` if the
+   *   process holds too many bodies; `invalid_request` with status 408 if the body is too slow.
    */
-  async read<T>(
-    request: Request,
-    response: Response,
-    { limitBytes, sink, finish }: { limitBytes: number; sink: BodySink; finish: () => T | Promise<T> },
-  ): Promise<T> {
+  async read(request: Request, response: Response, maxBytes: number): Promise<Buffer> {
     const declaredBytes = Number(request.headers['content-length'] ?? 0);
-    if (declaredBytes > limitBytes) throw tooLarge(limitBytes);
+    if (declaredBytes > maxBytes) throw tooLarge(maxBytes);
     // The client disconnected before the reading began.
     if (request.destroyed) throw brokenOff();
     const expected = { bytes: declaredBytes, isHere: request.complete };
-    const hold = this.bodies.begin(this.parties.partyOf(request), expected);
+    const reservation = this.bodies.begin(this.clients.clientOf(request), expected);
     try {
-      await this.receive(request, hold, limitBytes, sink);
-      hold.arrived();
-      const result = await finish();
-      if (response.closed) hold.release();
-      else response.once('close', hold.release);
-      return result;
+      const bytes = await this.receive(request, reservation, maxBytes);
+      reservation.arrived();
+      if (response.closed) reservation.release();
+      else response.once('close', reservation.release);
+      return bytes;
     } catch (error) {
-      hold.release();
+      reservation.release();
       throw error;
     }
   }
 
-  private receive(request: Request, hold: BodyHold, limitBytes: number, sink: BodySink): Promise<void> {
+  private receive(request: Request, reservation: BodyReservation, maxBytes: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      let length = 0;
+      const bytes = new BodyBytes();
       let pieces = 0;
       const settle = (error?: Error): void => {
         clearTimeout(deadline);
         request.off('data', take).off('end', settle).off('error', breakOff).off('close', breakOff);
-        if (error === undefined) resolve();
+        if (error === undefined) resolve(bytes.whole());
         else reject(error);
       };
       const take = (piece: Buffer): void => {
-        length += piece.length;
         pieces += 1;
         try {
-          if (length > limitBytes) throw tooLarge(limitBytes);
-          if (pieces > MOST_PIECES)
+          if (bytes.length + piece.length > maxBytes) throw tooLarge(maxBytes);
+          if (pieces > MAX_PIECES)
             throw new ServiceError('invalid_request', 'The body arrives in too many small pieces.');
-          hold.add(piece.length);
-          sink.add(piece);
+          reservation.add(piece.length);
+          bytes.add(piece);
           this.pace.count(request, piece.length);
         } catch (error) {
           settle(error as Error);
@@ -98,7 +81,7 @@ export class BodyReader {
       const deadline = request.complete
         ? undefined
         : setTimeout(() => {
-            this.shed.note('slow_body');
+            this.shed.count('slow_body');
             settle(tooSlow());
           }, BODY_DEADLINE_MS);
       request.on('data', take).on('end', settle).on('error', breakOff).on('close', breakOff);
@@ -106,8 +89,8 @@ export class BodyReader {
   }
 }
 
-function tooLarge(limitBytes: number): ServiceError {
-  return new ServiceError('payload_too_large', `The body must not be larger than ${limitBytes} bytes.`);
+function tooLarge(maxBytes: number): ServiceError {
+  return new ServiceError('payload_too_large', `The body must not be larger than ${maxBytes} bytes.`);
 }
 
 function brokenOff(): ServiceError {

@@ -1,20 +1,72 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import { RequestBodies } from './request-bodies.js';
+import { Reflector } from '@nestjs/core';
+import type { Request, Response } from 'express';
+import { ServiceError } from '../../common/service-error.js';
+import { RequestValidationPipe } from '../request/request-validation.pipe.js';
+import { bodyClassOf } from './body-class.decorator.js';
+import { readForm } from './form/form-body.js';
+import { isForm } from './form/form.decorator.js';
+import { maxBodyValues } from './json/body-values.decorator.js';
+import { parseJsonBody } from './json/parse-json-body.js';
+import { isUtf8MediaType } from './media-type.js';
+import { BodyReader } from './read-body.js';
+import { RefusedBodies } from './refused-bodies.js';
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** The maximum number of nested objects and arrays. */
+const MAX_DEPTH = 32;
+const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Refuses a request whose body is not acceptable. The last of the global guards: the body is read after the guards before it
- * have let the request in, so an unknown or throttled caller cannot make the process read and parse 4 MiB.
- *
- * The guard of the tier's limits needs the body and reads it earlier, see {@link RequestBodies}. This guard then only throws
- * the error that was found, so that a request with an invalid body counts against the limits.
+ * Global guard: reads the body into `request.body` (JSON, or a form if the route is a `@Form()`), and validates the body if
+ * the route names its class by `@BodyClass()`. The validation pipe does not validate such a body again. The guards before it
+ * identify the caller, so an unknown or throttled caller cannot make the process read and parse 4 MiB.
  */
 @Injectable()
 export class RequestBodyGuard implements CanActivate {
-  constructor(private readonly bodies: RequestBodies) {}
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly reader: BodyReader,
+    private readonly validation: RequestValidationPipe,
+    private readonly refused: RefusedBodies,
+  ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
-    const { error } = await this.bodies.read(context);
-    if (error !== undefined) throw error;
-    return true;
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    if (!METHODS_WITH_BODY.has(request.method)) return true;
+    return this.read(context, request, http.getResponse<Response>());
+  }
+
+  private async read(context: ExecutionContext, request: Request, response: Response): Promise<boolean> {
+    try {
+      // Middleware of a custom application may have read the body.
+      request.body ??= isForm(this.reflector, context)
+        ? await readForm(request, response, this.reader)
+        : await this.readJson(request, response, maxBodyValues(this.reflector, context));
+      const type = bodyClassOf(this.reflector, context);
+      if (type !== undefined)
+        request.body = await this.validation.transform(request.body, { type: 'body', metatype: type });
+      return true;
+    } catch (error) {
+      await this.refused.countRefused(request, response);
+      throw error;
+    }
+  }
+
+  private async readJson(request: Request, response: Response, maxValues: number): Promise<object> {
+    const { headers } = request;
+    if (!isUtf8MediaType(headers['content-type'], 'application/json')) {
+      throw new ServiceError('unsupported_media_type', 'The body must be application/json in UTF-8.');
+    }
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+      throw new ServiceError('unsupported_media_type', 'The body must not be compressed.');
+    }
+    const bytes = await this.reader.read(request, response, MAX_BODY_BYTES);
+    const body = await parseJsonBody(bytes, { values: maxValues, depth: MAX_DEPTH });
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw new ServiceError('invalid_request', 'The body must be a JSON object.');
+    }
+    return body;
   }
 }

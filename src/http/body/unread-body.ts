@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** A rest up to this size is read at full speed, so that the connection can serve the next request. */
 const SMALL_BYTES = 64 * 1024;
 /** How long a client may continue to send after the answer, so that it can finish and read the answer. */
-const LONGEST_MS = 2_000;
+const MAX_SEND_MS = 2_000;
 /** How long the client may be silent during this time. */
 const SILENCE_MS = 1_000;
 /**
@@ -22,7 +22,7 @@ const PIECE_EVERY_MS = 100;
 export function dropRestOfBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || !hasBody(request)) return;
   const { socket } = request;
-  const limit = setTimeout(() => socket.destroy(), LONGEST_MS);
+  const limit = setTimeout(() => socket.destroy(), MAX_SEND_MS);
   const stop = (): void => {
     clearTimeout(limit);
   };

@@ -183,7 +183,7 @@ export class ClientConnection {
     this.waiting = [];
     this.stopReadingAhead();
     if (this.socket.destroyed || this.current === undefined) return;
-    this.shedLoad.note('connections');
+    this.shedLoad.count('connections');
     this.current.response.shouldKeepAlive = false;
     for (const exchange of dropped) this.drop(exchange);
     // Complete bodies ask for no more, so nothing else would end the pause.
@@ -206,7 +206,7 @@ export class ClientConnection {
   }
 
   private cut(): void {
-    this.shedLoad.note('connections');
+    this.shedLoad.count('connections');
     this.socket.destroy();
   }
 }

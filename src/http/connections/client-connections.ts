@@ -67,7 +67,7 @@ export class ClientConnections {
     const [longestIdle = newcomer] = this.idle;
     const isOld = performance.now() - longestIdle.idleSince > GRACE_MS;
     const closed = isOld ? longestIdle : (this.stuck() ?? longestIdle);
-    this.shedLoad.note('connections');
+    this.shedLoad.count('connections');
     // Forgets the connection now, because more connections may arrive before its `close` event.
     this.forget(closed);
     closed.socket.destroy();

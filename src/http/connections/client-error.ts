@@ -31,7 +31,10 @@ export function answerClientErrors(server: Server, mayAnswer: (socket: Socket) =
     }
     const status = STATUS_BY_CODE[error.code ?? ''] ?? 400;
     const requestId = randomUUID();
-    const refusal = new ServiceError('invalid_request', 'The server cannot parse this request.');
+    const refusal =
+      status === 413
+        ? new ServiceError('payload_too_large', 'The extensions of the chunks are too long.')
+        : new ServiceError('invalid_request', 'The server cannot parse this request.');
     const body = JSON.stringify(errorBody(refusal, requestId));
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +

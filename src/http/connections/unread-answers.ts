@@ -1,14 +1,19 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import type { Request } from 'express';
 import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config } from '../../config/config.js';
+import { BodyClients } from '../body/body-clients.js';
 import type { ClientConnection } from './client-connection.js';
 import { ClientConnections } from './client-connections.js';
 import { isReaderLimited } from './reader-limit.js';
 
 const LOOK_EVERY_MS = 1_000;
 /** A client that reads at least this many bytes within the time limit counts as slow, but reading. */
-const LEAST_TAKEN_BYTES = 64 * 1024;
-/** The maximum size of all unread answers together. Above it, the oldest unread answers are cut before their time limit. */
+const MIN_TAKEN_BYTES = 64 * 1024;
+/**
+ * The maximum size of all unread answers together. Above it, answers are cut before their time limit: those of the client
+ * with the most unread bytes, the oldest first.
+ */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /** An answer that the client has not read completely. The unread part is in the memory of this process. */
@@ -18,6 +23,12 @@ interface UnreadAnswer {
   /** The number of bytes that had left the process at `since`. */
   readonly takenBytes: number;
   readonly unreadBytes: number;
+}
+
+interface UnreadOfClient {
+  bytes: number;
+  /** The oldest first. */
+  readonly answers: UnreadAnswer[];
 }
 
 /**
@@ -33,6 +44,7 @@ export class UnreadAnswers implements OnApplicationBootstrap, OnApplicationShutd
   constructor(
     @Inject(CONFIG) { unreadAnswerMs }: Config,
     private readonly connections: ClientConnections,
+    private readonly clients: BodyClients,
     private readonly shedLoad: ShedLoad,
   ) {
     this.limitMs = unreadAnswerMs;
@@ -63,7 +75,7 @@ export class UnreadAnswers implements OnApplicationBootstrap, OnApplicationShutd
       this.unread.set(response, answer);
       unreadBytes += answer.unreadBytes;
     }
-    if (unreadBytes > MAX_UNREAD_BYTES) this.cutOldest(unreadBytes - MAX_UNREAD_BYTES);
+    if (unreadBytes > MAX_UNREAD_BYTES) this.makeRoom(unreadBytes);
   }
 
   /** Returns the current state of the answer. Its time starts again each time the client has read enough bytes. */
@@ -71,23 +83,45 @@ export class UnreadAnswers implements OnApplicationBootstrap, OnApplicationShutd
     const { socket } = connection;
     const unreadBytes = socket.writableLength;
     const takenBytes = socket.bytesWritten - unreadBytes;
-    const isRead = before === undefined || takenBytes - before.takenBytes >= LEAST_TAKEN_BYTES;
+    const isRead = before === undefined || takenBytes - before.takenBytes >= MIN_TAKEN_BYTES;
     return isRead ? { connection, since: performance.now(), takenBytes, unreadBytes } : { ...before, unreadBytes };
   }
 
-  private cutOldest(excessBytes: number): void {
-    let excess = excessBytes;
-    const oldestFirst = [...this.unread.values()].sort((a, b) => a.since - b.since);
-    for (const answer of oldestFirst) {
-      if (excess <= 0) return;
-      this.cut(answer);
-      excess -= answer.unreadBytes;
+  private makeRoom(unreadBytes: number): void {
+    let left = unreadBytes;
+    const byClient = [...this.unreadByClient().values()];
+    while (left > MAX_UNREAD_BYTES) {
+      const greediest = byClient.reduce((one, other) => (other.bytes > one.bytes ? other : one));
+      const oldest = greediest.answers.shift();
+      if (oldest === undefined) return;
+      this.cut(oldest);
+      greediest.bytes -= oldest.unreadBytes;
+      left -= oldest.unreadBytes;
     }
+  }
+
+  /** Returns the unread answers of each account, or of each network without an account. The oldest come first. */
+  private unreadByClient(): ReadonlyMap<string, UnreadOfClient> {
+    const byClient = new Map<string, UnreadOfClient>();
+    for (const answer of [...this.unread.values()].sort((a, b) => a.since - b.since)) {
+      const key = this.clientOf(answer);
+      const client = byClient.get(key) ?? { bytes: 0, answers: [] };
+      client.bytes += answer.unreadBytes;
+      client.answers.push(answer);
+      byClient.set(key, client);
+    }
+    return byClient;
+  }
+
+  /** A request that has not reached Express has no client yet. */
+  private clientOf({ connection: { response } }: UnreadAnswer): string {
+    const request = response?.req as Request | undefined;
+    return request?.context === undefined ? '' : this.clients.clientOf(request).key;
   }
 
   /** Resets the connection. Without a reset, the operating system would keep the data that it has not sent. */
   private cut({ connection: { socket } }: UnreadAnswer): void {
-    this.shedLoad.note('unread_answer');
+    this.shedLoad.count('unread_answer');
     socket.resetAndDestroy();
   }
 }

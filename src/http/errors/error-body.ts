@@ -11,7 +11,7 @@ export interface ErrorBody {
 }
 
 /** The maximum size of the body, as JSON in UTF-8. It is below 16 KB. */
-const MOST_BYTES = 15_000;
+const MAX_BYTES = 15_000;
 
 /**
  * Creates the error body. Leaves out details from the end if all details would make the body too large: a character can
@@ -21,7 +21,7 @@ export function errorBody({ code, message, details }: ServiceError, requestId: s
   const brief = { code, message, request_id: requestId };
   if (details === undefined) return { error: brief };
   let count = details.length;
-  while (count > 1 && bytesOf({ error: { ...brief, details: details.slice(0, count) } }) > MOST_BYTES) count -= 1;
+  while (count > 1 && bytesOf({ error: { ...brief, details: details.slice(0, count) } }) > MAX_BYTES) count -= 1;
   return { error: { ...brief, details: details.slice(0, count) } };
 }
 

@@ -40,6 +40,7 @@ class ErrorBodyDto {
  * Documents the error body for each status, with the error codes of that status.
  *
  * @param errors codes of the service's own errors, statuses with all of their codes, and classes of `defineError`.
+ * @since 1.0
  */
 export const ApiErrors = (...errors: readonly (BuiltInErrorCode | number | DefinedError)[]): MethodDecorator => {
   const texts = new Map<number, string[]>();

@@ -1,3 +1,5 @@
+import { LIMITS } from '../../config/limits/limit-table.js';
+
 /** The headers of responses that several operations share, for the OpenAPI document. */
 
 const INTEGER = { type: 'integer' } as const;
@@ -9,12 +11,23 @@ export const REQUEST_ID = {
   },
 };
 
-/** A tier without one of the two limits has no headers for the limit. */
-export const RATE_LIMIT_HEADERS = {
-  'X-RateLimit-Limit': { description: 'The requests per minute that the tier allows.', schema: INTEGER },
-  'X-RateLimit-Remaining': { description: 'The remaining requests in this minute.', schema: INTEGER },
-  'X-RateLimit-Reset': { description: 'Seconds until the minute ends.', schema: INTEGER },
-  'X-RateLimit-Limit-Tokens': { description: 'The tokens per day that the tier allows.', schema: INTEGER },
-  'X-RateLimit-Remaining-Tokens': { description: 'The remaining tokens of this day.', schema: INTEGER },
-  'X-RateLimit-Reset-Tokens': { description: 'Seconds until the day ends, in UTC.', schema: INTEGER },
-};
+/** The three headers of a limit. */
+function limitHeaders(suffix: string, label: string, window: 'minute' | 'day', limitedBy: string) {
+  const end = window === 'day' ? 'the day ends, in UTC' : 'the minute ends';
+  return {
+    [`X-RateLimit-Limit${suffix}`]: { description: `The ${label} that ${limitedBy} allows.`, schema: INTEGER },
+    [`X-RateLimit-Remaining${suffix}`]: { description: `The remaining part of the ${label}.`, schema: INTEGER },
+    [`X-RateLimit-Reset${suffix}`]: { description: `Seconds until ${end}.`, schema: INTEGER },
+  };
+}
+
+/** The headers of a route with a budget of its own. */
+export const BUDGET_HEADERS = limitHeaders('', 'requests per minute', 'minute', 'the budget of the route');
+
+/** The headers of the limits of a tier. A limit that the tier does not have has no headers. */
+export const RATE_LIMIT_HEADERS = Object.assign(
+  {},
+  ...Object.values(LIMITS).map((limit) =>
+    limit.header === undefined ? {} : limitHeaders(limit.header, limit.label, limit.window, 'the tier'),
+  ),
+) as ReturnType<typeof limitHeaders>;

@@ -1,5 +1,3 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { Response } from 'express';
 import type { ServerResponse } from 'node:http';
 
 declare module './request-context.js' {
@@ -24,8 +22,3 @@ function watch(response: ServerResponse): AbortSignal {
   else response.once('close', closed);
   return gone.signal;
 }
-
-/** Parameter decorator: an `AbortSignal` that aborts when the client leaves before the whole response was sent. */
-export const ClientGone = createParamDecorator((_: unknown, context: ExecutionContext): AbortSignal =>
-  clientGone(context.switchToHttp().getResponse<Response>()),
-);

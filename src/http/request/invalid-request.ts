@@ -1,9 +1,9 @@
-import { MOST_DETAILS, ServiceError, type ErrorDetail } from '../../common/service-error.js';
+import { MAX_DETAILS, ServiceError, type ErrorDetail } from '../../common/service-error.js';
 
 /** The message about a member of the body that the API does not define. */
 export const UNKNOWN_MEMBER = 'is not a known member';
 
-const MOST_NAMED_IN_MESSAGE = 3;
+const MAX_NAMED_IN_MESSAGE = 3;
 
 /**
  * Throws an error if there is at least one problem. Reads only as many problems as an error can name, so that a generator
@@ -26,14 +26,14 @@ function firstOf(problems: Iterable<ErrorDetail>): ErrorDetail[] {
   const found: ErrorDetail[] = [];
   for (const problem of problems) {
     found.push(problem);
-    if (found.length > MOST_DETAILS) break;
+    if (found.length > MAX_DETAILS) break;
   }
   return found;
 }
 
 function errorOf(found: readonly ErrorDetail[]): ServiceError {
-  const details = found.slice(0, MOST_DETAILS);
-  const named = details.slice(0, MOST_NAMED_IN_MESSAGE).map(({ field }) => field);
+  const details = found.slice(0, MAX_DETAILS);
+  const named = details.slice(0, MAX_NAMED_IN_MESSAGE).map(({ field }) => field);
   const others = details.length - named.length;
   const atLeast = found.length > details.length ? 'at least ' : '';
   const rest = others === 0 ? '' : ` and ${atLeast}${others} more`;

@@ -15,6 +15,8 @@ export const OUTSIDE_API_ROUTES: string[] = [MARK, `${MARK}/*path`];
 /**
  * Declares a controller for pages and their files. Its paths begin at the root of the host, not at `/api/v1`.
  *
+ * @since 1.0
+ *
  * @example
  * ```ts
  * @OutsideApi('settings/api-keys')

@@ -3,7 +3,7 @@ import type { Principal } from '../../auth/principal/principal.js';
 import type { TokenCount, UsageRecord } from '../../usage/record/usage-record.js';
 import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
 
-const LEAST_CERTAIN_FIRST: readonly TokenCount['source'][] = ['unknown', 'implausible', 'estimated'];
+const BY_INCREASING_CERTAINTY: readonly TokenCount['source'][] = ['unknown', 'implausible', 'estimated'];
 
 /** Routes that machines request every few seconds. */
 const PROBES = /\/health(?:\/ready)?$/;
@@ -12,15 +12,19 @@ const PROBES = /\/health(?:\/ready)?$/;
 export class RequestLog implements RequestObserver {
   private readonly logger = new Logger('Request');
 
+  /** @param showsAddresses whether the line has the address of the client, by which an operator can check TRUST_PROXY. */
+  constructor(private readonly showsAddresses = false) {}
+
   finished(request: FinishedRequest): void {
     const { route } = request;
-    if (route !== undefined && PROBES.test(route)) this.logger.debug(entryOf(request));
-    else this.logger.log(entryOf(request));
+    const entry = entryOf(request, this.showsAddresses);
+    if (route !== undefined && PROBES.test(route)) this.logger.debug(entry);
+    else this.logger.log(entry);
   }
 }
 
 /** Creates the entry as one object: merging several objects would cost more than all other work for the line. */
-function entryOf(request: FinishedRequest): object {
+function entryOf(request: FinishedRequest, showsAddress: boolean): object {
   const { method, route, status, principal, record } = request;
   const firstTextAt = record?.firstTextAt;
   return {
@@ -36,6 +40,7 @@ function entryOf(request: FinishedRequest): object {
     keyPrefix: keyPrefixOf(principal),
     durationMs: Math.round(request.durationMs),
     bytes: request.bytes,
+    clientAddress: showsAddress ? request.clientAddress : undefined,
     model: record?.model,
     upstream: record?.upstream,
     attempts: record?.attempts.length,
@@ -56,5 +61,5 @@ function keyPrefixOf(principal: Principal | undefined): string | undefined {
 /** Returns the less certain of the two sources. */
 function sourceOf({ inputTokens, outputTokens }: UsageRecord): TokenCount['source'] {
   const sources = [inputTokens.source, outputTokens.source];
-  return LEAST_CERTAIN_FIRST.find((source) => sources.includes(source)) ?? 'reported';
+  return BY_INCREASING_CERTAINTY.find((source) => sources.includes(source)) ?? 'reported';
 }

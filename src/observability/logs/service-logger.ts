@@ -5,6 +5,9 @@ import type { LogLevel } from '../../config/config.js';
 import { shownError } from './shown-error.js';
 
 /** The contexts of Nest's messages about its own start. They only help when the modules have a problem. */
+/** In UTF-16 units. */
+const MAX_UNWRITTEN_LENGTH = 16 * 1024 * 1024;
+
 const FRAMEWORK_CONTEXTS = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -29,7 +32,8 @@ export class ServiceLogger implements LoggerService {
     };
     const readable = process.stdout.isTTY ? prettyStream() : undefined;
     // Lines that arrive during a write are written together by the next write. The process writes all lines before it ends.
-    this.pino = pino(options, readable ?? pino.destination({ dest: 1, sync: false }));
+    // When nothing reads the output, new lines are dropped.
+    this.pino = pino(options, readable ?? pino.destination({ dest: 1, sync: false, maxLength: MAX_UNWRITTEN_LENGTH }));
   }
 
   setLevel(level: LogLevel): void {

@@ -1,5 +1,5 @@
 /** The maximum number of nested causes in a log entry. Code rarely wraps an error more often. */
-const MOST_CAUSES = 3;
+const MAX_CAUSES = 3;
 
 export interface ShownError {
   readonly type: string;
@@ -20,6 +20,6 @@ export function shownError(error: Error, depth = 0): ShownError {
     message: error.message,
     ...(typeof code === 'string' ? { code } : {}),
     ...(depth === 0 ? { stack: error.stack } : {}),
-    ...(cause instanceof Error && depth < MOST_CAUSES ? { cause: shownError(cause, depth + 1) } : {}),
+    ...(cause instanceof Error && depth < MAX_CAUSES ? { cause: shownError(cause, depth + 1) } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DurableStreams } from '../../chat/durable/durable-streams.js';
 import { StreamMemory } from '../../chat/durable/log/stream-memory.js';
-import { ChunkGaps } from '../../chat/stream/chunk-gaps.js';
+import { InterChunkLatencies } from '../../chat/stream/inter-chunk-latencies.js';
 import { OpenStreams } from '../../chat/stream/open-streams.js';
 import { DrainState } from '../../common/drain-state.js';
 import { ShedLoad } from '../../common/shed-load.js';
@@ -12,7 +12,7 @@ import { ClientConnections } from '../../http/connections/client-connections.js'
 import { REDIS } from '../../redis/redis.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { LimitFallback } from '../../throttling/limit-fallback.js';
-import { StreamPlaces } from '../../throttling/process-load/stream-places.js';
+import { StreamSlots } from '../../throttling/process-load/stream-slots.js';
 import { RouteStates } from '../../upstreams/routing/route-states.js';
 import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
 
@@ -26,12 +26,12 @@ export class MetricsSources {
     readonly shedLoad: ShedLoad,
     readonly connections: ClientConnections,
     readonly openStreams: OpenStreams,
-    readonly gaps: ChunkGaps,
+    readonly gaps: InterChunkLatencies,
     readonly durable: DurableStreams,
     readonly streamMemory: StreamMemory,
     readonly ledger: UsageLedger,
     readonly routes: RouteStates,
-    readonly places: StreamPlaces,
+    readonly places: StreamSlots,
     readonly limitFallback: LimitFallback,
     readonly database: DatabasePresence,
     @Inject(REDIS) readonly redis: RedisConnection | undefined,

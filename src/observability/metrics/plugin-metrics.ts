@@ -29,11 +29,20 @@ export interface HistogramFamilySource extends Family {
   readonly divisor?: number;
 }
 
+/**
+ * A metric of a plugin: a counter, a gauge, or a histogram with one label.
+ *
+ * @experimental
+ * @since 1.0
+ */
 export type MetricFamily = SampledFamily | HistogramFamilySource;
 
 /**
- * Provides metrics of a plugin. The plugin counts in its own objects, such as `LabeledCounter` and `Histogram`, which cost
- * nothing without METRICS_PORT. The service reads them at each scrape.
+ * Provides metrics of a plugin. The plugin counts in its own objects, such as a `Map` or a `Histogram`. The service reads them
+ * at each scrape.
+ *
+ * @experimental
+ * @since 1.0
  */
 export interface MetricsProvider {
   readonly families: readonly MetricFamily[];

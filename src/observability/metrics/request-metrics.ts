@@ -1,18 +1,13 @@
 import { LabeledCounter } from '../../common/counts/labeled-counter.js';
 import type { TierConfig } from '../../config/config.js';
 import { ERRORS, type ErrorCode } from '../../common/service-error.js';
-import type { LimitName } from '../../throttling/limit-store.js';
+import { LIMITS, LIMIT_NAMES, type LimitName } from '../../config/limits/limit-table.js';
+import { REQUEST_BUDGETS } from '../../throttling/budgets/request-budgets.js';
 import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
 
 export const NO_ROUTE = 'none';
 export const NO_ANSWER = 'none';
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
-const TIER_LIMITS: Readonly<Record<LimitName, string>> = {
-  requests: 'requests_per_minute',
-  streams: 'concurrent_streams',
-  tokens: 'tokens_per_day',
-};
 
 const SIGN_IN_LIMIT = 'sign_in none';
 
@@ -29,7 +24,9 @@ export class RequestMetrics implements RequestObserver {
   constructor(tiers: Iterable<TierConfig> = []) {
     this.limits.add(SIGN_IN_LIMIT, 0);
     for (const tier of tiers) {
-      for (const limit of limitsOf(tier)) this.limits.add(`${TIER_LIMITS[limit]} ${tier.name}`, 0);
+      const limits = LIMIT_NAMES.filter((name) => tier[name] !== undefined);
+      for (const name of [...limits, ...Object.keys(REQUEST_BUDGETS), 'replays'])
+        this.limits.add(`${labelOf(name)} ${tier.name}`, 0);
     }
   }
 
@@ -41,15 +38,12 @@ export class RequestMetrics implements RequestObserver {
     this.errors.add(errorCode);
     if (principal === undefined && errorCode === 'rate_limit_exceeded') this.limits.add(SIGN_IN_LIMIT);
     if (principal !== undefined && refusedBy !== undefined) {
-      this.limits.add(`${TIER_LIMITS[refusedBy]} ${principal.tier.name}`);
+      this.limits.add(`${labelOf(refusedBy)} ${principal.tier.name}`);
     }
   }
 }
 
-function limitsOf({ requestsPerMinute, concurrentStreams, tokensPerDay }: TierConfig): LimitName[] {
-  return [
-    ...(requestsPerMinute === undefined ? [] : (['requests'] as const)),
-    ...(concurrentStreams === undefined ? [] : (['streams'] as const)),
-    ...(tokensPerDay === undefined ? [] : (['tokens'] as const)),
-  ];
+/** Returns the name of a limit of the tier, or of a budget, in the metric. */
+function labelOf(name: string): string {
+  return name in LIMITS ? LIMITS[name as LimitName].member : name;
 }

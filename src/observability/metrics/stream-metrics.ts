@@ -53,8 +53,8 @@ export class StreamMetrics implements UsageSink {
     metrics.outcomes.add(outcome);
     if (firstTextAt !== undefined) metrics.firstToken.add(firstTextAt - startedAt);
     if (endedAt !== undefined) metrics.duration.add(endedAt - startedAt);
-    countTokens(metrics.tokens, 'prompt', inputTokens);
-    countTokens(metrics.tokens, 'completion', outputTokens);
+    countTokens(metrics.tokens, 'input', inputTokens);
+    countTokens(metrics.tokens, 'output', outputTokens);
     attempts.forEach((attempt, index) => {
       this.countAttempt(attempt, index < attempts.length - 1);
     });
@@ -78,7 +78,7 @@ export class StreamMetrics implements UsageSink {
   }
 }
 
-function countTokens(counter: LabeledCounter, kind: 'prompt' | 'completion', { count, source }: TokenCount): void {
+function countTokens(counter: LabeledCounter, kind: 'input' | 'output', { count, source }: TokenCount): void {
   if (count === undefined) return;
   counter.add(`${kind} ${source}`, count);
 }

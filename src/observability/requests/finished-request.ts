@@ -1,6 +1,5 @@
 import type { Principal } from '../../auth/principal/principal.js';
 import type { ErrorCode } from '../../common/service-error.js';
-import type { LimitName } from '../../throttling/limit-store.js';
 import type { UsageRecord } from '../../usage/record/usage-record.js';
 
 /** The facts about a finished request. They contain no text of the client, except a well-formed request id. */
@@ -8,6 +7,8 @@ export interface FinishedRequest {
   readonly requestId: string;
   /** `undefined`: traces are disabled. */
   readonly traceId: string | undefined;
+  /** The address of the client, as TRUST_PROXY determines it. Computed when it is read. */
+  readonly clientAddress: string | undefined;
   readonly method: string;
   /** The pattern of the path. `undefined`: the request matched no route. */
   readonly route: string | undefined;
@@ -22,8 +23,8 @@ export interface FinishedRequest {
   readonly principal: Principal | undefined;
   /** The error code that the client received, in an error response or at the end of a stream. */
   readonly errorCode: ErrorCode | undefined;
-  /** The limit of the tier that has refused the request. */
-  readonly refusedBy: LimitName | undefined;
+  /** The name of the limit of the tier, or of the budget, that has refused the request. */
+  readonly refusedBy: string | undefined;
   /** For a durable stream, whether the request has begun the stream or has read it again. `undefined`: any other request. */
   readonly durable?: 'new' | 'repeated' | undefined;
   /** The record of the stream. `undefined`: the request has no admitted stream. */

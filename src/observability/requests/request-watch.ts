@@ -63,13 +63,16 @@ function factsOf(
     record,
     traceId,
     requestId: request.context.requestId,
+    get clientAddress() {
+      return request.ip;
+    },
     method: request.method,
     route: routeOf(request),
     status: response.headersSent ? response.statusCode : undefined,
     isAnswered: response.writableFinished,
     principal: callerIn(request.context),
     errorCode: request.context.answeredError ?? record?.errorCode,
-    durable: durableOf(request),
+    durable: request.context.durable?.kind,
     refusedBy: request.context.refusedBy,
   };
 }
@@ -81,9 +84,4 @@ function routeOf(request: Request): string | undefined {
   const route = request.route as { readonly path: unknown } | undefined;
   const path = route?.path;
   return typeof path === 'string' && path.startsWith('/') ? path : undefined;
-}
-
-function durableOf({ context }: Request): FinishedRequest['durable'] {
-  const kind = context.durable?.kind;
-  return kind === 'refused' ? undefined : kind;
 }

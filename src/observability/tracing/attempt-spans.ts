@@ -1,6 +1,7 @@
 import { context, SpanKind, SpanStatusCode, type Attributes, type Span, type Tracer } from '@opentelemetry/api';
 import type { RouteConfig, UpstreamConfig } from '../../config/config.js';
-import type { AttemptObserver, ObservedAttempt } from '../../upstreams/completion/attempt-observer.js';
+import type { GenerationOptions } from '../../config/generation-options.js';
+import type { AttemptSpan, AttemptTracer } from '../../upstreams/completion/attempt-tracer.js';
 import type { AttemptTrace, CallTrace } from '../../upstreams/completion/call-trace.js';
 import type { ChatCall } from '../../upstreams/contract/chat-call.js';
 import { providerNameOf } from './provider-name.js';
@@ -10,10 +11,10 @@ import { headersOf } from './trace-parent.js';
  * Creates a span for each attempt at a provider, by the conventions of OpenTelemetry for generative AI. Adds the context of
  * the span to the request to the provider. Spans never contain text of a conversation.
  */
-export class AttemptSpans implements AttemptObserver {
+export class AttemptSpans implements AttemptTracer {
   constructor(private readonly tracer: Tracer) {}
 
-  begin(attempt: AttemptTrace, { upstream, model }: RouteConfig, call: ChatCall): ObservedAttempt {
+  begin(attempt: AttemptTrace, trace: CallTrace, { upstream, model }: RouteConfig, call: ChatCall): AttemptSpan {
     const span = this.tracer.startSpan(
       `chat ${model}`,
       {
@@ -24,14 +25,14 @@ export class AttemptSpans implements AttemptObserver {
     );
     return {
       headers: headersOf(span.spanContext()),
-      end: (trace) => {
+      onEnd: () => {
         end(span, attempt, trace);
       },
     };
   }
 }
 
-function attributesOf(upstream: UpstreamConfig, { model, temperature, maxTokens }: ChatCall): Attributes {
+function attributesOf(upstream: UpstreamConfig, { model, options, maxTokens }: ChatCall): Attributes {
   const { name, baseUrl } = upstream;
   return {
     'chat.upstream': name,
@@ -39,10 +40,16 @@ function attributesOf(upstream: UpstreamConfig, { model, temperature, maxTokens 
     'gen_ai.provider.name': providerNameOf(upstream),
     'gen_ai.request.model': model,
     'gen_ai.request.stream': true,
-    ...(temperature === undefined ? {} : { 'gen_ai.request.temperature': temperature }),
+    ...optionAttributes(options),
     ...(maxTokens === undefined ? {} : { 'gen_ai.request.max_tokens': maxTokens }),
     ...(baseUrl === undefined ? {} : { 'server.address': baseUrl.hostname, 'server.port': portOf(baseUrl) }),
   };
+}
+
+/** Leaves out texts, such as the stop texts, because spans contain no text of a conversation. */
+function optionAttributes(options: GenerationOptions): Attributes {
+  const numbers = Object.entries(options).filter(([, value]) => typeof value === 'number');
+  return Object.fromEntries(numbers.map(([option, value]) => [`gen_ai.request.${option}`, value as number]));
 }
 
 function end(span: Span, { code, firstTextMs }: AttemptTrace, { usage, finish }: CallTrace): void {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 /** Version, trace id, id of the calling span, flags. A later version may add more. */
 const TRACEPARENT = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
-const MOST_TRACESTATE_CHARACTERS = 512;
+const MAX_TRACESTATE_CHARACTERS = 512;
 
 /** Returns the caller's position in its trace (W3C Trace Context), if the caller sent valid headers. */
 export function callerOf({ traceparent, tracestate }: IncomingHttpHeaders): SpanContext | undefined {
@@ -11,7 +11,7 @@ export function callerOf({ traceparent, tracestate }: IncomingHttpHeaders): Span
     (typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent) : undefined) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   if (version === '00' && more !== undefined) return undefined;
-  const state = typeof tracestate === 'string' && tracestate.length <= MOST_TRACESTATE_CHARACTERS ? tracestate : '';
+  const state = typeof tracestate === 'string' && tracestate.length <= MAX_TRACESTATE_CHARACTERS ? tracestate : '';
   const context: SpanContext = {
     traceId,
     spanId,

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { ConfigError } from '../../config/config-error.js';
 import { CONFIG, type Config } from '../../config/config.js';
-import { ModelRouter } from '../../upstreams/model-router.js';
+import { AttemptFactory } from '../../upstreams/routing/attempt-factory.js';
 import { RequestWatch } from '../requests/request-watch.js';
 import type { RunningTracing } from './start-tracing.js';
 
@@ -14,7 +14,7 @@ export class Tracing implements OnApplicationBootstrap, OnApplicationShutdown {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly watch: RequestWatch,
-    private readonly router: ModelRouter,
+    private readonly attempts: AttemptFactory,
   ) {}
 
   /** @throws {ConfigError} when the SDK is not installed. */
@@ -26,7 +26,7 @@ export class Tracing implements OnApplicationBootstrap, OnApplicationShutdown {
       this.tellCollector(isUnavailable);
     }));
     this.watch.runIn(new RequestSpans(tracer));
-    this.router.observe(new AttemptSpans(tracer));
+    this.attempts.tracer = new AttemptSpans(tracer);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -54,14 +54,14 @@ export class ClusterLinks {
 
   /** Returns the link to a server to which another server redirects. */
   at(to: HostAndPort, from: ServerLink | undefined): ServerLink {
-    const member = this.member(this.placeOf(to, from));
+    const member = this.member(this.addressOf(to, from));
     member.usedAt = performance.now();
     return member.link;
   }
 
   /** Takes over that another master serves the slot, and reads the whole map soon. */
   move(slot: number, to: HostAndPort, from: ServerLink | undefined): void {
-    const at = this.placeOf(to, from);
+    const at = this.addressOf(to, from);
     const { link } = this.member(at);
     this.map.move(slot, addressText(at));
     void this.refresh(link);
@@ -70,7 +70,7 @@ export class ClusterLinks {
   /**
    * Reads which master serves which slot.
    *
-   * @param preferred is asked first.
+   * @param preferred is queried first.
    */
   refresh(preferred?: ServerLink): Promise<void> {
     this.refreshing ??= this.read(preferred).finally(() => {
@@ -95,9 +95,9 @@ export class ClusterLinks {
   }
 
   private async read(preferred: ServerLink | undefined): Promise<void> {
-    for (const ask of this.sources(preferred)) {
+    for (const read of this.sources(preferred)) {
       try {
-        this.replace(await ask());
+        this.replace(await read());
         return;
       } catch (error) {
         this.lastFailure = reasonOf(error);
@@ -105,12 +105,12 @@ export class ClusterLinks {
     }
   }
 
-  /** Asks the servers of the cluster on their links. If none answers, asks the servers of the URL. */
+  /** Queries the servers of the cluster on their links. If none replies, queries the servers of the URL. */
   private *sources(preferred: ServerLink | undefined): Generator<() => Promise<SlotRange[]>> {
     const members = [...this.members.values()].filter(({ link }) => link.isOpen);
     const first = members.filter(({ link }) => link === preferred);
     const others = members.filter(({ link }) => link !== preferred && link.isUp);
-    for (const { link, at } of [...first, ...others]) yield () => link.ask((client) => readSlots(client, at));
+    for (const { link, at } of [...first, ...others]) yield () => link.query((client) => readSlots(client, at));
     for (const at of this.address.seeds) yield () => readSlotsAt(this.server(at));
   }
 
@@ -153,7 +153,7 @@ export class ClusterLinks {
     return member;
   }
 
-  private placeOf({ host, port }: HostAndPort, from: ServerLink | undefined): HostAndPort {
+  private addressOf({ host, port }: HostAndPort, from: ServerLink | undefined): HostAndPort {
     if (host !== '') return { host, port };
     const sender = [...this.members.values()].find(({ link }) => link === from);
     return { host: sender?.at.host ?? '', port };

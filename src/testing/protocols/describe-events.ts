@@ -103,8 +103,8 @@ export function describeEvents(
       { event: 'error', data: text },
       { event: 'error', data: JSON.stringify({ type: 'error', error: { type: 'server_error', message: text } }) },
       ...(hasEventNames ? [{ event: 'error', data: JSON.stringify({ message: text, code: 429 }) }] : []),
-      { event: 'error', data: JSON.stringify({ error: { type: 'secret', code: 'my secret', status: 4_242 } }) },
-      { event: 'error', data: JSON.stringify({ error: { type: text, metadata: { error_type: 'a.secret' } } }) },
+      { event: 'error', data: JSON.stringify({ error: { type: 'our secret', code: 'my secret', status: 424_242 } }) },
+      { event: 'error', data: JSON.stringify({ error: { type: text, metadata: { error_type: 'a secret' } } }) },
     ];
 
     it.each(events)('keeps the text of the provider from the caller and from the log: %o', (event) => {
@@ -112,11 +112,11 @@ export function describeEvents(
       if (part?.type !== 'error') throw new Error('There is no error part.');
       expect(part.error.message).not.toContain('secret');
       expect(String(part.error.cause)).not.toContain('secret');
-      expect(String(part.error.cause)).not.toContain('4242');
+      expect(String(part.error.cause)).not.toContain('424242');
     });
 
-    it('logs the labels that are known, and "other" in place of the rest', () => {
-      const labels = { type: 'INVALID_REQUEST_ERROR', code: 'a piece of the prompt', status: 400 };
+    it('logs the labels that are identifiers or short numbers, and "other" in place of other labels', () => {
+      const labels = { type: 'invalid_request_error', code: 'a piece of the prompt', status: 400 };
       const [part] = partsOf({ event: 'error', data: JSON.stringify({ error: labels }) });
       if (part?.type !== 'error') throw new Error('There is no error part.');
       expect(part.error.cause).toMatchObject({ message: 'invalid_request_error other 400' });

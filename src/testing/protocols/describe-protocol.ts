@@ -13,6 +13,9 @@ const RANDOM_CUTS = 300;
  * Describes the tests that every protocol over HTTP must pass: recorded answers, split at many places; arbitrary, expensive and
  * failed events; and the form of the request. Call this function in a test file of vitest.
  *
+ * @experimental
+ * @since 1.0
+ *
  * @example
  * ```ts
  * describeProtocol({ protocol: new AcmeProtocol(), answers: [{ name: 'acme/hello', bytes, expected }] });

@@ -1,22 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { UpstreamRequest } from '../../upstreams/contract/protocol.js';
 import type { ProtocolContract, ProtocolSubject } from './protocol-contract.js';
-import { TEST_CALL } from './samples.js';
-
-async function textOf({ body }: UpstreamRequest): Promise<string> {
-  return Buffer.from(await body).toString();
-}
+import { ALL_OPTIONS, TEST_CALL } from './samples.js';
 
 /** Describes the request that a protocol sends to the provider. */
 export function describeRequests(
-  { requestOf }: ProtocolSubject,
+  { protocol, requestOf }: ProtocolSubject,
   { accept = 'text/event-stream', body = {}, hasOwnCredential = false }: ProtocolContract,
 ): void {
   describe('asking', () => {
     it('posts JSON and asks for a stream of events', async () => {
       const request = await requestOf();
       expect(request.headers).toMatchObject({ 'content-type': 'application/json', accept });
-      expect(JSON.parse(await textOf(request))).toMatchObject(body);
+      expect(JSON.parse(request.body)).toMatchObject(body);
     });
 
     it('keeps the path and the query of the base URL', async () => {
@@ -44,9 +39,16 @@ export function describeRequests(
       });
     }
 
-    it('leaves out a temperature that is not to be sent', async () => {
-      const call = { ...TEST_CALL, temperature: undefined };
-      expect(await textOf(await requestOf({}, call))).not.toContain('temperature');
+    it('leaves out the generation options that the call does not have', async () => {
+      const names = Object.values(protocol.generationOptions ?? {});
+      const { body: sent } = await requestOf({}, { ...TEST_CALL, options: {} });
+      expect(names.filter((name) => sent.includes(`"${name}"`))).toEqual([]);
+    });
+
+    it('sends each generation option that the protocol takes, under its name', async () => {
+      const { body: sent } = await requestOf({}, { ...TEST_CALL, options: ALL_OPTIONS });
+      const names = Object.values(protocol.generationOptions ?? {});
+      expect(names.filter((name) => !sent.includes(`"${name}":`))).toEqual([]);
     });
 
     it('refuses an upstream without an address', async () => {

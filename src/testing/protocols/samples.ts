@@ -1,4 +1,5 @@
 import type { UpstreamConfig } from '../../config/config.js';
+import type { GenerationOptions } from '../../config/generation-options.js';
 import type { CallContext } from '../../upstreams/contract/call-context.js';
 import type { ChatCall } from '../../upstreams/contract/chat-call.js';
 import type { HttpProtocol } from '../../upstreams/contract/protocol.js';
@@ -17,11 +18,21 @@ export const TEST_UPSTREAM: UpstreamConfig = {
   maxEventBytes: 1024 * 1024,
 };
 
+/** A value of each generation option. Every provider takes these values. */
+export const ALL_OPTIONS: Required<GenerationOptions> = {
+  temperature: 0.5,
+  top_p: 0.25,
+  stop: ['END'],
+  seed: 7,
+  presence_penalty: -1.5,
+  frequency_penalty: 1.25,
+};
+
 /** A request with the message `Hello` to the model `fast-1`, with the temperature 0.7. */
 export const TEST_CALL: ChatCall = {
   model: 'fast-1',
   messages: [{ role: 'user', content: 'Hello' }],
-  temperature: 0.7,
+  options: { temperature: 0.7 },
   maxTokens: undefined,
   modelMaxOutputTokens: undefined,
 };

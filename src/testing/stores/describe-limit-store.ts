@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Admission, TierLimits, TokenDemand } from '../../throttling/limit-store.js';
+import type { TierLimits } from '../../config/limits/limit-table.js';
+import type { Admission, TokenDemand } from '../../throttling/limit-store.js';
+import { limitsOf } from '../../throttling/tier-limits.js';
 import { describeLimitSequences } from './describe-limit-sequences.js';
 import { describeTokenLimits } from './describe-token-limits.js';
 import {
@@ -20,6 +22,9 @@ const refusalsOf = (admissions: readonly Admission[]) =>
 /**
  * Describes the tests that every `LimitStore` must pass. Call this function in a test file of vitest.
  *
+ * @experimental
+ * @since 1.0
+ *
  * @example
  * ```ts
  * describeLimitStore({ name: 'in our store', open: (tokensUsed) => ({ store: new OurLimitStore(tokensUsed) }) });
@@ -31,10 +36,11 @@ export function describeLimitStore(contract: LimitStoreContract): void {
     const { openAll, openOne } = stores;
 
     it.each<[string, TierLimits, TokenDemand]>([
-      ['requests', { requestsPerMinute: 20 }, NO_TOKENS],
-      ['streams', { concurrentStreams: 20 }, NO_TOKENS],
-      ['tokens', { tokensPerDay: 200 }, exactly(10)],
-    ])('let in exactly as many of a burst as there are %s', async (limit, limits, tokens) => {
+      ['requestsPerMinute', { requestsPerMinute: 20 }, NO_TOKENS],
+      ['concurrentStreams', { concurrentStreams: 20 }, NO_TOKENS],
+      ['tokensPerMinute', { tokensPerMinute: 200 }, exactly(10)],
+      ['tokensPerDay', { tokensPerDay: 200 }, exactly(10)],
+    ])('admit exactly as many requests of a burst as %s allows', async (limit, limits, tokens) => {
       const { admissions } = await burst(await openAll(), 100, limits, tokens);
       expect(admittedOf(admissions)).toHaveLength(20);
       expect(refusalsOf(admissions)).toEqual(new Set([undefined, limit]));
@@ -43,7 +49,7 @@ export function describeLimitStore(contract: LimitStoreContract): void {
     it('let in everything where there is none', async () => {
       const { admissions } = await burst(await openAll(), 50, {});
       expect(admittedOf(admissions)).toHaveLength(50);
-      expect(admissions[0]?.state).toEqual({ requests: undefined, streams: undefined, tokens: undefined });
+      expect(admissions[0]?.state).toEqual({});
     });
 
     it('of one account are not those of another', async () => {
@@ -57,7 +63,7 @@ export function describeLimitStore(contract: LimitStoreContract): void {
       const store = await openOne();
       const limits = { requestsPerMinute: 50, concurrentStreams: 3, tokensPerDay: 1000 };
       const { accountId, admissions } = await burst([store], 3, limits, exactly(100));
-      const before = await store.peek(accountId, limits);
+      const before = await store.peek(accountId, limitsOf(limits));
 
       const refused = [
         await admit(store, accountId, limits, exactly(1)),
@@ -66,26 +72,26 @@ export function describeLimitStore(contract: LimitStoreContract): void {
       ];
 
       expect(refused.map((refusal) => (refusal.admitted ? undefined : refusal.refusedBy))).toEqual([
-        'streams',
-        'tokens',
-        'requests',
+        'concurrentStreams',
+        'tokensPerDay',
+        'requestsPerMinute',
       ]);
-      expect(await store.peek(accountId, limits)).toEqual({
+      expect(await store.peek(accountId, limitsOf(limits))).toEqual({
         ...before,
         ...{
-          requests: expect.objectContaining({ remaining: 47 }) as unknown,
-          tokens: expect.objectContaining({ remaining: 700 }) as unknown,
+          requestsPerMinute: expect.objectContaining({ remaining: 47 }) as unknown,
+          tokensPerDay: expect.objectContaining({ remaining: 700 }) as unknown,
         },
       });
       expect(before).toMatchObject({
-        requests: { remaining: 47 },
-        streams: { remaining: 0 },
-        tokens: { remaining: 700 },
+        requestsPerMinute: { remaining: 47 },
+        concurrentStreams: { remaining: 0 },
+        tokensPerDay: { remaining: 700 },
       });
       expect(admittedOf(admissions)).toHaveLength(3);
     });
 
-    it('give a place back once, however often it is released', async () => {
+    it('release a slot once, however often it is released', async () => {
       const [first, second = first] = await openAll();
       if (first === undefined || second === undefined) throw new Error('No store.');
       const limits = { concurrentStreams: 2 };
@@ -94,7 +100,7 @@ export function describeLimitStore(contract: LimitStoreContract): void {
       lease.release();
       lease.release();
       // Behind the release on the same connection.
-      expect(await first.peek(accountId, limits)).toMatchObject({ streams: { remaining: 1 } });
+      expect(await first.peek(accountId, limitsOf(limits))).toMatchObject({ concurrentStreams: { remaining: 1 } });
 
       expect((await admit(second, accountId, limits)).admitted).toBe(true);
       expect((await admit(first, accountId, limits)).admitted).toBe(false);

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import type { Refusal } from '../../throttling/limit-store.js';
+import { limitsOf } from '../../throttling/tier-limits.js';
 import { admit, admittedOf, burst, exactly, leaseOf, NO_TOKENS, type LimitStores } from './limit-stores.js';
 
 /** Describes how a store reserves and counts tokens. */
@@ -16,7 +18,10 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
       grants.push(leaseOf(await admit(store, accountId, limits, tokens)).tokens);
     }
     expect(grants).toEqual([700, 300]);
-    expect(await admit(store, accountId, limits, exactly(1))).toMatchObject({ admitted: false, refusedBy: 'tokens' });
+    expect(await admit(store, accountId, limits, exactly(1))).toMatchObject({
+      admitted: false,
+      refusedBy: 'tokensPerDay',
+    });
     expect(leaseOf(await admit(store, accountId, limits, NO_TOKENS)).tokens).toBe(0);
   });
 
@@ -30,21 +35,43 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     second?.settle(0);
     second?.settle(7);
 
-    expect(await store.peek(accountId, limits)).toMatchObject({ tokens: { remaining: 1000 - 50 - 300 } });
+    expect(await store.peek(accountId, limitsOf(limits))).toMatchObject({
+      tokensPerDay: { remaining: 1000 - 50 - 300 },
+    });
     third?.settle(2000);
-    expect(await store.peek(accountId, limits)).toMatchObject({ tokens: { remaining: 0 } });
-    expect(await admit(store, accountId, limits, exactly(1))).toMatchObject({ refusedBy: 'tokens' });
+    expect(await store.peek(accountId, limitsOf(limits))).toMatchObject({ tokensPerDay: { remaining: 0 } });
+    expect(await admit(store, accountId, limits, exactly(1))).toMatchObject({ refusedBy: 'tokensPerDay' });
   });
 
-  it('keep the place of a stream whose tokens are settled, and the tokens of one whose place is given back', async () => {
+  it('reserve as much as every limit of tokens allows, and settle for all of them', async () => {
+    const store = await openOne();
+    const [accountId, limits] = [randomUUID(), { tokensPerMinute: 100, tokensPerDay: 150 }];
+    const first = leaseOf(await admit(store, accountId, limits, { atLeast: 10, atMost: 700 }));
+    expect(first.tokens).toBe(100);
+    const byMinute = await admit(store, accountId, limits, exactly(1));
+    expect(byMinute).toMatchObject({ refusedBy: 'tokensPerMinute' });
+    const { retryAfterSeconds } = byMinute as Refusal;
+    expect(retryAfterSeconds).toBeGreaterThan(50);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(60);
+
+    first.settle(30);
+    expect(await store.peek(accountId, limitsOf(limits))).toMatchObject({
+      tokensPerMinute: { limit: 100, remaining: 70 },
+      tokensPerDay: { limit: 150, remaining: 120 },
+    });
+    expect(leaseOf(await admit(store, accountId, limits, exactly(70))).tokens).toBe(70);
+    expect(await admit(store, accountId, limits, exactly(51))).toMatchObject({ refusedBy: 'tokensPerDay' });
+  });
+
+  it('keep the slot of a stream whose tokens are settled, and the tokens of one whose slot is released', async () => {
     const store = await openOne();
     const limits = { concurrentStreams: 2, tokensPerDay: 100 };
     const { accountId, admissions } = await burst([store], 2, limits, exactly(30));
     admissions.map(leaseOf)[0]?.settle(10);
     admissions.map(leaseOf)[1]?.release();
-    expect(await store.peek(accountId, limits)).toMatchObject({
-      streams: { remaining: 1 },
-      tokens: { remaining: 60 },
+    expect(await store.peek(accountId, limitsOf(limits))).toMatchObject({
+      concurrentStreams: { remaining: 1 },
+      tokensPerDay: { remaining: 60 },
     });
   });
 
@@ -63,7 +90,9 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     expect(asked.length).toBeLessThanOrEqual(stores.length);
     expect(asked[0]?.getTime()).toBe(Math.floor(Date.now() / 86_400_000) * 86_400_000);
     for (const admission of admittedOf(admissions)) leaseOf(admission).settle(0);
-    expect(await stores[0]?.peek(accountId, { tokensPerDay: 1000 })).toMatchObject({ tokens: { limit: 1000 } });
+    expect(await stores[0]?.peek(accountId, limitsOf({ tokensPerDay: 1000 }))).toMatchObject({
+      tokensPerDay: { limit: 1000 },
+    });
   });
 
   it.each([NaN, Infinity, -5, 1e300, 1.5])('tell whole numbers whatever is settled, such as %d', async (used) => {
@@ -72,10 +101,10 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     leaseOf(await admit(store, accountId, limits, exactly(10))).settle(used);
     const left = used === 1.5 ? 98 : used === 1e300 ? 0 : 90;
     await expect
-      .poll(async () => (await store.peek(accountId, limits)).tokens?.remaining, { timeout: 5_000 })
+      .poll(async () => (await store.peek(accountId, limitsOf(limits))).tokensPerDay?.remaining, { timeout: 5_000 })
       .toBe(left);
     const { state } = await admit(store, accountId, limits);
-    expect(Number.isSafeInteger(state.tokens?.remaining)).toBe(true);
+    expect(Number.isSafeInteger(state.tokensPerDay?.remaining)).toBe(true);
   });
 
   it.each([
@@ -86,7 +115,7 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     [3_000_000_000, 0],
   ])('take %d for what was used before as %d that are left', async (used, left) => {
     const store = await openOne({ since: () => Promise.resolve(used) });
-    expect((await store.peek(randomUUID(), { tokensPerDay: 100 })).tokens?.remaining).toBe(left);
+    expect((await store.peek(randomUUID(), limitsOf({ tokensPerDay: 100 }))).tokensPerDay?.remaining).toBe(left);
   });
 
   it.each<[string, () => Promise<number>]>([
@@ -97,7 +126,9 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     const accountId = randomUUID();
     const lease = leaseOf(await admit(store, accountId, { tokensPerDay: 100 }, exactly(60)));
     lease.settle(70);
-    expect(await admit(store, accountId, { tokensPerDay: 100 }, exactly(31))).toMatchObject({ refusedBy: 'tokens' });
+    expect(await admit(store, accountId, { tokensPerDay: 100 }, exactly(31))).toMatchObject({
+      refusedBy: 'tokensPerDay',
+    });
     expect((await admit(store, accountId, { tokensPerDay: 100 }, exactly(30))).admitted).toBe(true);
   });
 
@@ -109,12 +140,11 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     const byTokens = await admit(store, accountId, limits, exactly(1));
     const secondsToMidnight = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
 
-    expect(byRequests).toMatchObject({ refusedBy: 'requests' });
-    expect(byTokens).toMatchObject({ refusedBy: 'tokens' });
+    expect(byRequests).toMatchObject({ refusedBy: 'requestsPerMinute' });
+    expect(byTokens).toMatchObject({ refusedBy: 'tokensPerDay' });
     const seconds = [byRequests, byTokens].map((answer) => (answer.admitted ? 0 : answer.retryAfterSeconds));
     expect(seconds[0]).toBeGreaterThan(50);
     expect(seconds[0]).toBeLessThanOrEqual(60);
     expect(Math.abs((seconds[1] ?? 0) - secondsToMidnight)).toBeLessThan(10);
-    expect(byTokens.state.tokens?.renewsAt?.getTime()).toBe((Math.floor(Date.now() / 86_400_000) + 1) * 86_400_000);
   });
 }

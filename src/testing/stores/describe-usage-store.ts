@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UnstorableData } from '../../usage/store/unstorable-data.js';
-import type { OpeningBatch, UsageStore } from '../../usage/store/usage-store.js';
+import type { IntentBatch, UsageStore } from '../../usage/store/usage-store.js';
 import type { UsageRecord } from '../../usage/record/usage-record.js';
 import { interruptedRecord, testBegunStream, testUsageRecord } from './usage-records.js';
 
@@ -31,6 +31,9 @@ export interface UsageStoreContract {
 /**
  * Describes the tests that every `UsageStore` must pass. Call this function in a test file of vitest.
  *
+ * @experimental
+ * @since 1.0
+ *
  * @example
  * ```ts
  * describeUsageStore({ name: 'in our warehouse', open: () => openWarehouse() });
@@ -49,7 +52,7 @@ export function describeUsageStore({ name, open }: UsageStoreContract): void {
     afterEach(() => opened.close?.());
 
     const outcomes = async () => (await opened.records()).map(({ id, outcome }) => ({ id, outcome }));
-    const batch = (): OpeningBatch => ({ id: randomUUID(), streams: [testBegunStream(), testBegunStream()] });
+    const batch = (): IntentBatch => ({ id: randomUUID(), streams: [testBegunStream(), testBegunStream()] });
     const another = async () => {
       const other = await opened.another();
       await other.beat();

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from 'vitest';
-import type { Admission, Lease, LimitStore, TierLimits, TokenDemand } from '../../throttling/limit-store.js';
+import type { TierLimits } from '../../config/limits/limit-table.js';
+import type { Admission, Lease, LimitStore, TokenDemand } from '../../throttling/limit-store.js';
+import { limitsOf } from '../../throttling/tier-limits.js';
 import { NoTokensUsed, type TokensUsed } from '../../throttling/tokens/tokens-used.js';
 
 /** A store as one process has it. */
@@ -53,7 +55,7 @@ export function admit(
   limits: TierLimits,
   tokens = NO_TOKENS,
 ): Promise<Admission> {
-  return store.admit({ accountId, limits, tokens });
+  return store.admit({ accountId, limits: limitsOf(limits), tokens });
 }
 
 /** Requests of a new account at the same time, spread over the stores. */

@@ -1,112 +1,106 @@
-import type { LimitName, LimitState, TierLimits, TokenDemand } from '../limit-store.js';
 import { DAY_MS, startOfDay } from '../../common/utc-day.js';
+import type { Limit, LimitState, LimitStates } from '../limit-store.js';
 
 const MINUTE_MS = 60_000;
 
+/** What was counted in the current window of a limit. */
+interface WindowCount {
+  used: number;
+  endsAt: number;
+  /** The part of `used` that the ledger had recorded for all replicas. `undefined`: the ledger was not asked. */
+  seed: number | undefined;
+}
+
+/** What remains of a limit, and the end of its current window. */
+export interface Balance {
+  readonly limit: Limit;
+  readonly endsAt: number;
+  remaining: number;
+}
+
 /** The use of limits by one account, counted in this process. */
 export class AccountUse {
-  streams = 0;
-  tokensReserved = 0;
-  private requests = 0;
-  /** The minute begins with its first request. */
-  private minuteEndsAt = 0;
-  private day = -1;
-  private tokensUsed = 0;
-  private tokensLearnt: number | undefined;
+  /** The units that are held now. */
+  readonly held = { requests: 0, streams: 0, tokens: 0 };
+  private readonly windows = new Map<string, WindowCount>();
+  /** When the last of the windows ends. */
+  private lastEnd = 0;
 
-  /** Whether the tokens that were used earlier on this day are known. */
-  knowsTokens(now: number): boolean {
-    return this.day === startOfDay(now) && this.tokensLearnt !== undefined;
+  /** Whether the tokens that were used before this process began to count are known for the current window. */
+  isSeeded(limit: Limit, now: number): boolean {
+    return this.current(limit, now)?.seed !== undefined;
   }
 
-  /** Sets the tokens that the ledger has recorded for this day. They may include tokens that were counted here meanwhile. */
-  learnTokens(used: number, now: number): void {
-    this.beginDay(now);
-    this.tokensLearnt = used;
-    this.tokensUsed = Math.max(this.tokensUsed, used);
+  /** Sets what the ledger has recorded for the current window. It may include tokens that were counted here meanwhile. */
+  seed(limit: Limit, used: number, now: number): void {
+    const window = this.begin(limit, now);
+    window.seed = used;
+    window.used = Math.max(window.used, used);
   }
 
-  /** Makes the used tokens unknown again, because other replicas may have used tokens that are not counted here. */
-  forgetLearntTokens(): void {
-    this.tokensLearnt = undefined;
+  /** Makes the recorded tokens unknown again, because other replicas may have used tokens that are not counted here. */
+  forgetSeeds(): void {
+    for (const window of this.windows.values()) window.seed = undefined;
   }
 
-  addTokens(used: number, now: number): void {
-    this.beginDay(now);
-    this.tokensUsed += used;
-  }
-
-  /** Returns the limit that refuses a request. When several limits refuse, returns the limit with the longest wait. */
-  refusedBy(state: LimitState, tokens: TokenDemand): LimitName | undefined {
-    if (state.tokens !== undefined && state.tokens.remaining < tokens.atLeast) return 'tokens';
-    if (state.requests?.remaining === 0) return 'requests';
-    return state.streams?.remaining === 0 ? 'streams' : undefined;
-  }
-
-  countRequest(now: number): void {
-    if (now >= this.minuteEndsAt) {
-      this.minuteEndsAt = now + MINUTE_MS;
-      this.requests = 0;
-    }
-    this.requests += 1;
-  }
-
-  /** @param replicas how many processes share the limits, while none of them knows what the others use. */
-  state({ requestsPerMinute, concurrentStreams, tokensPerDay }: TierLimits, replicas: number, now: number): LimitState {
-    const share = (limit: number) => Math.ceil(limit / replicas);
-    const isMinuteOver = now >= this.minuteEndsAt;
-    return {
-      requests:
-        requestsPerMinute === undefined
-          ? undefined
-          : {
-              limit: requestsPerMinute,
-              remaining: Math.max(0, share(requestsPerMinute) - (isMinuteOver ? 0 : this.requests)),
-              resetSeconds: isMinuteOver ? MINUTE_MS / 1000 : wholeSeconds(this.minuteEndsAt - now),
-            },
-      streams:
-        concurrentStreams === undefined
-          ? undefined
-          : {
-              limit: concurrentStreams,
-              remaining: Math.max(0, share(concurrentStreams) - this.streams),
-            },
-      tokens:
-        tokensPerDay === undefined
-          ? undefined
-          : {
-              limit: tokensPerDay,
-              remaining: Math.max(0, this.tokensLeft(tokensPerDay, share, now)),
-              resetSeconds: wholeSeconds(startOfDay(now) + DAY_MS - now),
-              renewsAt: new Date(startOfDay(now) + DAY_MS),
-            },
-    };
-  }
-
-  /** Whether this object can be removed without loss. With `exceptTokens`, the count of used tokens may be lost. */
-  isIdle(now: number, exceptTokens: boolean): boolean {
-    if (this.streams > 0 || this.tokensReserved > 0 || now < this.minuteEndsAt) return false;
-    return exceptTokens || this.day !== startOfDay(now);
+  count(limit: Limit, amount: number, now: number): void {
+    this.begin(limit, now).used += amount;
   }
 
   /**
-   * The tokens that were used before this process began to count are subtracted from the whole limit. The replicas share
-   * the rest.
+   * Returns what remains of each limit. The tokens that were used before this process began to count are subtracted from the
+   * whole limit. The replicas share the rest.
+   *
+   * @param replicas how many processes share the limits, while none of them knows what the others use.
    */
-  private tokensLeft(limit: number, share: (limit: number) => number, now: number): number {
-    const isToday = this.day === startOfDay(now);
-    const learnt = isToday ? (this.tokensLearnt ?? 0) : 0;
-    const usedHere = (isToday ? this.tokensUsed : 0) - learnt;
-    return share(Math.max(0, limit - learnt)) - usedHere - this.tokensReserved;
+  balances(limits: readonly Limit[], replicas: number, now: number): Balance[] {
+    return limits.map((limit) => {
+      const window = this.current(limit, now);
+      const seed = window?.seed ?? 0;
+      const share = replicas === 1 ? limit.max - seed : Math.ceil(Math.max(0, limit.max - seed) / replicas);
+      const remaining = Math.max(0, share - ((window?.used ?? 0) - seed) - this.held[limit.unit]);
+      return { limit, endsAt: window?.endsAt ?? endOf(limit, now), remaining };
+    });
   }
 
-  private beginDay(now: number): void {
-    const day = startOfDay(now);
-    if (this.day === day) return;
-    this.day = day;
-    this.tokensUsed = 0;
-    this.tokensLearnt = undefined;
+  /** Whether this object can be removed without loss. With `exceptDays`, counts of the day may be lost: the ledger has them. */
+  isIdle(now: number, exceptDays: boolean): boolean {
+    if (this.held.streams > 0 || this.held.tokens > 0) return false;
+    if (now >= this.lastEnd || !exceptDays) return now >= this.lastEnd;
+    for (const { endsAt } of this.windows.values()) if (now < endsAt && endsAt <= now + MINUTE_MS) return false;
+    return true;
   }
+
+  private current(limit: Limit, now: number): WindowCount | undefined {
+    const window = this.windows.get(limit.name);
+    return window !== undefined && now < window.endsAt ? window : undefined;
+  }
+
+  private begin(limit: Limit, now: number): WindowCount {
+    let window = this.current(limit, now);
+    if (window === undefined) {
+      window = { used: 0, endsAt: endOf(limit, now), seed: undefined };
+      this.windows.set(limit.name, window);
+      this.lastEnd = Math.max(this.lastEnd, window.endsAt);
+    }
+    return window;
+  }
+}
+
+/** When a window ends that begins now. */
+function endOf({ window }: Limit, now: number): number {
+  return window === 'day' ? startOfDay(now) + DAY_MS : now + MINUTE_MS;
+}
+
+export function statesOf(balances: readonly Balance[], now: number): LimitStates {
+  const states: Record<string, LimitState> = {};
+  for (const { limit, remaining, endsAt } of balances) {
+    states[limit.name] =
+      limit.window === 'none'
+        ? { limit: limit.max, remaining }
+        : { limit: limit.max, remaining, resetSeconds: wholeSeconds(endsAt - now) };
+  }
+  return states;
 }
 
 export function wholeSeconds(ms: number): number {

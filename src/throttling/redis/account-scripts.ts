@@ -1,12 +1,12 @@
 import { RedisScript } from '../../redis/redis-script.js';
 
-/** How long a lease lasts without a renewal. The places of a killed replica become free after this time. */
+/** How long a lease lasts without a renewal. The slots of a killed replica become free after this time. */
 export const LEASE_MS = 25_000;
 
 /**
  * The common beginning of all scripts. Each account has three keys:
- * - KEYS[1], a hash: `r` requests of the minute that ends at `e`; `u` tokens used on the day `d`; `s` the day for which `u`
- *   includes the tokens used before the counter began; `v` tokens reserved, the sum over KEYS[3];
+ * - KEYS[1], a hash: for each limit with a window, `<name>` units used in the window that ends at `<name>@`; `s` the end of the
+ *   day whose used tokens include those used before the counter began; `v` tokens reserved, the sum over KEYS[3];
  * - KEYS[2], the streams: a sorted set of lease ids by expiry;
  * - KEYS[3], the reservations: a sorted set of `<id of the lease>:<tokens>` by expiry.
  *
@@ -14,10 +14,10 @@ export const LEASE_MS = 25_000;
  * by themselves.
  */
 const PRELUDE = `
-local LEASE, DAY = ${LEASE_MS}, 86400000
+local LEASE, MINUTE, DAY = ${LEASE_MS}, 60000, 86400000
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local today = now - now % DAY
+local dayEnd = now - now % DAY + DAY
 local function int(n) return string.format('%.0f', n) end
 
 local function tokensOf(members)
@@ -26,113 +26,132 @@ local function tokensOf(members)
   return sum
 end
 
-local function dropDeadStreams() redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', int(now)) end
-
--- Tokens reserved by leases that live.
-local function reserved()
+-- Tokens reserved by leases that live. sum: the sum that was written last, or nil.
+local function reserved(sum)
   local dead = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', int(now))
   if #dead > 0 then redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', int(now)) end
-  local sum = tonumber(redis.call('HGET', KEYS[1], 'v'))
   if sum then return sum - tokensOf(dead) end
   return tokensOf(redis.call('ZRANGE', KEYS[3], 0, -1))
 end
+local function reservedSum() return reserved(tonumber(redis.call('HGET', KEYS[1], 'v'))) end
 
--- Tokens used today, and whether those are in it that were used before the counter began.
-local function used()
-  local use = redis.call('HMGET', KEYS[1], 'd', 'u', 's')
-  if tonumber(use[1]) ~= today then return 0, false end
-  return tonumber(use[2]), tonumber(use[3]) == today
+-- Units used in the current window, and the end of the window.
+local function current(window, used, windowEnd)
+  windowEnd = tonumber(windowEnd) or 0
+  if windowEnd > now then return tonumber(used), windowEnd end
+  return 0, window == 'day' and dayEnd or now + MINUTE
 end
 
-local function keep(key, ms) redis.call('PEXPIRE', key, int(ms)) end
-local function keepDay() keep(KEYS[1], today + DAY - now + 2 * LEASE) end
+local function expireAfterDay() redis.call('PEXPIRE', KEYS[1], dayEnd - now + 2 * LEASE) end
 `;
 
-/** The outcome of {@link ADMIT} for an admitted request. */
+/** The outcome of {@link ADMIT} for an admitted request. A positive outcome is the position of the limit that refuses, from 1. */
 export const ADMITTED = 0;
 /** The outcome of {@link ADMIT} when nothing is counted yet. Call the script again with the tokens that were used before. */
-export const UNSEEDED = 4;
-/** The limit that refuses the request, by the outcome of {@link ADMIT}. */
-export const REFUSED_BY = [undefined, 'tokens', 'requests', 'streams'] as const;
+export const UNSEEDED = -1;
 
 /**
  * Admits or refuses a request.
  *
- * ARGV: id of the lease ('' reads the state only); limits of requests, streams, tokens (-1: none); fewest and most tokens;
- * the tokens used since the beginning of a day ('?' not asked yet, '' unknown); that day.
- * Returns: outcome, requests left, ms to the next minute, streams left, tokens left, tokens granted, now in ms.
+ * ARGV: id of the lease ('' reads the state only); fewest and most tokens; the tokens used since the beginning of a day ('?' not
+ * asked yet, '' unknown); the end of that day; for each limit its name, unit, window and maximum.
+ * Returns: outcome, tokens granted, now in ms; for each limit the units left and the end of the window in ms.
  */
 export const ADMIT = new RedisScript(`${PRELUDE}
-local id, seed = ARGV[1], ARGV[7]
-local requestLimit, streamLimit, tokenLimit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local atLeast, atMost = tonumber(ARGV[5]), tonumber(ARGV[6])
+local id, atLeast, atMost, seed = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local FIRST, EACH = 6, 4
+local nowText = int(now)
 
-local requests, minuteEnd = 0, now + 60000
-if requestLimit >= 0 then
-  local minute = redis.call('HMGET', KEYS[1], 'r', 'e')
-  if (tonumber(minute[2]) or 0) > now then requests, minuteEnd = tonumber(minute[1]), tonumber(minute[2]) end
+-- The fields of limit n are at 2n + 1 (units used) and 2n + 2 (end of the window).
+local fields = {'v', 's'}
+for i = FIRST, #ARGV, EACH do
+  fields[#fields + 1] = ARGV[i]
+  fields[#fields + 1] = ARGV[i] .. '@'
 end
-local streams = 0
-if streamLimit >= 0 then
-  dropDeadStreams()
-  streams = redis.call('ZCARD', KEYS[2])
+local stored = redis.call('HMGET', KEYS[1], unpack(fields))
+local writes = {}
+local function write(field, value)
+  writes[#writes + 1] = field
+  writes[#writes + 1] = int(value)
 end
-local usedTokens, reservedTokens = 0, 0
-if tokenLimit >= 0 then
-  local isSeeded
-  usedTokens, isSeeded = used()
-  reservedTokens = reserved()
-  if not isSeeded then
-    if seed == '?' or (seed ~= '' and tonumber(ARGV[8]) ~= today) then
-      redis.call('HSET', KEYS[1], 'v', int(reservedTokens))
-      keepDay()
-      return {${UNSEEDED}, 0, 0, 0, 0, 0, int(now)}
-    end
-    if seed ~= '' then
-      -- What was settled meanwhile may be in it.
-      usedTokens = math.max(usedTokens, tonumber(seed))
-      redis.call('HSET', KEYS[1], 'd', int(today), 'u', int(usedTokens), 's', int(today))
+
+local outcome, granted, keepUntil = ${ADMITTED}, atMost, now
+local reply = {outcome, granted, now}
+local used, streams, tokens = {}, nil, nil
+local n = 0
+for i = FIRST, #ARGV, EACH do
+  n = n + 1
+  local unit, window, needed, held = ARGV[i + 1], ARGV[i + 2], 1, 0
+  local windowEnd = 0
+  used[n] = 0
+  if window ~= 'none' then
+    used[n], windowEnd = current(window, stored[2 * n + 1], stored[2 * n + 2])
+    if windowEnd > keepUntil then keepUntil = windowEnd end
+  end
+  if unit == 'streams' then
+    redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', nowText)
+    streams = redis.call('ZCARD', KEYS[2])
+    held = streams
+  elseif unit == 'tokens' then
+    tokens = tokens or reserved(tonumber(stored[1]))
+    held, needed = tokens, atLeast
+    if window == 'day' and tonumber(stored[2]) ~= windowEnd then
+      if seed == '?' or (seed ~= '' and tonumber(ARGV[5]) ~= windowEnd) then
+        redis.call('HSET', KEYS[1], 'v', int(tokens))
+        expireAfterDay()
+        return {${UNSEEDED}, 0, now}
+      end
+      if seed ~= '' then
+        -- What was settled meanwhile may be in it.
+        used[n] = math.max(used[n], tonumber(seed))
+        write('s', windowEnd)
+        write(fields[2 * n + 1], used[n])
+        write(fields[2 * n + 2], windowEnd)
+      end
     end
   end
+  local left = tonumber(ARGV[i + 3]) - used[n] - held
+  if unit == 'tokens' and left < granted then granted = math.max(0, left) end
+  if outcome == ${ADMITTED} and math.max(left, 0) < needed then outcome = n end
+  reply[2 * n + 2], reply[2 * n + 3] = left, windowEnd
 end
 
-local left = tokenLimit - usedTokens - reservedTokens
-local outcome = ${ADMITTED}
-if tokenLimit >= 0 and math.max(left, 0) < atLeast then outcome = 1
-elseif requestLimit >= 0 and requests >= requestLimit then outcome = 2
-elseif streamLimit >= 0 and streams >= streamLimit then outcome = 3 end
-
-local granted = 0
 if outcome == ${ADMITTED} and id ~= '' then
-  if requestLimit >= 0 then
-    requests = requests + 1
-    redis.call('HSET', KEYS[1], 'r', requests, 'e', int(minuteEnd))
-    if tokenLimit < 0 then keep(KEYS[1], minuteEnd - now + 2 * LEASE) end
+  n = 0
+  for i = FIRST, #ARGV, EACH do
+    n = n + 1
+    local unit, windowEnd = ARGV[i + 1], reply[2 * n + 3]
+    reply[2 * n + 2] = reply[2 * n + 2] - (unit == 'tokens' and granted or 1)
+    if unit == 'requests' then write(fields[2 * n + 1], used[n] + 1) end
+    if windowEnd > 0 and tonumber(stored[2 * n + 2]) ~= windowEnd then
+      if unit ~= 'requests' then write(fields[2 * n + 1], used[n]) end
+      write(fields[2 * n + 2], windowEnd)
+    end
   end
-  if streamLimit >= 0 then
-    streams = streams + 1
-    redis.call('ZADD', KEYS[2], int(now + LEASE), id)
-    keep(KEYS[2], 2 * LEASE)
+  local expiry = int(now + LEASE)
+  if streams then
+    redis.call('ZADD', KEYS[2], expiry, id)
+    redis.call('PEXPIRE', KEYS[2], 2 * LEASE)
   end
-  if tokenLimit >= 0 then
-    granted = math.max(0, math.min(atMost, left))
-    left = left - granted
-    redis.call('ZADD', KEYS[3], int(now + LEASE), id .. ':' .. int(granted))
-    keep(KEYS[3], 2 * LEASE)
-    reservedTokens = reservedTokens + granted
+  if tokens then
+    redis.call('ZADD', KEYS[3], expiry, id .. ':' .. int(granted))
+    redis.call('PEXPIRE', KEYS[3], 2 * LEASE)
+    tokens = tokens + granted
   end
 end
-if tokenLimit >= 0 then
-  redis.call('HSET', KEYS[1], 'v', int(reservedTokens))
-  keepDay()
+if tokens then write('v', tokens) end
+if #writes > 0 then
+  redis.call('HSET', KEYS[1], unpack(writes))
+  redis.call('PEXPIRE', KEYS[1], keepUntil - now + 2 * LEASE)
 end
-return {outcome, requestLimit - requests, minuteEnd - now, streamLimit - streams, left, granted, int(now)}
+reply[1], reply[2] = outcome, granted
+return reply
 `);
 
 /**
  * Renews leases. Adds leases that Redis has lost or removed.
  *
- * ARGV: for each lease its id, 1 if it holds a stream's place, and the tokens it reserves (-1: none).
+ * ARGV: for each lease its id, 1 if it holds a stream's slot, and the tokens it reserves (-1: none).
  */
 export const RENEW = new RedisScript(`${PRELUDE}
 local expiry = int(now + LEASE)
@@ -141,40 +160,44 @@ for i = 1, #ARGV, 3 do
   local id, tokens = ARGV[i], tonumber(ARGV[i + 2])
   if ARGV[i + 1] == '1' then redis.call('ZADD', KEYS[2], expiry, id) end
   if tokens >= 0 then
-    sum = sum or reserved()
+    sum = sum or reservedSum()
     if redis.call('ZADD', KEYS[3], expiry, id .. ':' .. int(tokens)) == 1 then sum = sum + tokens end
   end
 end
-if redis.call('EXISTS', KEYS[2]) == 1 then keep(KEYS[2], 2 * LEASE) end
+if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('PEXPIRE', KEYS[2], 2 * LEASE) end
 if sum then
   redis.call('HSET', KEYS[1], 'v', int(sum))
-  keep(KEYS[3], 2 * LEASE)
-  keepDay()
+  redis.call('PEXPIRE', KEYS[3], 2 * LEASE)
+  expireAfterDay()
 end
 `);
 
 /**
  * Replaces a reservation by the tokens used.
  *
- * ARGV: id of the lease, tokens it reserved, tokens used, 1 if this may be a repetition. A repetition counts only if the
- * reservation still exists.
+ * ARGV: id of the lease, tokens it reserved, tokens used, 1 if this may be a repetition, and for each limit of tokens its name
+ * and window. A repetition counts only if the reservation still exists.
  */
 export const SETTLE = new RedisScript(`${PRELUDE}
-local sum = reserved()
+local sum = reservedSum()
 local held = redis.call('ZREM', KEYS[3], ARGV[1] .. ':' .. ARGV[2])
 if held == 1 then sum = sum - tonumber(ARGV[2]) end
 redis.call('HSET', KEYS[1], 'v', int(sum))
 if held == 1 or ARGV[4] == '0' then
-  local before, isSeeded = used()
-  redis.call('HSET', KEYS[1], 'd', int(today), 'u', int(before + tonumber(ARGV[3])))
+  for i = 5, #ARGV, 2 do
+    local name = ARGV[i]
+    local stored = redis.call('HMGET', KEYS[1], name, name .. '@')
+    local used, windowEnd = current(ARGV[i + 1], stored[1], stored[2])
+    redis.call('HSET', KEYS[1], name, int(used + tonumber(ARGV[3])), name .. '@', int(windowEnd))
+  end
 end
-keepDay()
+expireAfterDay()
 `);
 
 /** Removes a lease that no request holds, because the reply of Redis did not arrive. ARGV: id of the lease. */
 export const WITHDRAW = new RedisScript(`${PRELUDE}
 redis.call('ZREM', KEYS[2], ARGV[1])
-local sum = reserved()
+local sum = reservedSum()
 for _, member in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
   if string.sub(member, 1, #ARGV[1] + 1) == ARGV[1] .. ':' then
     redis.call('ZREM', KEYS[3], member)

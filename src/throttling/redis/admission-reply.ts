@@ -1,43 +1,38 @@
 import { wholeSeconds } from '../in-process/account-use.js';
-import type { LimitState, TierLimits } from '../limit-store.js';
-import { DAY_MS, startOfDay } from '../../common/utc-day.js';
+import type { Limit, LimitState, LimitStates } from '../limit-store.js';
+import { ADMITTED, UNSEEDED } from './account-scripts.js';
 
 /** The reply of the script `ADMIT`. Times are by the clock of Redis. */
 export interface AdmissionReply {
-  readonly outcome: number;
-  readonly state: LimitState;
+  readonly isSeeded: boolean;
+  /** The limit that refuses the request. `undefined`: the request is admitted. */
+  readonly refusedBy: Limit | undefined;
   readonly granted: number;
-  /** The start of the current day in UTC, in milliseconds since 1970. */
-  readonly day: number;
-  /** Milliseconds to the next minute. */
-  readonly minuteLeftMs: number;
+  /** The time of Redis, in milliseconds since 1970. */
+  readonly now: number;
+  readonly states: LimitStates;
+  /** Milliseconds to the end of the window of the limit that refuses the request. */
+  readonly windowLeftMs: number;
 }
 
-export function readReply(
-  reply: unknown,
-  { requestsPerMinute, concurrentStreams, tokensPerDay }: TierLimits,
-): AdmissionReply {
-  const [outcome = 0, requests = 0, minuteLeftMs = 0, streams = 0, tokens = 0, granted = 0, now = 0] =
-    reply as readonly number[];
-  const day = startOfDay(now);
-  const left = (number: number) => Math.max(0, number);
-  const state: LimitState = {
-    requests: given(requestsPerMinute, (limit) => ({
-      limit,
-      remaining: left(requests),
-      resetSeconds: wholeSeconds(minuteLeftMs),
-    })),
-    streams: given(concurrentStreams, (limit) => ({ limit, remaining: left(streams) })),
-    tokens: given(tokensPerDay, (limit) => ({
-      limit,
-      remaining: left(tokens),
-      resetSeconds: wholeSeconds(day + DAY_MS - now),
-      renewsAt: new Date(day + DAY_MS),
-    })),
+export function readReply(reply: unknown, limits: readonly Limit[]): AdmissionReply {
+  const numbers = reply as readonly number[];
+  const [outcome = ADMITTED, granted = 0, now = 0] = numbers;
+  const states: Record<string, LimitState> = {};
+  let next = 3;
+  for (const { name, window, max } of limits) {
+    const remaining = Math.max(0, numbers[next] ?? 0);
+    const end = numbers[next + 1] ?? 0;
+    states[name] =
+      window === 'none' ? { limit: max, remaining } : { limit: max, remaining, resetSeconds: wholeSeconds(end - now) };
+    next += 2;
+  }
+  return {
+    isSeeded: outcome !== UNSEEDED,
+    refusedBy: limits[outcome - 1],
+    granted,
+    now,
+    states,
+    windowLeftMs: (numbers[2 * outcome + 2] ?? now) - now,
   };
-  return { outcome, state, granted, day, minuteLeftMs };
-}
-
-function given<T>(limit: number | undefined, state: (limit: number) => T): T | undefined {
-  return limit === undefined ? undefined : state(limit);
 }

@@ -12,7 +12,7 @@ const COMMANDS_AT_ONCE = 100;
 export interface RenewedLease {
   readonly id: string;
   readonly accountId: string;
-  holdsPlace: boolean;
+  holdsSlot: boolean;
   /** The reserved tokens until they are settled, then `undefined`. */
   reserved: number | undefined;
 }
@@ -33,9 +33,9 @@ export class LeaseRenewal implements OnApplicationShutdown {
     this.timer ??= setInterval(() => void this.renew(), RENEW_EVERY_MS).unref();
   }
 
-  /** Removes a lease that holds nothing more. Call this after a lease has given its place or its tokens back. */
+  /** Removes a lease that holds nothing more. Call this after a lease has released its slot or settled its tokens. */
   removeIfEmpty(lease: RenewedLease): void {
-    if (lease.holdsPlace || lease.reserved !== undefined) return;
+    if (lease.holdsSlot || lease.reserved !== undefined) return;
     const ofAccount = this.byAccount.get(lease.accountId);
     if (ofAccount?.delete(lease) === true && ofAccount.size === 0) this.byAccount.delete(lease.accountId);
   }
@@ -68,8 +68,8 @@ export class LeaseRenewal implements OnApplicationShutdown {
 
 function* renewals(leases: ReadonlySet<RenewedLease>): Generator<string[]> {
   let args: string[] = [];
-  for (const { id, holdsPlace, reserved } of leases) {
-    args.push(id, holdsPlace ? '1' : '0', String(reserved ?? -1));
+  for (const { id, holdsSlot, reserved } of leases) {
+    args.push(id, holdsSlot ? '1' : '0', String(reserved ?? -1));
     if (args.length < 3 * LEASES_PER_COMMAND) continue;
     yield args;
     args = [];

@@ -2,33 +2,35 @@ import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/c
 import { randomBytes } from 'node:crypto';
 import { RedisUnavailable } from '../../redis/redis-unavailable.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
-import { RedisSlow } from '../../redis/redis-slow.js';
-import { InProcessLimitStore, refusal } from '../in-process/in-process-limit-store.js';
+import { RedisTimeout } from '../../redis/redis-timeout.js';
+import { DAY_MS, startOfDay } from '../../common/utc-day.js';
+import { InProcessLimitStore } from '../in-process/in-process-limit-store.js';
 import type { LimitFallback } from '../limit-fallback.js';
 import {
   LimitStore,
+  refusal,
   type Admission,
   type AdmissionRequest,
   type Lease,
-  type LimitState,
+  type Limit,
+  type LimitStates,
   type Refusal,
-  type TierLimits,
 } from '../limit-store.js';
 import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import type { TokensUsed } from '../tokens/tokens-used.js';
 import { wholeTokens } from '../tokens/whole-tokens.js';
 import { accountKeys } from './account-keys.js';
-import { ADMIT, REFUSED_BY, RENEW, SETTLE, UNSEEDED, WITHDRAW } from './account-scripts.js';
+import { ADMIT, RENEW, SETTLE, WITHDRAW } from './account-scripts.js';
 import { readReply, type AdmissionReply } from './admission-reply.js';
 import { LeaseRenewal, type RenewedLease } from './lease-renewal.js';
 import { Outbox } from './outbox.js';
 import { ReplicaCount } from './replica-count.js';
-import { SpentMinutes } from './spent-minutes.js';
+import { ExhaustedWindows } from './exhausted-windows.js';
 
-const NOT_ASKED = '?';
-const NOBODY_SAYS = '';
-/** The used tokens are asked for at most twice, because midnight can pass once between a question and its answer. */
-const MOST_QUESTIONS = 2;
+const NOT_LOOKED_UP = '?';
+const UNKNOWN = '';
+/** The used tokens are looked up at most twice, because midnight can pass once during a lookup. */
+const MAX_LOOKUPS = 2;
 
 /**
  * Counts in Redis, for all replicas, by the clock of Redis. An admission needs one round trip. While Redis is slow, requests
@@ -44,7 +46,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   private readonly outbox: Outbox;
   private readonly replicas: ReplicaCount;
   private readonly lookup: TokensUsedLookup;
-  private readonly spent = new SpentMinutes();
+  private readonly exhausted = new ExhaustedWindows();
   /** Always counts the streams of this process, because they count against its share when Redis becomes unavailable. */
   private readonly local: InProcessLimitStore;
 
@@ -61,8 +63,8 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     this.lookup = new TokensUsedLookup(tokensUsed);
     this.local = new InProcessLimitStore({ tokensUsed, replicas: () => fallback.replicas });
     redis.whenUnavailable(() => {
-      this.local.forgetLearntTokens();
-      this.spent.clear();
+      this.local.forgetSeeds();
+      this.exhausted.clear();
     });
   }
 
@@ -70,33 +72,34 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     const { accountId, limits } = request;
     const id = `${this.idPrefix}${(this.lastId++).toString(36)}`;
     try {
-      const { outcome, state, granted, minuteLeftMs } = await this.ask(request, id);
-      const refusedBy = REFUSED_BY[outcome];
-      if (refusedBy === 'requests') this.spent.note(accountId, state, minuteLeftMs);
-      if (refusedBy !== undefined) return refusal(refusedBy, state);
-      const reserved = limits.tokensPerDay === undefined ? undefined : granted;
-      const here = this.local.hold(accountId, limits.concurrentStreams !== undefined, reserved);
-      return { admitted: true, lease: this.lease(id, request, here), state };
+      const { refusedBy, states, granted, windowLeftMs } = await this.query(request, id);
+      if (refusedBy !== undefined) {
+        this.exhausted.set(accountId, refusedBy, states, windowLeftMs);
+        return refusal(refusedBy.name, states);
+      }
+      const reserved = limits.some(({ unit }) => unit === 'tokens') ? granted : undefined;
+      const here = this.local.hold(accountId, limits, reserved);
+      return { admitted: true, lease: this.lease(id, request, here), state: states };
     } catch (error) {
-      if (error instanceof RedisSlow && error.wasSent) this.withdraw(accountId, id);
+      if (error instanceof RedisTimeout && error.wasSent) this.withdraw(accountId, id);
       if (!(error instanceof RedisUnavailable)) throw error;
       return this.admitAlone(request, id, error.wasSent);
     }
   }
 
-  async peek(accountId: string, limits: TierLimits): Promise<LimitState> {
+  async peek(accountId: string, limits: readonly Limit[]): Promise<LimitStates> {
     try {
-      return (await this.ask({ accountId, limits, tokens: { atLeast: 0, atMost: 0 } }, '')).state;
+      return (await this.query({ accountId, limits, tokens: { atLeast: 0, atMost: 0 } }, '')).states;
     } catch (error) {
       if (!(error instanceof RedisUnavailable)) throw error;
       return this.local.peek(accountId, limits);
     }
   }
 
-  override foresee(accountId: string, limits: TierLimits): Refusal | undefined {
-    if (this.redis.isUnavailableFor(accountKeys(accountId)[0])) return this.local.foresee(accountId, limits);
-    const state = this.spent.stateOf(accountId, limits.requestsPerMinute);
-    return state && refusal('requests', state);
+  override precheck(accountId: string, limits: readonly Limit[]): Refusal | undefined {
+    if (this.redis.isUnavailableFor(accountKeys(accountId)[0])) return this.local.precheck(accountId, limits);
+    const exhausted = this.exhausted.get(accountId, limits);
+    return exhausted && refusal(exhausted.name, exhausted.states);
   }
 
   /** Runs in this hook, because the connection to Redis may be closed before {@link onApplicationShutdown} is called. */
@@ -137,31 +140,31 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     this.outbox.send(keys[0], (client) => WITHDRAW.run(client, keys, [id]));
   }
 
-  private async ask(request: AdmissionRequest, id: string): Promise<AdmissionReply> {
-    let seed: readonly [tokens: string, day: string] = [NOT_ASKED, '0'];
-    for (let questions = 0; ; questions++) {
-      const reply = await this.askOnce(request, id, seed);
-      if (reply.outcome !== UNSEEDED) return reply;
-      const used = questions < MOST_QUESTIONS ? await this.lookup.since(request.accountId, reply.day) : undefined;
-      seed = used === undefined ? [NOBODY_SAYS, '0'] : [String(used), String(reply.day)];
+  private async query(request: AdmissionRequest, id: string): Promise<AdmissionReply> {
+    let seed: readonly [tokens: string, endOfDay: string] = [NOT_LOOKED_UP, '0'];
+    for (let lookups = 0; ; lookups++) {
+      const reply = await this.queryOnce(request, id, seed);
+      if (reply.isSeeded) return reply;
+      const day = startOfDay(reply.now);
+      const used = lookups < MAX_LOOKUPS ? await this.lookup.since(request.accountId, day) : undefined;
+      seed = used === undefined ? [UNKNOWN, '0'] : [String(used), String(day + DAY_MS)];
     }
   }
 
-  private async askOnce(
+  private async queryOnce(
     { accountId, limits, tokens }: AdmissionRequest,
     id: string,
     seed: readonly [string, string],
   ): Promise<AdmissionReply> {
-    const { requestsPerMinute = -1, concurrentStreams = -1, tokensPerDay = -1 } = limits;
-    const numbers = [requestsPerMinute, concurrentStreams, tokensPerDay, tokens.atLeast, tokens.atMost];
-    const args = [id, ...numbers.map(String), ...seed];
+    const args = [id, String(tokens.atLeast), String(tokens.atMost), ...seed];
+    for (const { name, unit, window, max } of limits) args.push(name, unit, window, String(max));
     const keys = accountKeys(accountId);
     return readReply(await this.redis.run(keys[0], (client) => ADMIT.run(client, keys, args)), limits);
   }
 
   private lease(id: string, { accountId, limits }: AdmissionRequest, here: Lease): Lease {
-    const holdsPlace = limits.concurrentStreams !== undefined;
-    const renewed: RenewedLease = { id, accountId, holdsPlace, reserved: here.tokens };
+    const holdsSlot = limits.some(({ unit }) => unit === 'streams');
+    const renewed: RenewedLease = { id, accountId, holdsSlot, reserved: here.tokens };
     const keys = accountKeys(accountId);
     const [use, streams] = keys;
     this.renewal.add(renewed);
@@ -170,8 +173,8 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
       tokens: here.tokens,
       release: () => {
         here.release();
-        if (!renewed.holdsPlace) return;
-        renewed.holdsPlace = false;
+        if (!renewed.holdsSlot) return;
+        renewed.holdsSlot = false;
         this.renewal.removeIfEmpty(renewed);
         this.outbox.send(use, (client) => client.zRem(streams, id));
       },
@@ -182,8 +185,9 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
         renewed.reserved = undefined;
         this.renewal.removeIfEmpty(renewed);
         const used = wholeTokens(tokensUsed) ?? reserved;
+        const windows = limits.flatMap(({ name, unit, window }) => (unit === 'tokens' ? [name, window] : []));
         this.outbox.send(use, (client, again) =>
-          SETTLE.run(client, keys, [id, String(reserved), String(used), again ? '1' : '0']),
+          SETTLE.run(client, keys, [id, String(reserved), String(used), again ? '1' : '0', ...windows]),
         );
       },
     };

@@ -1,38 +1,38 @@
 import type { TokensUsed } from './tokens-used.js';
 import { wholeTokens } from './whole-tokens.js';
 
-const WAIT_MS = 1000;
-/** After a missing answer, no request waits for an answer during this time. */
-const PAUSE_MS = 5000;
+const TIMEOUT_MS = 1000;
+/** After a failed lookup, no request waits for a lookup during this time. */
+const COOLDOWN_MS = 5000;
 
-/** Asks {@link TokensUsed} for the start value of a counter. Requests wait one second at most. */
+/** Reads the start value of a counter from {@link TokensUsed}. Requests wait one second at most. */
 export class TokensUsedLookup {
-  private readonly asked = new Map<string, Promise<number | undefined>>();
-  private silentUntil = -Infinity;
+  private readonly pending = new Map<string, Promise<number | undefined>>();
+  private failedUntil = -Infinity;
 
   constructor(private readonly tokensUsed: TokensUsed) {}
 
-  /** Returns `undefined` when there is no valid answer. Requests continue without the value, and a later request asks again. */
+  /** Returns `undefined` when there is no valid value. Requests continue without the value, and a later request tries again. */
   async since(accountId: string, day: number): Promise<number | undefined> {
-    // Requests that arrive together share one question. Around midnight, there is one question for each day.
-    const question = `${accountId} ${day}`;
-    const known = this.asked.get(question);
-    if (known !== undefined) return known;
-    if (performance.now() < this.silentUntil) return undefined;
-    const answer = this.ask(accountId, new Date(day)).finally(() => this.asked.delete(question));
-    this.asked.set(question, answer);
-    return answer;
+    // Requests that arrive together share one lookup. Around midnight, there is one lookup for each day.
+    const key = `${accountId} ${day}`;
+    const pending = this.pending.get(key);
+    if (pending !== undefined) return pending;
+    if (performance.now() < this.failedUntil) return undefined;
+    const lookup = this.read(accountId, new Date(day)).finally(() => this.pending.delete(key));
+    this.pending.set(key, lookup);
+    return lookup;
   }
 
-  private async ask(accountId: string, from: Date): Promise<number | undefined> {
+  private async read(accountId: string, from: Date): Promise<number | undefined> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, WAIT_MS, undefined);
+    const timeout = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, TIMEOUT_MS, undefined);
     });
-    const answer = await Promise.race([this.tokensUsed.since(accountId, from).catch(() => undefined), late]);
+    const value = await Promise.race([this.tokensUsed.since(accountId, from).catch(() => undefined), timeout]);
     clearTimeout(timer);
-    const used = answer === undefined ? undefined : wholeTokens(answer);
-    if (used === undefined) this.silentUntil = performance.now() + PAUSE_MS;
+    const used = value === undefined ? undefined : wholeTokens(value);
+    if (used === undefined) this.failedUntil = performance.now() + COOLDOWN_MS;
     return used;
   }
 }

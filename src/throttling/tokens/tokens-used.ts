@@ -1,8 +1,12 @@
 /**
  * Returns the recorded number of tokens that an account has used. Called once per day and account, when the counters do not
  * have a value yet. The class is the injection token.
+ *
+ * @experimental
+ * @since 1.0
  */
 export abstract class TokensUsed {
+  /** Returns the tokens of the prompts and answers of streams that began at `from` or later. */
   abstract since(accountId: string, from: Date): Promise<number>;
 }
 

@@ -2,9 +2,14 @@ import { fetch } from 'undici';
 import type { UpstreamConfig } from '../../config/config.js';
 import type { CallContext } from '../contract/call-context.js';
 import type { UpstreamConnections } from '../transport/upstream-connections.js';
+import type { AttemptEnd, AttemptObserver } from './attempt-observer.js';
+
+/** Why the signal of an attempt aborts after a complete answer. */
+const COMPLETE = new Error('The answer is complete.');
+const STOPPED = new Error('The completion was stopped.');
 
 /** The {@link CallContext} of one attempt. The signal exists only if the protocol asks for it: most protocols do not. */
-export class AttemptContext implements CallContext {
+export class AttemptContext implements CallContext, AttemptObserver {
   private aborter: AbortController | undefined;
   private reason: Error | undefined;
 
@@ -33,9 +38,20 @@ export class AttemptContext implements CallContext {
     };
   }
 
-  /** Aborts the signal. Call this when the attempt is over. */
-  end(reason: Error): void {
-    this.reason ??= reason;
-    this.aborter?.abort(reason);
+  /** Aborts the signal. */
+  onEnd(end: AttemptEnd): void {
+    this.reason = reasonOf(end);
+    this.aborter?.abort(this.reason);
+  }
+}
+
+function reasonOf(end: AttemptEnd): Error {
+  switch (end.type) {
+    case 'complete':
+      return COMPLETE;
+    case 'stopped':
+      return STOPPED;
+    case 'failed':
+      return end.failure;
   }
 }

@@ -1,15 +1,17 @@
-import type { RouteConfig } from '../../config/config.js';
-import type { AttemptTrace, CallTrace } from './call-trace.js';
-import type { ChatCall } from '../contract/chat-call.js';
+import type { ServiceError } from '../../common/service-error.js';
 
-/** Is notified of each attempt when the attempt begins and when it ends. Tracing uses this; see `ModelRouter.observe`. */
+/** How an attempt has ended. A stopped attempt says nothing about its provider. */
+export type AttemptEnd =
+  | { readonly type: 'complete' }
+  | { readonly type: 'stopped' }
+  | { readonly type: 'failed'; readonly failure: ServiceError };
+
+/**
+ * Is notified of the events of one attempt: at most one first text, then exactly one end. The `AttemptTrace` of the attempt
+ * contains the times and the error code of an event before its observers are notified.
+ */
 export interface AttemptObserver {
-  begin(attempt: AttemptTrace, route: RouteConfig, call: ChatCall): ObservedAttempt;
-}
-
-export interface ObservedAttempt {
-  /** Headers that the attempt adds to the request to the provider. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Called once, when the attempt is over. `trace` holds the token counts and the finish reason of the attempt. */
-  end(trace: CallTrace): void;
+  /** The reader has taken the first text. */
+  onFirstText?(): void;
+  onEnd(end: AttemptEnd): void;
 }

@@ -1,46 +1,49 @@
 import { ServiceError } from '../../common/service-error.js';
-import { SilenceTimer } from '../../common/timers/silence-timer.js';
+import { IdleTimeout } from '../../common/timers/idle-timeout.js';
 import type { UpstreamTimeouts } from '../../config/config.js';
 import { ProviderFailure, providerFailure } from '../contract/provider-failure.js';
 import type { CompletionPart } from '../contract/stream-part.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
-import type { AttemptAccount } from './attempt-account.js';
-import type { CallTrace } from './call-trace.js';
+import type { AttemptEnd, AttemptObserver } from './attempt-observer.js';
+import type { AttemptTrace, CallTrace } from './call-trace.js';
 import { PartCollector } from './part-collector.js';
 import { AFTER_COMPLETE_MS, type PartSource } from './part-source.js';
+
+const COMPLETE: AttemptEnd = { type: 'complete' };
+const STOPPED: AttemptEnd = { type: 'stopped' };
 
 /** Opens the source of an attempt. */
 export type OpenSource = (collector: PartCollector, onChange: () => void) => PartSource;
 
 /**
  * One attempt to get a completion from one route, whatever the transport. The attempt applies the time limits, decides
- * whether the answer is complete, and releases the source. It tells its account when the provider has accepted the request,
- * when the first text has arrived, and how the attempt has ended: each exactly once.
+ * whether the answer is complete, and releases the source. It records its times and its error code, and notifies its
+ * observers of its first text and of its end.
  */
 export class Attempt {
   /** Why there is no source. */
   private failure: ServiceError | undefined;
   private isEnded = false;
-  private hasText = false;
   private readonly collector: PartCollector;
   private readonly source: PartSource | undefined;
-  private readonly silence: SilenceTimer;
+  private readonly idleTimeout: IdleTimeout;
   /** True while the reader waits for the provider. Only this time counts for the time limits. */
   private isAwaited = true;
-  /** True when the provider has told all that matters, and has little time for the rest. */
+  /** True when the provider has sent all that matters, and has little time for the rest. */
   private isEnding = false;
 
   /** @param onChange called when {@link read} may return more, or throw. */
   constructor(
     open: OpenSource,
     private readonly timeouts: UpstreamTimeouts,
-    private readonly trace: CallTrace,
-    private readonly account: AttemptAccount,
+    private readonly completion: CallTrace,
+    private readonly trace: AttemptTrace,
+    private readonly observers: readonly AttemptObserver[],
     onChange: () => void,
     keepsReasoning = false,
   ) {
-    this.collector = new PartCollector(trace, keepsReasoning);
-    this.silence = new SilenceTimer(
+    this.collector = new PartCollector(completion, keepsReasoning);
+    this.idleTimeout = new IdleTimeout(
       timeouts.firstTokenMs,
       () => this.isAwaited,
       () => {
@@ -50,7 +53,7 @@ export class Attempt {
     );
     try {
       this.source = open(this.collector, onChange);
-      if (this.source.isAccepted) account.accept();
+      trace.accepted = this.source.isAccepted;
     } catch (error) {
       this.failure = unexpectedFailure(error);
     }
@@ -58,7 +61,7 @@ export class Attempt {
 
   /** True when the provider has accepted the request. */
   get isAccepted(): boolean {
-    return this.source?.isAccepted ?? false;
+    return this.trace.accepted;
   }
 
   /** True when {@link read} has nothing more to return. */
@@ -74,7 +77,7 @@ export class Attempt {
   /**
    * Returns the next part. Returns `undefined` when nothing has arrived, and at the end (see {@link isOver}).
    *
-   * @throws the failure of the attempt. The attempt is then over.
+   * @throws {ServiceError} the failure of the attempt. The attempt is then over.
    */
   read(): CompletionPart | undefined {
     if (this.isEnded) return undefined;
@@ -82,7 +85,7 @@ export class Attempt {
       const part = this.next();
       this.isAwaited = part === undefined;
       if (part === undefined && this.collector.over) this.complete();
-      else if (part?.type === 'text') this.noteText();
+      else if (part?.type === 'text') this.recordText();
       return part;
     } catch (error) {
       throw this.fail(error);
@@ -92,14 +95,17 @@ export class Attempt {
   /** Stops the work of the provider, for a reason that is not the provider's fault. Has no effect after the end. */
   stop(reason: Error): void {
     if (this.isEnded) return;
-    this.end();
     this.source?.close(reason);
-    this.account.stop();
+    this.end(STOPPED);
   }
 
   /** True when the provider's content filter has cut the answer. */
   private get isFiltered(): boolean {
-    return this.trace.finish?.reason === 'content_filter';
+    return this.completion.finish?.reason === 'content_filter';
+  }
+
+  private get elapsedMs(): number {
+    return this.completion.elapsedMs - this.trace.startedMs;
   }
 
   private next(): CompletionPart | undefined {
@@ -122,9 +128,9 @@ export class Attempt {
       if (!collector.complete) throw error;
       collector.over = true;
     }
-    if (source.isAccepted) this.account.accept();
+    this.trace.accepted = source.isAccepted;
     if (collector.complete || source.isRefused) this.awaitEnd();
-    else if (collector.signOfLife) this.silence.allow(this.timeouts.idleMs);
+    else if (collector.signOfLife) this.idleTimeout.restart(this.timeouts.idleMs);
     collector.signOfLife = false;
     return true;
   }
@@ -133,38 +139,39 @@ export class Attempt {
   private awaitEnd(): void {
     if (this.isEnding) return;
     this.isEnding = true;
-    this.silence.allow(AFTER_COMPLETE_MS);
+    this.idleTimeout.restart(AFTER_COMPLETE_MS);
   }
 
-  private noteText(): void {
-    if (this.hasText) return;
-    this.hasText = true;
-    this.account.text();
+  private recordText(): void {
+    if (this.trace.firstTextMs !== undefined) return;
+    this.trace.firstTextMs = this.elapsedMs;
+    for (const observer of this.observers) observer.onFirstText?.();
   }
 
   private complete(): void {
     if (this.isFiltered) throw this.filtered();
-    this.end();
     this.source?.finish();
-    this.account.complete();
+    this.end(COMPLETE);
   }
 
   /** Before any text, the caller gets an error. After some text, the answer is not complete. */
   private filtered(): ServiceError {
-    if (this.trace.textLength === 0) return providerFailure('upstream_rejected', 'finish reason: content_filter');
+    if (this.completion.textLength === 0) return providerFailure('upstream_rejected', 'finish reason: content_filter');
     return new ServiceError('content_filtered', "The provider's content filter has cut the answer.");
   }
 
   private fail(error: unknown): ServiceError {
     const failure = unexpectedFailure(error);
-    this.end();
     this.source?.close(failure);
-    this.account.fail(failure);
+    this.trace.code = failure.code;
+    this.end({ type: 'failed', failure });
     return failure;
   }
 
-  private end(): void {
+  private end(end: AttemptEnd): void {
     this.isEnded = true;
-    this.silence.stop();
+    this.idleTimeout.stop();
+    this.trace.durationMs = this.elapsedMs;
+    for (const observer of this.observers) observer.onEnd(end);
   }
 }

@@ -27,7 +27,7 @@ export class CallTrace {
   private readonly startedAt = performance.now();
   readonly attempts: AttemptTrace[] = [];
   usage: TokenUsage = {};
-  /** `raw` is a finish reason of the provider that the service knows, or the service's own word; see `finishWord`. */
+  /** `raw` is the finish reason of the provider, or of the service; see `recordedFinishReason`. */
   finish: { readonly reason: FinishReason; readonly raw: string } | undefined;
   /** The length of the answer so far, in UTF-16 units. */
   textLength = 0;

@@ -98,6 +98,7 @@ export class HttpSource implements PartSource {
     }
     if (!isStream(head)) return this.readRefusal(head, exchange);
     this.isAccepted = true;
+    this.request = undefined;
     return true;
   }
 

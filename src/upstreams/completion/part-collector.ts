@@ -1,6 +1,6 @@
 import type { CompletionPart, StreamPart, TokenUsage } from '../contract/stream-part.js';
 import type { CallTrace } from './call-trace.js';
-import { finishWord } from './finish-word.js';
+import { recordedFinishReason } from './finish-reason.js';
 
 type PieceType = 'text' | 'reasoning';
 
@@ -54,7 +54,7 @@ export class PartCollector {
         break;
       case 'finish': {
         const { reason } = part;
-        const raw = finishWord(part.raw, reason);
+        const raw = recordedFinishReason(part.raw, reason);
         this.trace.finish = { reason, raw };
         this.closePiece();
         this.closeUsage();

@@ -1,8 +1,11 @@
 import type { CompletionPart } from '../contract/stream-part.js';
 
+/** The reason for stopping a completion when its reader has left. */
+export const CLIENT_GONE = new Error('The client has left.');
+
 /**
  * Reads the parts of one completion. There are two ways to read. A loop (`for await`) waits for each part. {@link read}
- * returns what has arrived, and {@link onReadable} tells when there is more: this costs no promise for each part. The parts
+ * returns what has arrived, and {@link onReadable} is called when there is more: this costs no promise for each part. The parts
  * end only after the provider has marked the answer as complete.
  */
 export interface PartReader extends AsyncIterableIterator<CompletionPart, undefined> {
@@ -32,7 +35,7 @@ export interface PartReader extends AsyncIterableIterator<CompletionPart, undefi
 /** Waits for the next part of a reader. Only one call at a time. @throws as {@link PartReader.read}. */
 export function nextPart(reader: PartReader): Promise<IteratorResult<CompletionPart, undefined>> {
   return new Promise((resolve, reject) => {
-    const look = (): void => {
+    const readNext = (): void => {
       try {
         const value = reader.read();
         if (value !== undefined) resolve({ done: false, value });
@@ -43,7 +46,7 @@ export function nextPart(reader: PartReader): Promise<IteratorResult<CompletionP
       }
       reader.onReadable = () => undefined;
     };
-    reader.onReadable = look;
-    look();
+    reader.onReadable = readNext;
+    readNext();
   });
 }

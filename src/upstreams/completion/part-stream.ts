@@ -6,8 +6,8 @@ export abstract class PartStream implements PartReader {
   onReadable: () => void = () => undefined;
   abstract readonly accepted: Promise<void>;
   readonly begun: Promise<void>;
-  private begin!: () => void;
-  private refuse!: (failure: Error) => void;
+  private resolveBegun!: () => void;
+  private rejectBegun!: (failure: Error) => void;
   protected hasBegun = false;
   protected over = false;
   /** The failure that {@link throwFailure} has not thrown yet. */
@@ -15,8 +15,8 @@ export abstract class PartStream implements PartReader {
 
   constructor() {
     this.begun = new Promise((resolve, reject) => {
-      this.begin = resolve;
-      this.refuse = reject;
+      this.resolveBegun = resolve;
+      this.rejectBegun = reject;
     });
     // The failure also reaches the reader. This handler prevents an unhandled rejection until then.
     this.begun.catch(() => undefined);
@@ -46,11 +46,11 @@ export abstract class PartStream implements PartReader {
   protected abstract get held(): number;
 
   /** Called once at the end, with `undefined` on success. */
-  protected abstract whenOver(failure: Error | undefined): void;
+  protected abstract onEnd(failure: Error | undefined): void;
 
-  protected noteBegun(): void {
+  protected begin(): void {
     this.hasBegun = true;
-    this.begin();
+    this.resolveBegun();
   }
 
   /** Throws the failure of the stream, once. */
@@ -62,13 +62,13 @@ export abstract class PartStream implements PartReader {
 
   protected fail(failure: Error): void {
     this.failure = failure;
-    if (!this.hasBegun) this.refuse(failure);
+    if (!this.hasBegun) this.rejectBegun(failure);
     this.end(failure);
   }
 
   protected end(failure: Error | undefined): void {
     if (this.over) return;
     this.over = true;
-    this.whenOver(failure);
+    this.onEnd(failure);
   }
 }

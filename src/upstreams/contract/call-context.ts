@@ -1,6 +1,10 @@
 import type { RequestInit, Response } from 'undici';
 
-/** What a protocol may need to know about one attempt, and what it may use. */
+/**
+ * What a protocol may need to know about one attempt, and what it may use.
+ *
+ * @since 1.0
+ */
 export interface CallContext {
   /** The id of the client's request, as in `X-Request-Id` and in the log. */
   readonly requestId: string;

@@ -1,3 +1,5 @@
+import type { GenerationOptions } from '../../config/generation-options.js';
+
 export type Role = 'system' | 'user' | 'assistant';
 
 export interface ChatMessage {
@@ -5,13 +7,17 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-/** One completion request to one provider: the validated request with the names that the provider uses. */
+/**
+ * One completion request to one provider: the validated request with the names that the provider uses.
+ *
+ * @since 1.0
+ */
 export interface ChatCall {
   /** The provider's name of the model. */
   readonly model: string;
   readonly messages: readonly ChatMessage[];
-  /** From 0 to 2. `undefined`: the model does not accept a temperature. */
-  readonly temperature: number | undefined;
+  /** Only options that the protocol and the route take. */
+  readonly options: GenerationOptions;
   /** The maximum number of tokens of the answer, at least 1. `undefined`: only the limit of the model applies. */
   readonly maxTokens: number | undefined;
   /**

@@ -1,4 +1,8 @@
-/** One event of a provider. `event` is `message` if the provider sent no event name. */
+/**
+ * One event of a provider. `event` is `message` if the provider sent no event name.
+ *
+ * @since 1.0
+ */
 export interface ProviderEvent {
   readonly event: string;
   readonly data: string;
@@ -19,6 +23,8 @@ export interface FramingLimits {
 
 /**
  * Creates the decoder of one answer. The decoder calls `onEvent` for each event as soon as its last byte arrives. The
- * service has {@link sse} and {@link ndjson}; a protocol may bring its own.
+ * service has server-sent events, the default, and {@link ndjson}. A protocol may bring its own.
+ *
+ * @since 1.0
  */
 export type Framing<Event = ProviderEvent> = (onEvent: (event: Event) => void, limits: FramingLimits) => Decoder;

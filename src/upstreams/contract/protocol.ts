@@ -1,23 +1,38 @@
 import type { ServiceError } from '../../common/service-error.js';
 import type { UpstreamConfig } from '../../config/config.js';
+import type { GenerationOption } from '../../config/generation-options.js';
 import type { CallContext } from './call-context.js';
 import type { ChatCall } from './chat-call.js';
 import type { Framing, ProviderEvent } from './framing.js';
 import type { OptionsSchema } from './options-schema.js';
 import type { StreamPart } from './stream-part.js';
 
-/** The request to send. It is always a POST request, and the answer is a stream of events. */
+/**
+ * The request to send. It is always a POST request, and the answer is a stream of events.
+ *
+ * @since 1.0
+ */
 export interface UpstreamRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** A promise if the body is long: the body is then created in steps, so that the process can serve other requests. */
-  readonly body: string | Promise<Uint8Array>;
+  readonly body: string;
 }
 
-/** The headers of an answer. The names are in lower case. A provider can send a header more than once. */
+/** The provider's name of each generation option that a protocol takes. */
+export type OptionNames = Readonly<Partial<Record<GenerationOption, string>>>;
+
+/**
+ * The headers of an answer. The names are in lower case. A provider can send a header more than once.
+ *
+ * @since 1.0
+ */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Reads the events of one stream. It may keep state, because each stream has its own reader. */
+/**
+ * Reads the events of one stream. It may keep state, because each stream has its own reader.
+ *
+ * @since 1.0
+ */
 export interface AnswerReader<Event = ProviderEvent> {
   /**
    * Converts one event to its parts, in order. Never throws.
@@ -37,6 +52,7 @@ export interface AnswerReader<Event = ProviderEvent> {
  *
  * @typeParam Options the `options` of an upstream in CONFIG_FILE, as the schema returns them.
  * @typeParam Event what the framing passes on.
+ * @since 1.0
  */
 export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
   readonly transport: 'http';
@@ -44,6 +60,11 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
   readonly name: string;
   /** Checks `options` of an upstream at start-up. By default, an upstream with options is invalid. */
   readonly options?: OptionsSchema<Options>;
+  /**
+   * The generation options that the protocol takes, each with the provider's name. By default none: the temperature is left
+   * out, and a request with another option does not go to this protocol. See `optionMembers`.
+   */
+  readonly generationOptions?: OptionNames;
   /** Divides the body of an answer into events. By default, the body is a stream of server-sent events. */
   readonly framing?: Framing<Event>;
   /**
@@ -59,8 +80,8 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
   /** Returns the reader of one stream. */
   open(call: ChatCall, upstream: UpstreamConfig<Options>): AnswerReader<Event>;
   /**
-   * Converts an answer that is not a stream to the error for the caller. `undefined`, or no such method: the service uses
-   * `httpFailure`, which fits most providers.
+   * Converts an answer that is not a stream to the error for the caller. `undefined`, or no such method: the service derives
+   * the error from the status, `Retry-After` and the usual error bodies.
    *
    * @param body the beginning of the body, at most 16,384 characters.
    */
@@ -72,12 +93,16 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
  *
  * The iterable ends after a `complete` part. The service closes the iterator (`return()`) and aborts `context.signal` when
  * the stream is over, whatever the reason. The iterable may throw a `ServiceError`.
+ *
+ * @since 1.0
  */
 export interface InProcessProtocol<Options = unknown> {
   readonly transport: 'in-process';
   readonly name: string;
   /** See {@link HttpProtocol.options}. */
   readonly options?: OptionsSchema<Options>;
+  /** See {@link HttpProtocol.generationOptions}. */
+  readonly generationOptions?: OptionNames;
   stream(call: ChatCall, upstream: UpstreamConfig<Options>, context: CallContext): AsyncIterable<StreamPart>;
 }
 

@@ -4,7 +4,7 @@ export type ProviderFailureCode = 'upstream_error' | 'upstream_unavailable' | 'u
 
 /**
  * What a failure tells about. `route`: one model at one upstream. `upstream`: the whole upstream, for example a refused
- * connection or an invalid key. The service then rests the route, or all routes of the upstream.
+ * connection or an invalid key. The service then opens the circuit of the route, or of the whole upstream.
  */
 export type FailureScope = 'route' | 'upstream';
 
@@ -13,7 +13,11 @@ export interface ProviderFailureOptions extends ServiceErrorOptions {
   readonly scope?: FailureScope;
 }
 
-/** A failure of a provider. */
+/**
+ * A failure of a provider.
+ *
+ * @since 1.0
+ */
 export class ProviderFailure extends ServiceError {
   readonly scope: FailureScope;
 
@@ -42,6 +46,7 @@ const MESSAGES: Readonly<Record<ProviderFailureCode, string>> = {
  * Creates the error for a failure of a provider, with the usual message for its code.
  *
  * @param reason the reason for the log. It must not contain text of a conversation, or a key.
+ * @since 1.0
  */
 export function providerFailure(
   code: ProviderFailureCode,

@@ -45,7 +45,11 @@ export interface FinishPart {
   readonly raw: string;
 }
 
-/** One part of a provider's event, as a protocol returns it. */
+/**
+ * One part of a provider's event, as a protocol returns it.
+ *
+ * @since 1.0
+ */
 export type StreamPart =
   | TextPart
   | ReasoningPart
@@ -61,5 +65,7 @@ export type StreamPart =
 /**
  * One part of a completion, as its reader gets it. Neighbouring texts that arrived together are one part. The stream of
  * parts ends only when the answer is complete. A failure is thrown.
+ *
+ * @since 1.0
  */
 export type CompletionPart = TextPart | ReasoningPart | UsagePart | FinishPart;

@@ -1,17 +1,17 @@
 import type { Clock } from '../../common/clock.js';
 
-/** The number of failures in a row after which requests pause. */
+/** The number of failures in a row that open the circuit. */
 const FAILURES_TO_OPEN = 5;
-/** The first pause after fast failures. A fast failure costs a caller little. */
-const FAST_PAUSE_MS = 2_000;
-/** The first pause after failures that a caller had to wait for. */
-const SLOW_PAUSE_MS = 10_000;
-/** Each failed probe doubles the pause, up to this limit. */
-const MAX_PAUSE_MS = 60_000;
-/** A pause is longer or shorter by at most this share, so that replicas do not probe at the same time. */
+/** How long the circuit is open first after fast failures. A fast failure costs a caller little. */
+const FAST_OPEN_MS = 2_000;
+/** How long the circuit is open first after failures that a caller had to wait for. */
+const SLOW_OPEN_MS = 10_000;
+/** Each failed probe doubles the time, up to this limit. */
+const MAX_OPEN_MS = 60_000;
+/** The time is longer or shorter by at most this share, so that replicas do not probe at the same time. */
 const JITTER = 0.25;
-/** The longest rest that a provider can ask for. */
-export const MAX_REST_MS = 5 * 60_000;
+/** The longest cooldown that a provider can ask for. */
+export const MAX_COOLDOWN_MS = 5 * 60_000;
 /** The wait that callers are told while one of them probes. */
 const PROBE_WAIT_MS = 1_000;
 
@@ -20,24 +20,28 @@ export type BreakerState = 'closed' | 'open' | 'half_open';
 
 export interface BreakerListener {
   /** No request may try for this time. */
-  opened(pauseMs: number): void;
+  opened(openMs: number): void;
   closed(): void;
 }
 
 /**
- * Decides whether requests may try a route, or an upstream. There are two reasons to pause:
+ * Decides whether requests may try a route, or an upstream. There are two reasons for an open circuit:
  *
- * - The provider asked for a rest (`Retry-After`). The rest is exactly as long as asked for, up to five minutes.
- * - 5 attempts in a row have failed. The pause doubles with each failed probe, up to a minute, and has a random share. After
- *   a pause, one request at a time may probe. The first successful attempt ends the pauses.
+ * - The provider asked for a cooldown (`Retry-After`). It is exactly as long as asked for, up to five minutes.
+ * - 5 attempts in a row have failed. The time doubles with each failed probe, up to a minute, and has a random share. Then one
+ *   request at a time may probe. The first successful attempt closes the circuit.
+ *
+ * Each method with an `attempt` gets the same object for the same attempt.
  */
 export class CircuitBreaker {
   private failures = 0;
-  private pauses = 0;
-  private opensUntil = 0;
-  private restsUntil = 0;
-  private isProbing = false;
-  private isTold = false;
+  /** How often the circuit was opened since the last success. */
+  private openings = 0;
+  private openUntil = 0;
+  private coolsDownUntil = 0;
+  /** The attempt that probes. */
+  private probe: object | undefined;
+  private isReportedOpen = false;
 
   /** @param random returns a number from 0 (inclusive) to 1 (exclusive). */
   constructor(
@@ -48,9 +52,9 @@ export class CircuitBreaker {
 
   get state(): BreakerState {
     const now = this.now();
-    if (now < this.restsUntil) return 'open';
+    if (now < this.coolsDownUntil) return 'open';
     if (this.failures < FAILURES_TO_OPEN) return 'closed';
-    return now < this.opensUntil ? 'open' : 'half_open';
+    return now < this.openUntil ? 'open' : 'half_open';
   }
 
   /** The time until a request may try, in milliseconds. 0: now. */
@@ -59,88 +63,65 @@ export class CircuitBreaker {
       case 'closed':
         return 0;
       case 'half_open':
-        return this.isProbing ? PROBE_WAIT_MS : 0;
+        return this.probe === undefined ? 0 : PROBE_WAIT_MS;
       case 'open':
-        return Math.max(this.restsUntil, this.failures < FAILURES_TO_OPEN ? 0 : this.opensUntil) - this.now();
+        return Math.max(this.coolsDownUntil, this.failures < FAILURES_TO_OPEN ? 0 : this.openUntil) - this.now();
     }
   }
 
-  /** Starts an attempt. Call {@link Trial.end} when the attempt is over. */
-  begin(): Trial {
+  /** Starts an attempt. Call {@link end} when the attempt is over. */
+  begin(attempt: object): void {
     const { state } = this;
-    if (state === 'closed') this.tellClosed();
-    const isProbe = state === 'half_open' && !this.isProbing;
-    if (isProbe) this.isProbing = true;
-    return new Trial(this, isProbe);
+    if (state === 'closed') this.reportClosed();
+    else if (state === 'half_open') this.probe ??= attempt;
   }
 
-  /** Lets no request try for this time. A shorter rest does not replace a longer one. */
-  rest(ms: number): void {
-    const limited = Math.min(ms, MAX_REST_MS);
+  /** Lets no request try for this time. A shorter cooldown does not replace a longer one. */
+  coolDown(ms: number): void {
+    const limited = Math.min(ms, MAX_COOLDOWN_MS);
     const until = this.now() + limited;
-    if (until <= this.restsUntil) return;
+    if (until <= this.coolsDownUntil) return;
     const isChange = this.state !== 'open';
-    this.restsUntil = until;
-    // Many requests in flight can bring the same rest.
-    if (isChange) this.tellOpened(limited);
+    this.coolsDownUntil = until;
+    // Many requests in flight can bring the same cooldown.
+    if (isChange) this.reportOpened(limited);
   }
 
-  /** An attempt has succeeded. */
-  succeeded(): void {
+  /** The attempt has succeeded, and may still go on. */
+  succeed(attempt: object): void {
+    this.end(attempt);
     this.failures = 0;
-    this.pauses = 0;
-    if (this.state === 'closed') this.tellClosed();
+    this.openings = 0;
+    if (this.state === 'closed') this.reportClosed();
   }
 
-  /** An attempt has failed. @param slow whether its caller had to wait for the failure. */
-  failed(slow: boolean): void {
-    // Attempts from before the pause tell nothing new.
+  /** @param slow whether the caller of the attempt had to wait for the failure. */
+  fail(attempt: object, slow: boolean): void {
+    this.end(attempt);
+    // A circuit that is open does not stay open longer because of attempts that began before.
     if (this.state === 'open') return;
     this.failures += 1;
     if (this.failures < FAILURES_TO_OPEN) return;
-    const first = slow ? SLOW_PAUSE_MS : FAST_PAUSE_MS;
-    const pauseMs = Math.min(first * 2 ** this.pauses, MAX_PAUSE_MS) * (1 - JITTER + 2 * JITTER * this.random());
-    this.pauses += 1;
-    this.opensUntil = this.now() + pauseMs;
-    this.tellOpened(pauseMs);
-  }
-
-  probeEnded(): void {
-    this.isProbing = false;
-  }
-
-  private tellOpened(pauseMs: number): void {
-    this.isTold = true;
-    this.listener.opened(pauseMs);
-  }
-
-  private tellClosed(): void {
-    if (!this.isTold) return;
-    this.isTold = false;
-    this.listener.closed();
-  }
-}
-
-/** One attempt, as its breaker sees it. */
-export class Trial {
-  constructor(
-    private readonly breaker: CircuitBreaker,
-    private isProbe: boolean,
-  ) {}
-
-  succeed(): void {
-    this.end();
-    this.breaker.succeeded();
-  }
-
-  fail(slow: boolean): void {
-    this.end();
-    this.breaker.failed(slow);
+    const first = slow ? SLOW_OPEN_MS : FAST_OPEN_MS;
+    const openMs = Math.min(first * 2 ** this.openings, MAX_OPEN_MS) * (1 - JITTER + 2 * JITTER * this.random());
+    this.openings += 1;
+    this.openUntil = this.now() + openMs;
+    this.reportOpened(openMs);
   }
 
   /** Ends the attempt, with or without a result. Another request may then probe. */
-  end(): void {
-    if (this.isProbe) this.breaker.probeEnded();
-    this.isProbe = false;
+  end(attempt: object): void {
+    if (this.probe === attempt) this.probe = undefined;
+  }
+
+  private reportOpened(openMs: number): void {
+    this.isReportedOpen = true;
+    this.listener.opened(openMs);
+  }
+
+  private reportClosed(): void {
+    if (!this.isReportedOpen) return;
+    this.isReportedOpen = false;
+    this.listener.closed();
   }
 }

@@ -13,10 +13,10 @@ const groupsByRoutes = new WeakMap<Routes, readonly Routes[]>();
 
 /**
  * Yields the routes to try, in order: by priority, and within a priority by weight and load. For a sticky model, an account
- * gets the same order each time. Skips routes that rest or pause.
+ * gets the same order each time. Skips routes whose circuit is open.
  *
  * @param random returns a number from 0 (inclusive) to 1 (exclusive).
- * @throws {ServiceError} `upstream_unavailable` when every route rests, with the time until the first one is tried again.
+ * @throws {ServiceError} `upstream_unavailable` when the circuit of every route is open, with the time until the first one is tried again.
  */
 export function* routesToTry(
   { routes, sticky }: Pick<ModelConfig, 'routes' | 'sticky'>,
@@ -39,7 +39,7 @@ export function* routesToTry(
       return route;
     }
   }
-  if (!hasTried) throw allRest(Math.min(...routes.map((route) => states.of(route).waitMs)));
+  if (!hasTried) throw allOpen(Math.min(...routes.map((route) => states.of(route).waitMs)));
 }
 
 function groupsOf(routes: Routes): readonly Routes[] {
@@ -95,7 +95,7 @@ function hashOf(text: string): number {
   return (createHash('sha256').update(text).digest().readUInt32BE() + 0.5) / MAX_UINT32;
 }
 
-function allRest(waitMs: number): ServiceError {
+function allOpen(waitMs: number): ServiceError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / MS_PER_SECOND));
   return new ServiceError(
     'upstream_unavailable',

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import type { RouteConfig } from '../../config/config.js';
 import { CircuitBreaker, type BreakerState } from './circuit-breaker.js';
-import { RedisRests } from './redis-rests.js';
+import { RedisCooldowns } from './redis-cooldowns.js';
 import { RouteState } from './route-state.js';
 
 /** A breaker with its names, for metrics. `model` is the provider's name of the model. */
@@ -12,7 +12,7 @@ export interface NamedBreaker {
 }
 
 /**
- * Holds the state of all routes and upstreams. Failures count in this process. A rest that a provider asks for applies to
+ * Holds the state of all routes and upstreams. Failures count in this process. A cooldown that a provider asks for applies to
  * all replicas if they share Redis.
  */
 @Injectable()
@@ -22,9 +22,9 @@ export class RouteStates {
   private readonly named = new Map<string, NamedBreaker>();
   private readonly states = new Map<string, RouteState>();
 
-  constructor(@Optional() @Inject(RedisRests) private readonly shared?: RedisRests) {
+  constructor(@Optional() @Inject(RedisCooldowns) private readonly shared?: RedisCooldowns) {
     shared?.subscribe((key, ms) => {
-      this.breaker(key).rest(ms);
+      this.breaker(key).coolDown(ms);
     });
   }
 
@@ -40,7 +40,7 @@ export class RouteStates {
     return state;
   }
 
-  /** Returns the state of an upstream. It is not closed if the whole upstream pauses, or all routes of it that were used. */
+  /** Returns the state of an upstream. It is not closed if the circuit of the whole upstream is open, or of all its used routes. */
   stateOf(upstream: string): BreakerState {
     const whole = this.named.get(upstream)?.breaker.state ?? 'closed';
     if (whole !== 'closed') return whole;
@@ -62,11 +62,11 @@ export class RouteStates {
     const upstream = space === -1 ? key : key.slice(0, space);
     const model = space === -1 ? undefined : key.slice(space + 1);
     const breaker = new CircuitBreaker(() => performance.now(), Math.random, {
-      opened: (pauseMs) => {
-        this.logger.warn({ msg: 'Requests pause', upstream, model, pauseMs: Math.round(pauseMs) });
+      opened: (openMs) => {
+        this.logger.warn({ msg: 'Circuit opened', upstream, model, openMs: Math.round(openMs) });
       },
       closed: () => {
-        this.logger.log({ msg: 'Requests continue', upstream, model });
+        this.logger.log({ msg: 'Circuit closed', upstream, model });
       },
     });
     this.named.set(key, { upstream, model, breaker });

@@ -52,5 +52,9 @@ export class NdjsonDecoder implements Decoder {
   }
 }
 
-/** One JSON value for each line, as Ollama sends it. */
+/**
+ * One JSON value for each line, as Ollama sends it.
+ *
+ * @since 1.0
+ */
 export const ndjson: Framing = (onEvent, { maxEventBytes }) => new NdjsonDecoder(onEvent, maxEventBytes);

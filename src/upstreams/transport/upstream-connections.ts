@@ -49,7 +49,7 @@ export class UpstreamConnections implements OnApplicationShutdown {
     const pools = [...this.pools.values()];
     const count = pools.reduce((sum, { size }) => sum + size, 0);
     if (count >= this.limit && !pools.some((other) => other.closeUnneeded())) {
-      this.shedLoad.note('upstream_connections');
+      this.shedLoad.count('upstream_connections');
       const message = 'This process has as many connections to upstreams as it can hold. Try again.';
       throw new ServiceError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }

@@ -1,14 +1,14 @@
+import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../common/service-error.js';
 import type { AnswerHeaders, UpstreamRequest } from '../contract/protocol.js';
+import { HIGH_WATER_BYTES, WaitingBytes } from './backpressure.js';
 import type { Connection } from './connection-pool.js';
-import { failureOfConnection, unexpectedFailure } from './connection-failure.js';
+import { failureOfConnection } from './connection-failure.js';
 
-/** The number of bytes that may wait for a slow reader. Above this number, TCP flow control slows the provider down. */
-const HIGH_WATER_BYTES = 64 * 1024;
+/** A longer body is released as soon as it is sent. In UTF-16 units. */
+const LONG_BODY = 64 * 1024;
 
-/** The maximum number of pieces of an answer that may wait. A provider can send each byte as one piece. */
-const MAX_WAITING_PIECES = 1_024;
 /** The maximum number of interim answers (1xx) before the answer. */
 const MAX_INTERIM_ANSWERS = 16;
 
@@ -40,8 +40,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   /** Why there are no more bytes before the end of the body. */
   failure: Error | undefined;
   private controller: Dispatcher.DispatchController | undefined;
-  private waiting: Buffer[] = [];
-  private waitingBytes = 0;
+  private readonly waiting = new WaitingBytes();
   private ended = false;
   /** True when the rest of the body is discarded; see {@link finish}. */
   private discarding = false;
@@ -59,9 +58,10 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     request: UpstreamRequest,
     private onChange: () => void,
   ) {
-    const { body } = request;
-    if (typeof body === 'string') this.dispatch(request, body);
-    else void this.dispatchLater(request, body);
+    const { url, headers, body } = request;
+    const path = url.pathname + url.search;
+    const sent = body.length > LONG_BODY ? streamed(headers, body) : { headers, body };
+    connection.client.dispatch({ origin: url.origin, path, method: 'POST', ...sent }, this);
   }
 
   /** True when the connection failed before any answer, and the provider may have closed it before the request was sent. */
@@ -76,28 +76,21 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
    * @throws the failure of a body that ended too early, after all its bytes are taken.
    */
   take(): Buffer | undefined {
-    const [first] = this.waiting;
-    if (first === undefined) {
-      if (this.failure !== undefined) throw this.failure;
-      return undefined;
-    }
-    const bytes = this.waiting.length === 1 ? first : Buffer.concat(this.waiting, this.waitingBytes);
-    this.waiting = [];
-    this.waitingBytes = 0;
-    if (this.controller?.paused) this.controller.resume();
+    const bytes = this.waiting.take(this.controller);
+    if (bytes === undefined && this.failure !== undefined) throw this.failure;
     return bytes;
   }
 
   /** True when the body has ended and all bytes are taken. */
   get isOver(): boolean {
-    return this.ended && this.waiting.length === 0;
+    return this.ended && this.waiting.isEmpty;
   }
 
   /** Ends the exchange. Closes the connection if the answer is not complete. The next read fails with `reason`. */
   close(reason: Error): void {
     if (this.ended || this.failure !== undefined) return;
     this.failure = reason;
-    this.waiting = [];
+    this.waiting.drop(undefined);
     // A request that is not sent yet cannot be aborted: its connection is still being opened.
     this.connection.spare();
     this.controller?.abort(reason);
@@ -111,9 +104,8 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   finish(graceMs: number): void {
     if (this.ended || this.failure !== undefined) return;
     this.discarding = true;
-    this.waiting = [];
     this.connection.spare();
-    if (this.controller?.paused) this.controller.resume();
+    this.waiting.drop(this.controller);
     const grace = setTimeout(() => {
       this.close(new ServiceError('upstream_error', 'The provider did not end the body.'));
     }, graceMs);
@@ -144,9 +136,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
       if (this.discardedBytes > HIGH_WATER_BYTES) this.close(tooMuch('bytes after the answer'));
       return;
     }
-    this.waiting.push(bytes);
-    this.waitingBytes += bytes.length;
-    if (this.waitingBytes > HIGH_WATER_BYTES || this.waiting.length >= MAX_WAITING_PIECES) controller.pause();
+    this.waiting.add(bytes, controller);
     this.changed();
   }
 
@@ -166,24 +156,6 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.changed();
   }
 
-  private dispatch({ url, headers }: UpstreamRequest, body: string | Uint8Array): void {
-    const path = url.pathname + url.search;
-    this.connection.client.dispatch({ origin: url.origin, path, method: 'POST', headers, body }, this);
-  }
-
-  /** Sends nothing if the exchange is closed while the body is created. */
-  private async dispatchLater(request: UpstreamRequest, body: Promise<Uint8Array>): Promise<void> {
-    try {
-      const bytes = await body;
-      if (this.failure === undefined) this.dispatch(request, bytes);
-      else this.connection.release();
-    } catch (error) {
-      this.connection.release();
-      this.failure ??= unexpectedFailure(error);
-      this.changed();
-    }
-  }
-
   /** Calls `onChange` once for everything that undici passes on in one go. */
   private changed(): void {
     if (this.isNotifying) return;
@@ -193,6 +165,23 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
       this.onChange();
     });
   }
+}
+
+/**
+ * undici keeps the bytes of a body until the end of the answer, but a stream can release them as soon as they are read.
+ * (`Readable.from` keeps them, too.)
+ */
+function streamed(headers: UpstreamRequest['headers'], body: string) {
+  let bytes: Buffer | null = Buffer.from(body);
+  return {
+    headers: { ...headers, 'content-length': String(bytes.length) },
+    body: new Readable({
+      read() {
+        this.push(bytes);
+        bytes = null;
+      },
+    }),
+  };
 }
 
 function tooMuch(what: string): ServiceError {

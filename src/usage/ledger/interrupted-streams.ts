@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BegunStream, UsageRecord } from '../record/usage-record.js';
+import { UnsharedLimits } from '../store/unshared-limits.js';
 import { UsageStore, type AbandonedBatch } from '../store/usage-store.js';
 import { RecordWriter } from './record-writer.js';
 
@@ -24,6 +25,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   constructor(
     private readonly store: UsageStore,
     private readonly writer: RecordWriter,
+    private readonly unsharedLimits: UnsharedLimits,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -69,10 +71,11 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   private async look(isUrgent: boolean): Promise<void> {
     try {
       await this.store.beat();
+      if (!isUrgent) await this.unsharedLimits.check();
       for (;;) {
         const batches = await this.store.abandoned(isUrgent);
         if (batches.length === 0) return;
-        for (const batch of batches) await this.setAsideUnreadable(batch);
+        for (const batch of batches) await this.deadLetterUnreadable(batch);
         await this.write(batches.flatMap(({ streams }) => streams).map(interrupted));
         await this.store.close(batches.map(({ id }) => id));
       }
@@ -88,10 +91,10 @@ export class InterruptedStreams implements OnApplicationBootstrap {
     }
   }
 
-  private async setAsideUnreadable({ id, unreadable }: AbandonedBatch): Promise<void> {
+  private async deadLetterUnreadable({ id, unreadable }: AbandonedBatch): Promise<void> {
     if (unreadable === undefined) return;
     const reason = 'The journal entry of interrupted streams cannot be read.';
-    await this.writer.setAside({ id, requestId: undefined, reason, record: unreadable });
+    await this.writer.deadLetter({ id, requestId: undefined, reason, record: unreadable });
   }
 }
 

@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import type { UsageRecord } from '../record/usage-record.js';
 import { UnstorableData } from '../store/unstorable-data.js';
-import { UsageStore, type SetAsideRecord } from '../store/usage-store.js';
+import { UsageStore, type DeadLetter } from '../store/usage-store.js';
 import { recoverableJson } from './recoverable-json.js';
 
 /** Writes records to the store. Sets a record aside if the store refuses its data, so that the others are still written. */
@@ -27,14 +27,14 @@ export class RecordWriter {
       } catch (error) {
         if (!(error instanceof UnstorableData)) throw error;
         const [first] = records;
-        if (first !== undefined && count === 1) await this.setAside(refused(first, error));
+        if (first !== undefined && count === 1) await this.deadLetter(refused(first, error));
         if (count <= 1) return count;
       }
     }
   }
 
   /** Stores the refused record apart from the others. If this fails too, the log gets the whole record. */
-  async setAside(refused: SetAsideRecord): Promise<void> {
+  async deadLetter(refused: DeadLetter): Promise<void> {
     this.setAsideCount++;
     const { id, requestId, reason, record } = refused;
     const isKept = await this.keep(refused);
@@ -47,10 +47,10 @@ export class RecordWriter {
     });
   }
 
-  private async keep(refused: SetAsideRecord): Promise<boolean> {
-    if (this.store.setAside === undefined) return false;
+  private async keep(refused: DeadLetter): Promise<boolean> {
+    if (this.store.deadLetter === undefined) return false;
     try {
-      await this.store.setAside(refused);
+      await this.store.deadLetter(refused);
       return true;
     } catch {
       return false;
@@ -59,7 +59,7 @@ export class RecordWriter {
 }
 
 /** The members may have any type: the record was refused because it is odd. */
-function refused(record: UsageRecord, { message }: UnstorableData): SetAsideRecord {
+function refused(record: UsageRecord, { message }: UnstorableData): DeadLetter {
   const { id, requestId } = record as { readonly id: unknown; readonly requestId: unknown };
   return {
     id: typeof id === 'string' ? id : randomUUID(),

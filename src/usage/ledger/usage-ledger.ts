@@ -11,7 +11,7 @@ import type { TokenCount, UsageRecord } from '../record/usage-record.js';
 import { USAGE_SINKS, type UsageSink } from '../record/usage-sink.js';
 import { UsageStore } from '../store/usage-store.js';
 import { InterruptedStreams } from './interrupted-streams.js';
-import { OpeningJournal, type Opening } from './opening-journal.js';
+import { IntentLog, type Opening } from './intent-log.js';
 import { RecordQueue } from './record-queue.js';
 import { RecordWriter } from './record-writer.js';
 
@@ -30,7 +30,7 @@ const MAX_REASON_LENGTH = 200;
 export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
   private readonly logger = new Logger(UsageLedger.name);
   private readonly sinks: UsageSink[] = [];
-  private readonly journal: OpeningJournal;
+  private readonly journal: IntentLog;
   private readonly queue = new RecordQueue<{ readonly record: UsageRecord; readonly opening: Opening }>();
   /** The number of records that were lost since the start, because the store was unavailable for too long. */
   lost = 0;
@@ -49,7 +49,7 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     private readonly extensions: Extensions,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
-    this.journal = new OpeningJournal(store, () => {
+    this.journal = new IntentLog(store, () => {
       this.writeAfter(RETRY_AFTER_MS);
     });
   }
@@ -64,7 +64,7 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
   }
 
   /** The number of records since the start that the store refused because of their data. */
-  get setAside(): number {
+  get deadLetter(): number {
     return this.writer.setAsideCount;
   }
 

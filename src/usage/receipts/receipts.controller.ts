@@ -4,7 +4,9 @@ import type { Principal } from '../../auth/principal/principal.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/open-api/api-decorators.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
-import { ReceiptGate } from './receipt-gate.js';
+import { BUDGET_HEADERS } from '../../http/open-api/api-headers.js';
+import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
+import { ReceiptSemaphore } from './receipt-semaphore.js';
 import { StreamReceipt } from './stream-receipt.dto.js';
 import { StreamReceipts } from './stream-receipts.js';
 
@@ -14,26 +16,27 @@ import { StreamReceipts } from './stream-receipts.js';
 export class ReceiptsController {
   constructor(
     private readonly receipts: StreamReceipts,
-    private readonly gate: ReceiptGate,
+    private readonly semaphore: ReceiptSemaphore,
   ) {}
 
   @Get(':request_id')
+  @LimitedByBudget('reports')
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'getReceipt',
     summary: 'Returns the receipt of one of your streams',
     description:
-      'The receipt is there within a second of the end of the stream, however the stream ended. It does not count towards ' +
-      'the limits of the tier.',
+      'The receipt is there within a second of the end of the stream, however the stream ended. The request does not count ' +
+      'towards the limits of the tier. Each account has 60 reports and receipts per minute.',
   })
   @ApiParam({ name: 'request_id', description: 'The `X-Request-Id` of the response of `POST /chat/stream`.' })
-  @ApiOkResponse({ type: StreamReceipt })
+  @ApiOkResponse({ type: StreamReceipt, headers: BUDGET_HEADERS })
   @ApiErrors(401, 'not_found', 429, 'unavailable')
   async receipt(
     @CurrentPrincipal() { accountId }: Principal,
     @Param('request_id') requestId: string,
   ): Promise<StreamReceipt> {
-    const receipt = await this.gate.run(accountId, () => this.receipts.find(accountId, requestId));
+    const receipt = await this.semaphore.run(accountId, () => this.receipts.find(accountId, requestId));
     if (receipt !== undefined) return receipt;
     throw new ServiceError(
       'not_found',

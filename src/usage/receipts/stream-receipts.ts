@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf, marks } from '../../database/queries/statements.js';
 import { InterruptedStreams } from '../ledger/interrupted-streams.js';
-import { ledgerText } from '../store/ledger-text.js';
+import { latestRecord } from './latest-record.js';
 import { receiptOf, type ReceiptRow } from './receipt-row.js';
 import type { StreamReceipt } from './stream-receipt.dto.js';
 
@@ -36,14 +34,7 @@ export class StreamReceipts {
   }
 
   private async read(accountId: string, requestId: string): Promise<StreamReceipt | undefined> {
-    const engine = engineOf(this.database);
-    const [row] = await orUnavailable(
-      this.database.query<ReceiptRow[]>(
-        `SELECT * FROM usage_records WHERE account_id = ${marks(engine, 1)} AND request_id = ${marks(engine, 1, 1)}
-          ORDER BY id DESC LIMIT 1`,
-        [ledgerText(accountId), ledgerText(requestId)],
-      ),
-    );
+    const row = await latestRecord<ReceiptRow>(this.database, accountId, requestId);
     return row && receiptOf(row);
   }
 }

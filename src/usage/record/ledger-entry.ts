@@ -1,12 +1,12 @@
 import { ServiceError } from '../../common/service-error.js';
 import type { ModelConfig } from '../../config/config.js';
 import type { CallTrace } from '../../upstreams/completion/call-trace.js';
-import type { ChatMessage } from '../../upstreams/contract/chat-call.js';
 import { appliedPrice, costMicrosOf } from './cost.js';
 import { mostPlausibleTokens, type ModelSize } from './plausible-tokens.js';
 import { streamOutcomeOf } from './stream-outcome.js';
 import { tokenKindsOf } from './token-kinds.js';
 import { outputTokensOf, inputTokensOf } from './token-counts.js';
+import type { PromptSample } from './token-estimate.js';
 import type { BegunStream, UsageRecord } from './usage-record.js';
 
 declare module '../../http/request/request-context.js' {
@@ -39,7 +39,7 @@ export class LedgerEntry {
    *
    * @param failure the reason why the answer is not complete. `undefined`: the answer is complete.
    */
-  end(failure: unknown, trace: CallTrace, prompt: readonly ChatMessage[]): UsageRecord {
+  end(failure: unknown, trace: CallTrace, prompt: PromptSample): UsageRecord {
     const { begun } = this;
     const { startedAt } = begun;
     const { attempts, lastAttempt, finish } = trace;

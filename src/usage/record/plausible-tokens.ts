@@ -6,11 +6,11 @@ import type { ModelConfig } from '../../config/config.js';
  */
 const PLAUSIBLE_FACTOR = 100;
 /** The limit for a model of any size. The sum of millions of such counts is still exact. */
-const MOST_TOKENS = 1_000_000_000;
+const MAX_TOKENS = 1_000_000_000;
 
 /** Returns the highest plausible number of tokens, for a prompt as well as for an answer. */
 export function mostPlausibleTokens({ contextLength, maxOutputTokens = contextLength }: ModelSize): number {
-  return Math.min(MOST_TOKENS, PLAUSIBLE_FACTOR * (contextLength + maxOutputTokens));
+  return Math.min(MAX_TOKENS, PLAUSIBLE_FACTOR * (contextLength + maxOutputTokens));
 }
 
 export type ModelSize = Pick<ModelConfig, 'contextLength' | 'maxOutputTokens'>;

@@ -1,5 +1,5 @@
 import { factsOf, isDefinedCode, ServiceError } from '../../common/service-error.js';
-import { CLIENT_GONE } from '../../upstreams/completion/completion-stream.js';
+import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
 
 export const STREAM_OUTCOMES = [
   /** The provider marked the answer as complete, and the whole answer was passed to the client's connection. */

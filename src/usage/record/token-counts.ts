@@ -1,6 +1,5 @@
 import type { CallTrace } from '../../upstreams/completion/call-trace.js';
-import type { ChatMessage } from '../../upstreams/contract/chat-call.js';
-import { estimatePromptTokens, estimateTokens } from './token-estimate.js';
+import { estimateTokens, type PromptSample } from './token-estimate.js';
 import type { TokenCount, UsageRecord } from './usage-record.js';
 
 const UNKNOWN: TokenCount = { source: 'unknown' };
@@ -11,15 +10,11 @@ const UNKNOWN: TokenCount = { source: 'unknown' };
  *
  * @param most the highest plausible count. An implausible count is marked, and replaced by an estimate.
  */
-export function inputTokensOf(
-  { usage, lastAttempt }: CallTrace,
-  prompt: readonly ChatMessage[],
-  most: number,
-): TokenCount {
+export function inputTokensOf({ usage, lastAttempt }: CallTrace, prompt: PromptSample, most: number): TokenCount {
   const reported = usage.inputTokens === 0 ? undefined : usage.inputTokens;
   if (reported !== undefined && isPlausible(reported, most)) return { source: 'reported', count: reported };
   const isTaken = reported !== undefined || lastAttempt?.accepted === true;
-  return withoutReport(reported, isTaken ? Math.min(estimatePromptTokens(prompt), most) : undefined);
+  return withoutReport(reported, isTaken ? Math.min(estimateTokens(prompt.text, prompt.length), most) : undefined);
 }
 
 /**

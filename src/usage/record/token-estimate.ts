@@ -13,13 +13,32 @@ export function estimateTokens(sample: string, length: number): number {
   return Math.max(1, Math.round((estimateTokenCount(sample) * length) / sample.length));
 }
 
-/** Estimates the tokens of a prompt: for the reservation before a stream, and for the ledger if the provider reports none. */
-export function estimatePromptTokens(messages: readonly ChatMessage[]): number {
-  let sample = '';
+/** What the estimate needs of a prompt, so that the prompt itself is not kept. */
+export interface PromptSample {
+  /** The beginning of the prompt, at most 2,048 UTF-16 units. */
+  readonly text: string;
+  /** The length of the whole prompt, in UTF-16 units. */
+  readonly length: number;
+}
+
+export function samplePrompt(messages: readonly ChatMessage[]): PromptSample {
+  let text = '';
   let length = 0;
   for (const { content } of messages) {
-    if (sample.length < SAMPLE_LENGTH) sample += content.slice(0, SAMPLE_LENGTH - sample.length);
+    const room = SAMPLE_LENGTH - text.length;
+    if (room > 0) text += content.length > room ? copyOf(content.slice(0, room)) : content;
     length += content.length;
   }
-  return estimateTokens(sample, length);
+  return { text, length };
+}
+
+/** Estimates the tokens of a prompt: for the reservation before a stream, and for the ledger if the provider reports none. */
+export function estimatePromptTokens(messages: readonly ChatMessage[]): number {
+  const { text, length } = samplePrompt(messages);
+  return estimateTokens(text, length);
+}
+
+/** Copies a part of a text, because V8 keeps the whole text as long as a part of it exists. */
+function copyOf(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
 }

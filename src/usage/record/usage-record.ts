@@ -32,7 +32,11 @@ export interface BegunStream extends UsageParty {
   readonly detached?: boolean | undefined;
 }
 
-/** The record of one admitted stream that is over, however it ended. Each stream has exactly one record. */
+/**
+ * The record of one admitted stream that is over, however it ended. Each stream has exactly one record.
+ *
+ * @since 1.0
+ */
 export interface UsageRecord extends BegunStream {
   /** The upstream that answered or that failed last. `undefined`: no upstream was asked. */
   readonly upstream: string | undefined;

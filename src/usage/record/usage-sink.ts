@@ -6,6 +6,8 @@ import type { UsageRecord } from './usage-record.js';
  * example. The ledger in the database is independent: it is written even if a sink fails. A sink that collects records
  * sends the last ones in `onApplicationShutdown`, for which Nest waits: no stream ends after that.
  *
+ * @since 1.0
+ *
  * @example
  * ```ts
  * export class AuditSink implements UsageSink {

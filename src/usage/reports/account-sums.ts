@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { setImmediate as afterOtherWork } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
+import { ownTurn } from '../../common/event-loop/event-loop-turns.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import { engineOf, marks } from '../../database/queries/statements.js';
 import { ledgerText } from '../store/ledger-text.js';
-import { ORDER_OF_ALL, type DaySums } from './day-sums.js';
+import { ORDER_OF_ACCOUNT, ORDER_OF_ALL, type DaySums } from './day-sums.js';
 import { figuresOf, FIGURE_COLUMNS, type FigureRow, type UsageFigures } from './usage-figures.js';
 
-/** The usage of one account in one currency. */
+/** The usage of one account on one day in one currency. */
 export interface AccountFigures extends UsageFigures {
   readonly accountId: string;
+  /** `YYYY-MM-DD` in UTC. */
+  readonly day: string;
 }
 
 /** Whole days in UTC, as `YYYY-MM-DD`. Both are included. */
@@ -18,55 +20,57 @@ export interface Days {
   readonly to: string;
 }
 
-/** The place of a row in {@link ORDER_OF_ALL}. */
-type Place = Pick<DaySums, (typeof ORDER_OF_ALL)[number]>;
-type SumRow = FigureRow & { readonly account_id: string };
+type SumRow = FigureRow & Pick<DaySums, 'account_id' | 'day'>;
 
 /** How many rows one statement adds up. SQLite blocks the process for about 3 ms. */
 const ROWS_AT_ONCE = 1000;
-const ORDER = ORDER_OF_ALL.join(', ');
-const SUMS = `SELECT account_id, currency, ${FIGURE_COLUMNS.map((column) => `SUM(${column}) AS ${column}`).join(', ')}
-  FROM usage_days WHERE requests > 0 AND`;
-const BY_ACCOUNT = 'GROUP BY account_id, currency';
+const SUMS = `SELECT account_id, day, currency, ${FIGURE_COLUMNS.map((column) => `SUM(${column}) AS ${column}`).join(', ')}
+  FROM usage_days`;
 
-/** Adds up the daily sums of the ledger by account, for the pages of operators. */
+/**
+ * Adds up the daily sums of the ledger by account and day, for the pages of operators. The sums come in parts, and one account
+ * can be in several parts, so the caller adds them up. Other work of the process runs between two parts.
+ */
 @Injectable()
 export class AccountSums {
   constructor(private readonly database: DataSource) {}
 
-  /** Returns the sums of the named accounts. An account without usage has none, an account with two currencies has two. */
-  async of(accountIds: readonly string[], { from, to }: Days): Promise<readonly AccountFigures[]> {
-    if (accountIds.length === 0) return [];
-    const ids = accountIds.map(ledgerText);
-    const rows = await this.query<SumRow>(
-      `${SUMS} day >= ${this.marks(1)} AND day <= ${this.marks(1, 1)} AND account_id IN (${this.marks(ids.length, 2)})
-        ${BY_ACCOUNT}`,
-      [from, to, ...ids],
-    );
-    return rows.map(accountFiguresOf);
+  /** Returns the sums of the named accounts. A day without usage has none, a day with two currencies has two. */
+  async *of(accountIds: readonly string[], days: Days): AsyncGenerator<readonly AccountFigures[], void> {
+    for (const accountId of accountIds) yield* this.parts(days, ledgerText(accountId));
   }
 
-  /**
-   * Returns the sums of all accounts, also of deleted accounts. The same account can be in several parts, so the caller adds
-   * them up. Other work of the process runs between two parts.
-   */
-  async *ofAll({ from, to }: Days): AsyncGenerator<readonly AccountFigures[], void> {
-    let after: Place | undefined;
+  /** Returns the sums of all accounts, also of deleted accounts. */
+  ofAll(days: Days): AsyncGenerator<readonly AccountFigures[], void> {
+    return this.parts(days);
+  }
+
+  private async *parts({ from, to }: Days, accountId?: string): AsyncGenerator<readonly AccountFigures[], void> {
+    const order = accountId === undefined ? ORDER_OF_ALL : ORDER_OF_ACCOUNT;
+    const columns = order.join(', ');
+    let after: DaySums | undefined;
     do {
-      await afterOtherWork();
-      const [begin, values] =
-        after === undefined ? [`day >= ${this.marks(1)}`, [from]] : [this.beyond('>', 0), placeValues(after)];
-      const [end]: Place[] = await this.query<Place>(
-        `SELECT ${ORDER} FROM usage_days WHERE ${begin} AND day <= ${this.marks(1, values.length)}
-          ORDER BY ${ORDER} LIMIT 1 OFFSET ${ROWS_AT_ONCE - 1}`,
-        [...values, to],
+      await ownTurn();
+      const values: string[] = [];
+      const mark = (...added: string[]): string =>
+        marks(engineOf(this.database), added.length, values.push(...added) - added.length);
+      const beyond = (operator: '>' | '<=', row: DaySums): string =>
+        `(${columns}) ${operator} (${mark(...order.map((column) => row[column]))})`;
+      const scope = accountId === undefined ? '' : `account_id = ${mark(accountId)} AND `;
+      const begin = scope + (after === undefined ? `day >= ${mark(from)}` : beyond('>', after));
+      const ofBegin = values.length;
+      const [end]: DaySums[] = await this.query(
+        `SELECT ${columns} FROM usage_days WHERE ${begin} AND day <= ${mark(to)}
+          ORDER BY ${columns} LIMIT 1 OFFSET ${ROWS_AT_ONCE - 1}`,
+        values,
       );
-      const [until, last] =
-        end === undefined
-          ? [`day <= ${this.marks(1, values.length)}`, [to]]
-          : [this.beyond('<=', values.length), placeValues(end)];
-      const rows = await this.query<SumRow>(`${SUMS} ${begin} AND ${until} ${BY_ACCOUNT}`, [...values, ...last]);
-      yield rows.map(accountFiguresOf);
+      values.length = ofBegin;
+      const until = end === undefined ? `day <= ${mark(to)}` : beyond('<=', end);
+      const rows: SumRow[] = await this.query(
+        `${SUMS} WHERE ${begin} AND ${until} AND requests > 0 GROUP BY account_id, day, currency`,
+        values,
+      );
+      yield rows.map((row) => ({ accountId: row.account_id, day: row.day, ...figuresOf(row) }));
       after = end;
     } while (after !== undefined);
   }
@@ -74,20 +78,4 @@ export class AccountSums {
   private query<T>(statement: string, values: readonly string[]): Promise<T[]> {
     return orUnavailable(this.database.query<T[]>(statement, [...values]));
   }
-
-  private beyond(operator: '>' | '<=', before: number): string {
-    return `(${ORDER}) ${operator} (${this.marks(ORDER_OF_ALL.length, before)})`;
-  }
-
-  private marks(count: number, before = 0): string {
-    return marks(engineOf(this.database), count, before);
-  }
-}
-
-function placeValues(place: Place): string[] {
-  return ORDER_OF_ALL.map((column) => place[column]);
-}
-
-function accountFiguresOf(row: SumRow): AccountFigures {
-  return { accountId: row.account_id, ...figuresOf(row) };
 }

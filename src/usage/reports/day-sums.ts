@@ -24,13 +24,14 @@ export interface DaySums {
 }
 
 /** The order of the rows. There is an index for each, so that the database does not sort a page. */
-const ORDER_OF_ACCOUNT = ['day', 'model', 'key_id', 'credential', 'currency'] as const;
+export const ORDER_OF_ACCOUNT = ['day', 'model', 'key_id', 'credential', 'currency'] as const;
 export const ORDER_OF_ALL = ['day', 'account_id', 'model', 'key_id', 'credential', 'currency'] as const;
 
 export interface PageRequest {
   /** `YYYY-MM-DD`, as `before`. */
   readonly from: string;
-  readonly before: string;
+  /** `undefined`: to the last day. */
+  readonly before: string | undefined;
   /** `undefined`: all accounts. */
   readonly accountId: string | undefined;
   /** The last row of the previous page. */
@@ -38,7 +39,10 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-/** Returns the statement for one page of the daily sums, and its parameters. */
+/**
+ * Returns the statement for one page of the daily sums, and its parameters. The page can have empty rows without requests,
+ * which a correction leaves behind. A condition for them would make the number of rows that the statement reads unlimited.
+ */
 export function pageOfDaySums(
   engine: Engine,
   { from, before, accountId, after, limit }: PageRequest,
@@ -53,9 +57,7 @@ export function pageOfDaySums(
     after === undefined
       ? `day >= ${mark(from)}`
       : `(${order.join(', ')}) > (${mark(...order.map((column) => after[column]))})`,
-    `day < ${mark(before)}`,
-    // A correction can leave an empty row behind.
-    'requests > 0',
+    ...(before === undefined ? [] : [`day < ${mark(before)}`]),
   ];
   const where = conditions.join(' AND ');
   return [`SELECT * FROM usage_days WHERE ${where} ORDER BY ${order.join(', ')} LIMIT ${limit}`, parameters];

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf, marks } from '../../database/queries/statements.js';
+import { pageByTime, type Condition, type TimePosition } from '../../database/queries/page-by-time.js';
+import { latestRecord } from '../receipts/latest-record.js';
 import { receiptOf, type ReceiptRow } from '../receipts/receipt-row.js';
 import type { StreamReceipt } from '../receipts/stream-receipt.dto.js';
 import type { UsageParty } from '../record/usage-record.js';
@@ -24,20 +24,17 @@ export interface StreamFilter {
   /** The id of an API key, or `session` for the pages of the service. */
   readonly key?: string | undefined;
   readonly credential?: UsageParty['credential'] | undefined;
-  /** The list begins with the streams before this one. */
+  /** The list begins with the streams that began before this position. */
   readonly before?: StreamPosition | undefined;
 }
 
-/** The place of a stream in the list. Streams can begin at the same time, so the time alone is not a place. */
-export interface StreamPosition {
-  readonly startedAt: string;
-  readonly id: string;
-}
+/** The position of a stream in the list: the time of its start, and the id of its record. */
+export type StreamPosition = TimePosition;
 
 export interface StreamList {
   /** The latest first. */
   readonly streams: readonly ListedStream[];
-  /** The place at which the next page begins. `undefined` on the last page. */
+  /** The position after which the next page begins. `undefined` on the last page. */
   readonly next: StreamPosition | undefined;
 }
 
@@ -54,51 +51,45 @@ interface ListedRow extends ReceiptRow {
 export class RecentStreams {
   constructor(private readonly database: DataSource) {}
 
-  /** @throws {ServiceError} `unavailable` when the database is unavailable. */
+  /**
+   * Returns one page of the list. If few streams pass the filter, a page can have fewer streams than `limit`, and even none,
+   * although there is a next page: see {@link pageByTime}.
+   *
+   * @throws {ServiceError} `unavailable` when the database is unavailable.
+   */
   async list(accountId: string, filter: StreamFilter, limit: number): Promise<StreamList> {
     const { from, to, model, key, credential, before } = filter;
-    const engine = engineOf(this.database);
-    const values: string[] = [];
-    const mark = (value: string): string => marks(engine, 1, values.push(value) - 1);
-    const conditions = [
-      `account_id = ${mark(ledgerText(accountId))}`,
-      `started_at >= ${mark(from.toISOString())}`,
-      `started_at < ${mark(to.toISOString())}`,
-      ...(model === undefined ? [] : [`model = ${mark(ledgerText(model))}`]),
-      ...(key === undefined
-        ? []
-        : [key === 'session' ? `credential = 'session'` : `key_id = ${mark(ledgerText(key))}`]),
-      ...(credential === undefined ? [] : [`credential = ${mark(credential)}`]),
-      ...(before === undefined
-        ? []
-        : [`(started_at, id) < (${mark(before.startedAt)}, ${mark(ledgerText(before.id))})`]),
-    ];
-    const rows = await orUnavailable(
-      this.database.query<ListedRow[]>(
-        `SELECT * FROM usage_records WHERE ${conditions.join(' AND ')}
-          ORDER BY started_at DESC, id DESC LIMIT ${limit + 1}`,
-        values,
-      ),
+    const begin: TimePosition = { time: to.toISOString(), id: '' };
+    const after = before && { time: before.time, id: ledgerText(before.id) };
+    const { rows, next } = await pageByTime<ListedRow>(
+      this.database,
+      {
+        table: 'usage_records',
+        columns: '*',
+        timeColumn: 'started_at',
+        scope: [(mark) => `account_id = ${mark(ledgerText(accountId))}`],
+        filter: [
+          ...(model === undefined ? [] : [equal('model', model)]),
+          ...(key === undefined ? [] : [key === 'session' ? equal('credential', key) : equal('key_id', key)]),
+          ...(credential === undefined ? [] : [equal('credential', credential)]),
+        ],
+        end: { time: from.toISOString(), id: '' },
+      },
+      after === undefined || after.time >= begin.time ? begin : after,
+      limit,
     );
-    const last = rows.length > limit ? rows[limit - 1] : undefined;
-    return {
-      streams: rows.slice(0, limit).map(listedStreamOf),
-      next: last && { startedAt: last.started_at, id: last.id },
-    };
+    return { streams: rows.map(listedStreamOf), next };
   }
 
   /** Returns the latest stream of the account with this request id that is over, or `undefined`. */
   async find(accountId: string, requestId: string): Promise<ListedStream | undefined> {
-    const engine = engineOf(this.database);
-    const [row] = await orUnavailable(
-      this.database.query<ListedRow[]>(
-        `SELECT * FROM usage_records WHERE account_id = ${marks(engine, 1)} AND request_id = ${marks(engine, 1, 1)}
-          ORDER BY started_at DESC, id DESC LIMIT 1`,
-        [ledgerText(accountId), ledgerText(requestId)],
-      ),
-    );
+    const row = await latestRecord<ListedRow>(this.database, accountId, requestId);
     return row && listedStreamOf(row);
   }
+}
+
+function equal(column: string, value: string): Condition {
+  return (mark) => `${column} = ${mark(ledgerText(value))}`;
 }
 
 function listedStreamOf(row: ListedRow): ListedStream {

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { setImmediate as afterOtherWork } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
+import { ownTurn } from '../../common/event-loop/event-loop-turns.js';
 import { ServiceError } from '../../common/service-error.js';
 import { DAY_MS, utcDay } from '../../common/utc-day.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf, marks } from '../../database/queries/statements.js';
+import { engineOf } from '../../database/queries/statements.js';
 import type { UsageParty } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
 import { pageOfDaySums, type DaySums } from './day-sums.js';
@@ -27,24 +27,25 @@ export interface AccountUsageRow extends UsageRow {
 }
 
 /** The maximum number of rows in a report: 136 pairs of key and model on each day of a year, some 11 MB as JSON. */
-const MOST_ROWS = 50_000;
+const MAX_ROWS = 50_000;
 /** Small, because SQLite blocks the event loop while it reads a page. */
 const ROWS_PER_PAGE = 500;
 
 /** The report would have too many rows. A shorter period may have fewer. */
 export class TooManyRows extends ServiceError {
   constructor() {
-    const message = `must be later: the report would have more than ${MOST_ROWS.toLocaleString('en-US')} rows`;
+    const message = `must be later: the report would have more than ${MAX_ROWS.toLocaleString('en-US')} rows`;
     super('invalid_request', `The period is too long: from ${message}.`, { details: [{ field: 'from', message }] });
   }
 }
 
-/** Reports from the daily sums of the ledger. A period always includes whole days in UTC. */
+/**
+ * Reports from the daily sums of the ledger. A period always includes whole days in UTC.
+ *
+ * @since 1.0
+ */
 @Injectable()
 export class UsageReports {
-  /** Resolves when the next page may be read. Concurrent reports take turns, so that other requests are served in between. */
-  private turn: Promise<void> = Promise.resolve();
-
   constructor(private readonly database: DataSource) {}
 
   /**
@@ -68,36 +69,32 @@ export class UsageReports {
     return rows;
   }
 
-  /** Returns the rows of {@link dailyOfAll} in pages, without a limit. */
-  async *pages(from: Date, to: Date, accountId?: string): AsyncGenerator<readonly AccountUsageRow[], void> {
+  /** Returns the rows of {@link dailyOfAll} in pages, without a limit. Without `to`, the period has no end. */
+  async *pages(from: Date, to?: Date, accountId?: string): AsyncGenerator<readonly AccountUsageRow[], void> {
     const period = {
       from: utcDay(from),
-      before: utcDay(Math.ceil(to.getTime() / DAY_MS) * DAY_MS),
+      before: to && utcDay(Math.ceil(to.getTime() / DAY_MS) * DAY_MS),
       accountId: accountId && ledgerText(accountId),
       limit: ROWS_PER_PAGE,
     };
     let after: DaySums | undefined;
     do {
-      await (this.turn = this.turn.then(afterOtherWork));
+      await ownTurn();
       const rows: DaySums[] = await orUnavailable(
         this.database.query(...pageOfDaySums(engineOf(this.database), { ...period, after })),
       );
-      yield rows.map(usageRowOf);
+      yield rows.filter(({ requests }) => Number(requests) > 0).map(usageRowOf);
       after = rows[ROWS_PER_PAGE - 1];
     } while (after !== undefined);
   }
 
   /** Returns the known tokens of an account's streams since the start of the day of `from` in UTC. */
   async tokensSince(accountId: string, from: Date): Promise<number> {
-    const engine = engineOf(this.database);
-    const [row] = await orUnavailable(
-      this.database.query<{ tokens: number | null }[]>(
-        `SELECT SUM(prompt_tokens + completion_tokens) AS tokens FROM usage_days
-          WHERE account_id = ${marks(engine, 1)} AND day >= ${marks(engine, 1, 1)}`,
-        [ledgerText(accountId), utcDay(from)],
-      ),
-    );
-    return row?.tokens ?? 0;
+    let tokens = 0;
+    for await (const rows of this.pages(from, undefined, accountId)) {
+      for (const { inputTokens, outputTokens } of rows) tokens += inputTokens + outputTokens;
+    }
+    return tokens;
   }
 }
 
@@ -105,7 +102,7 @@ async function* bounded(pages: AsyncIterable<readonly AccountUsageRow[]>): Async
   let count = 0;
   for await (const rows of pages) {
     count += rows.length;
-    if (count > MOST_ROWS) throw new TooManyRows();
+    if (count > MAX_ROWS) throw new TooManyRows();
     yield rows;
   }
 }

@@ -6,9 +6,9 @@ import type { Principal } from '../../auth/principal/principal.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
-import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
-import { RATE_LIMIT_HEADERS } from '../../http/open-api/api-headers.js';
-import { ReportGate } from './report-gate.js';
+import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
+import { BUDGET_HEADERS } from '../../http/open-api/api-headers.js';
+import { ReportSemaphore } from './report-semaphore.js';
 import { usagePeriod } from './usage-period.js';
 import { reportJson } from './report-json.js';
 import { UsageReports } from './usage-reports.js';
@@ -23,28 +23,29 @@ const DAY = { required: false, schema: { type: 'string', format: 'date' } } as c
 export class UsageController {
   constructor(
     private readonly reports: UsageReports,
-    private readonly gate: ReportGate,
+    private readonly semaphore: ReportSemaphore,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
   @Get()
-  @LimitedByTier()
+  @LimitedByBudget('reports')
   @Header('Cache-Control', 'no-store')
   @ApiOperation({
     operationId: 'getUsage',
     summary: 'Reports the usage of your account by day, model and key',
-    description: 'The request counts towards the limits of the tier, like a chat request.',
+    description:
+      'The request does not count towards the limits of the tier. Each account has 60 reports and receipts per minute.',
   })
   @ApiQuery({ name: 'from', ...DAY, description: 'The first day, in UTC. Default: 29 days before the last day.' })
   @ApiQuery({ name: 'to', ...DAY, description: 'The last day, in UTC. Default: today.' })
-  @ApiOkResponse({ type: UsageReport, headers: RATE_LIMIT_HEADERS })
+  @ApiOkResponse({ type: UsageReport, headers: BUDGET_HEADERS })
   @ApiErrors('invalid_request', 401, 429, 'unavailable')
   async own(
     @CurrentPrincipal() { accountId }: Principal,
     @Query() query: Readonly<Record<string, string | string[] | undefined>>,
   ): Promise<StreamableFile> {
     const period = usagePeriod({ from: dayIn(query, 'from'), to: dayIn(query, 'to') }, this.now());
-    const pieces = await this.gate.run(accountId, () =>
+    const pieces = await this.semaphore.run(accountId, () =>
       reportJson(period, this.reports.dailyPages(accountId, period.from, period.to)),
     );
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);

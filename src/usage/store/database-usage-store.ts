@@ -10,12 +10,12 @@ import { earliestId } from '../record/record-id.js';
 import { ledgerText } from './ledger-text.js';
 import { RECORD_COLUMNS, storedRow, type StoredValue } from './record-columns.js';
 import { UnstorableData } from './unstorable-data.js';
-import { UsageStore, type AbandonedBatch, type OpeningBatch, type SetAsideRecord } from './usage-store.js';
+import { UsageStore, type AbandonedBatch, type IntentBatch, type DeadLetter } from './usage-store.js';
 import { UsageWriters } from './usage-writers.js';
 
 const BATCHES_AT_ONCE = 100;
 /** The number of attempts for a statement that fails only because of a concurrent statement. */
-const MOST_RACES = 5;
+const MAX_RACES = 5;
 const MAX_REASON_LENGTH = 200;
 
 /**
@@ -34,7 +34,7 @@ export class DatabaseUsageStore extends UsageStore {
     this.writers = new UsageWriters(database, presence);
   }
 
-  async open({ id, streams }: OpeningBatch): Promise<void> {
+  async open({ id, streams }: IntentBatch): Promise<void> {
     const statement = insertStatement(this.engine, 'usage_openings', ['id', 'writer_id', 'streams'], 1);
     await this.write(`${statement} ON CONFLICT (id) DO NOTHING`, [id, this.writers.id, writeStreams(streams)]);
   }
@@ -51,7 +51,7 @@ export class DatabaseUsageStore extends UsageStore {
     );
   }
 
-  override async setAside({ id, requestId, reason, record }: SetAsideRecord): Promise<void> {
+  override async deadLetter({ id, requestId, reason, record }: DeadLetter): Promise<void> {
     const columns = ['id', 'request_id', 'set_aside_at', 'reason', 'record'];
     const statement = insertStatement(this.engine, 'usage_set_aside', columns, 1);
     const [cleanId, cleanRequestId] = [ledgerText(id), requestId === undefined ? null : ledgerText(requestId)];
@@ -102,7 +102,7 @@ export class DatabaseUsageStore extends UsageStore {
         return;
       } catch (error) {
         if (isDataFailure(error)) throw refusalOf(error);
-        if (!isLostRace(error) || races === MOST_RACES) throw error;
+        if (!isLostRace(error) || races === MAX_RACES) throw error;
       }
     }
   }

@@ -11,11 +11,11 @@ export interface StoredAttempt {
 }
 
 /** The maximum number of stored attempts. A model has few routes, and each attempt uses another route. */
-const MOST_ATTEMPTS = 100;
+const MAX_ATTEMPTS = 100;
 
 /** Returns the attempts as JSON. */
 export function storedAttempts(attempts: readonly AttemptTrace[]): string {
-  return JSON.stringify(attempts.slice(0, MOST_ATTEMPTS).map(storedAttempt));
+  return JSON.stringify(attempts.slice(0, MAX_ATTEMPTS).map(storedAttempt));
 }
 
 /** Reads the text of {@link storedAttempts}. An earlier version of the service has stored none. */

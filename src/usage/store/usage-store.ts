@@ -1,19 +1,34 @@
 import type { BegunStream, UsageRecord } from '../record/usage-record.js';
 
-/** Streams that began at about the same time. A batch is stored until all its streams are over. */
-export interface OpeningBatch {
+/**
+ * Streams that began at about the same time. A batch is stored until all its streams are over.
+ *
+ * @experimental
+ * @since 1.0
+ */
+export interface IntentBatch {
   readonly id: string;
   readonly streams: readonly BegunStream[];
 }
 
-/** An {@link OpeningBatch} of a replica that counts as dead. */
-export interface AbandonedBatch extends OpeningBatch {
+/**
+ * An {@link IntentBatch} of a replica that counts as dead.
+ *
+ * @experimental
+ * @since 1.0
+ */
+export interface AbandonedBatch extends IntentBatch {
   /** The stored text, if the streams cannot be read from it. */
   readonly unreadable?: string | undefined;
 }
 
-/** A record that {@link UsageStore.append} refused because of its data. An operator can recover the record from this form. */
-export interface SetAsideRecord {
+/**
+ * A record that {@link UsageStore.append} refused because of its data. An operator can recover the record from this form.
+ *
+ * @experimental
+ * @since 1.0
+ */
+export interface DeadLetter {
   readonly id: string;
   readonly requestId: string | undefined;
   readonly reason: string;
@@ -26,10 +41,13 @@ export interface SetAsideRecord {
  *
  * A store throws {@link UnstorableData} for data that it can never store. Every other error counts as an outage: the ledger
  * waits and retries.
+ *
+ * @experimental
+ * @since 1.0
  */
 export abstract class UsageStore {
   /** Stores the openings of streams, so that the streams are known even if this process is killed. */
-  abstract open(batch: OpeningBatch): Promise<void>;
+  abstract open(batch: IntentBatch): Promise<void>;
   /**
    * Stores the records of streams that are over. Stores all of the records or, if it rejects, none of them. A record replaces an
    * `interrupted` record of the same stream, and an `interrupted` record replaces none.
@@ -56,5 +74,5 @@ export abstract class UsageStore {
    */
   deleteBefore?(startedAt: number, limit: number): Promise<number>;
   /** Stores a record that {@link append} refused. Optional: without this method the log gets the record. */
-  setAside?(refused: SetAsideRecord): Promise<void>;
+  deadLetter?(refused: DeadLetter): Promise<void>;
 }

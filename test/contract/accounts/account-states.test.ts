@@ -1,5 +1,9 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import { randomUUID } from 'node:crypto';
+import type { Repository } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Account } from '../../../src/accounts/accounts/account.entity.js';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
@@ -125,6 +129,28 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
     await app.get(AccountStates).delete(email);
     const next = await app.get(AccountsService).create({ email, password: PASSWORD });
     expect(next.id).not.toBe(id);
+  });
+
+  it('is listed for each account once, on pages of 500', async () => {
+    const accounts = app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
+    const before = await accounts.count();
+    const one = (index: number) => ({
+      id: randomUUID(),
+      email: `page-${String(index).padStart(4, '0')}@example.com`,
+      passwordHash: 'none',
+      tier: 'free',
+      createdAt: new Date(),
+    });
+    const added = Array.from({ length: 1_000 }, (_, index) => one(index));
+    for (let start = 0; start < added.length; start += 100) await accounts.insert(added.slice(start, start + 100));
+
+    const pages: string[][] = [];
+    for await (const page of app.get(AccountStates).pages()) pages.push(page.map(({ account }) => account.email));
+
+    await accounts.delete(added.map(({ id }) => id));
+    expect(pages.map(({ length }) => length)).toEqual([500, 500, before]);
+    expect(new Set(pages.flat()).size).toBe(1_000 + before);
+    expect(pages.flat()).toEqual(expect.arrayContaining(added.map(({ email }) => email)));
   });
 
   it('is listed for all accounts, ordered by address', async () => {

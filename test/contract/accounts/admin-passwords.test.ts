@@ -100,7 +100,7 @@ describe('a password for the admin command', () => {
       const answers = [`${PASSWORD}\r`, `${PASSWORD}\r`];
       const { exitCode, shown } = await adminInTerminal(answers, database, 'account', 'create', '--email', email);
       expect(exitCode).toBe(0);
-      expect(shown).toMatch(/^New password: \r\nNew password again: \r\n\{"id":"[^\n]+"\}\r\n$/);
+      expect(shown).toMatch(/^New password: \r\nNew password again: \r\nid +email +tier\r\n[^\n]+ free\r\n$/);
       expect(await verify(email, PASSWORD)).toBe(true);
     });
 

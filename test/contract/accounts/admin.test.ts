@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { usageText } from '../../../src/admin-commands/usage-text.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
@@ -8,7 +12,7 @@ import { SessionsService } from '../../../src/accounts/sessions/sessions.service
 import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openAccountsApp } from './accounts-app.js';
-import { admin, adminProcess } from './admin-process.js';
+import { admin, adminInTerminal, adminProcess, hasTerminals } from './admin-process.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
 const engines = await testEngines();
@@ -170,6 +174,31 @@ describe('the admin command', () => {
     const { exitCode, stderr } = await admin({ ...database, config }, 'key', 'list', ...ada);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^The database file \/dev\/null\/chat.sqlite cannot be opened: [^\n]+\.\n$/);
+  });
+
+  it('refuses a database file that is missing, and creates none', async () => {
+    const config = { type: 'sqlite', path: join(tmpdir(), `none-${randomUUID()}.sqlite`) } as const;
+    for (const words of [['account', 'list'], ['key', 'list', ...ada], ['usage']]) {
+      const { exitCode, stdout, stderr } = await admin({ ...database, config }, ...words);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr).toMatch(/^There is no database file [^\n]+\n$/);
+    }
+    expect(existsSync(config.path)).toBe(false);
+  });
+
+  it('explains one command', async () => {
+    const { exitCode, stdout } = await admin(database, 'key', 'create', '--help');
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe('Usage: key create --email E --name N [--expires-in-days D] [--json]\n');
+  });
+
+  it.runIf(hasTerminals)('shows a table in a terminal, and JSON with --json', async () => {
+    const [table, json] = await Promise.all([
+      adminInTerminal([], database, 'account', 'list'),
+      adminInTerminal([], database, 'account', 'list', '--json'),
+    ]);
+    expect(table.shown).toMatch(/^id +email +tier +role +state +created_at\r\n[-\w]+ +ada@example\.com +free +/);
+    expect(JSON.parse(json.shown)).toMatchObject([{ email: 'ada@example.com' }]);
   });
 
   it('is a program of its own', async () => {

@@ -225,8 +225,12 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
     await expect(keys.create(randomUUID(), { name })).rejects.toMatchObject({ details: [{ field: 'name' }] });
   });
 
-  it.each([new Date(0), new Date(Number.NaN)])('are refused the expiry %s', async (expiresAt) => {
-    const wrong = keys.create(randomUUID(), { name: 'x', expiresAt });
+  it.each([
+    ['in the past', () => new Date(0)],
+    ['of this moment', () => new Date(now)],
+    ['that is not a date', () => new Date(Number.NaN)],
+  ])('are refused an expiry %s', async (_, expiry) => {
+    const wrong = keys.create(randomUUID(), { name: 'x', expiresAt: expiry() });
     await expect(wrong).rejects.toMatchObject({ details: [{ field: 'expires_at' }] });
   });
 

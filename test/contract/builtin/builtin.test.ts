@@ -18,7 +18,7 @@ const upstream: UpstreamConfig = {
 const call = (message: string | readonly ChatMessage[], changes: Partial<ChatCall> = {}): ChatCall => ({
   model: 'eliza',
   messages: typeof message === 'string' ? [{ role: 'user', content: message }] : message,
-  temperature: 0,
+  options: { temperature: 0 },
   maxTokens: undefined,
   modelMaxOutputTokens: undefined,
   ...changes,
@@ -236,7 +236,7 @@ describe('small talk', () => {
         fc.string({ unit: 'binary' }),
         fc.double({ min: 0, max: 2, noNaN: true }),
         async (said, temperature) => {
-          expect(await answerTo(said, { temperature })).not.toBe('');
+          expect(await answerTo(said, { options: { temperature } })).not.toBe('');
         },
       ),
     );
@@ -247,26 +247,28 @@ describe('small talk', () => {
     async (unit) => {
       const content = unit.repeat(Math.ceil(4_000 / unit.length));
       const messages = Array.from({ length: 999 }, (): ChatMessage => ({ role: 'user', content }));
-      const cpuMs = await leastCpuMs(() => answerTo(messages, { temperature: 1, maxTokens: 1 }));
+      const cpuMs = await leastCpuMs(() => answerTo(messages, { options: { temperature: 1 }, maxTokens: 1 }));
       expect(cpuMs).toBeLessThan(600);
     },
   );
 
   it('reads a message of megabytes in no time', async () => {
     const message = 'write me '.repeat(500_000);
-    expect(await leastCpuMs(() => answerTo(message, { temperature: 1 }))).toBeLessThan(2_000);
+    expect(await leastCpuMs(() => answerTo(message, { options: { temperature: 1 } }))).toBeLessThan(2_000);
   });
 });
 
 describe('the choice of words', () => {
   it('is the same for the same conversation', async () => {
     const messages = conversation('hello', 'Hi!', 'Tomatoes');
-    expect(await answerTo(messages, { temperature: 1 })).toBe(await answerTo(messages, { temperature: 1 }));
+    expect(await answerTo(messages, { options: { temperature: 1 } })).toBe(
+      await answerTo(messages, { options: { temperature: 1 } }),
+    );
   });
 
   it('varies from conversation to conversation', async () => {
     const greetings = Array.from({ length: 20 }, (_, index) =>
-      answerTo(conversation('x', String(index), 'hello'), { temperature: 1 }),
+      answerTo(conversation('x', String(index), 'hello'), { options: { temperature: 1 } }),
     );
     expect(new Set(await Promise.all(greetings)).size).toBeGreaterThan(1);
   });

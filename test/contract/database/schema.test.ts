@@ -29,13 +29,14 @@ describe.each(await testEngines())('the schema on $name', (engine) => {
       return schemaOf(source);
     });
     expect(indexedColumns(schema)).toEqual([
+      'accounts: created_at, id, tier',
       'api_keys: account_id',
       'sessions: account_id',
       'sessions: expires_at',
       'sessions: last_seen_at',
       'usage_days: day, account_id, model, key_id, credential, currency',
-      'usage_records: account_id, request_id',
-      'usage_records: account_id, started_at',
+      'usage_records: account_id, request_id, id',
+      'usage_records: account_id, started_at, id, model, key_id, credential',
     ]);
     if (engine.name === 'PostgreSQL') expect(schema).toContain('options of usage_days: fillfactor=70');
   });

@@ -50,7 +50,7 @@ describe('the memory for durable streams', () => {
     expect(() => {
       third.log.append(KIB_400);
     }).toThrow(expect.objectContaining({ code: 'unavailable' }));
-    await expect(full.claim({ accountId: 'a', locator: '1', proof: Buffer.of() }, 300 * 1024)).rejects.toMatchObject({
+    await expect(full.claim({ accountId: ACCOUNT, locator: '1', proof: Buffer.of() }, 0)).rejects.toMatchObject({
       code: 'unavailable',
     });
     expect(full.counts).toEqual({ running: 1, kept: 0 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { streamKeys } from '../../../src/chat/durable/store/redis/stream-keys.js';
+import { ReplicaPresence } from '../../../src/chat/durable/store/redis/replica-presence.js';
+import { presenceKey, streamKeys } from '../../../src/chat/durable/store/redis/stream-keys.js';
 import {
   ABANDON,
   CLAIM,
@@ -10,6 +11,7 @@ import {
   RESTORE,
   WRITE,
 } from '../../../src/chat/durable/store/redis/stream-scripts.js';
+import { openRedis } from '../../../src/redis/open-redis.js';
 import type { RedisClient } from '../../../src/redis/redis-client.js';
 import type { RedisScript } from '../../../src/redis/redis-script.js';
 import { testRedis } from '../../support/redis.js';
@@ -59,5 +61,34 @@ describe.skipIf(redis === undefined)('the keys of a durable stream', () => {
   ])('stay only as long as they are of use: the stream %s', async (_, steps, lifetimes) => {
     for (const [script, keys, args] of steps) await script.run(redis?.client as unknown as RedisClient, keys, args);
     expect(await Promise.all([meta, text, readers].map(lifetime))).toEqual(lifetimes);
+  });
+
+  it('count a reader for ten seconds after each renewal, and give its slot to another one then', async () => {
+    const client = redis?.client as unknown as RedisClient;
+    const run = ([script, keys, args]: ReturnType<typeof step>) => script.run(client, keys, args);
+    const [seconds] = await client.time();
+    const now = 1_000 * Number(seconds);
+    await run(claim);
+    await client.zAdd(
+      readers,
+      ['reader-1', 'x', 'y', 'z'].map((value) => ({ score: now + 8_000, value })),
+    );
+    expect(await run(enter)).toBe(0);
+
+    await run(renew);
+    expect(await client.zScore(readers, 'reader-1')).toBeGreaterThanOrEqual(now + 10_000);
+    await client.zAdd(readers, { score: now - 1, value: 'x' });
+    expect(await run(enter)).toBe(1);
+    expect(await client.zRange(readers, 0, -1)).toEqual(['y', 'z', 'reader-1', 'reader-2']);
+  });
+
+  it('belong to a replica that shows its presence, for a few seconds at a time', async () => {
+    const connection = openRedis(redis?.url ?? '');
+    await connection.onModuleInit();
+    const presence = new ReplicaPresence(connection, () => undefined);
+    await presence.show();
+    expect(await lifetime(presenceKey(presence.id))).toBe('seconds');
+    presence.hide();
+    await connection.onApplicationShutdown();
   });
 });

@@ -19,7 +19,7 @@ const VOCABULARY = [
 describeProtocol({ protocol, answers: fixturesOf('anthropic'), vocabulary: VOCABULARY, body: CHAT_BODY });
 
 function bodyOf(call: Partial<typeof HELLO>): unknown {
-  return JSON.parse(protocol.request({ ...HELLO, ...call }, ACME).body as string);
+  return JSON.parse(protocol.request({ ...HELLO, ...call }, ACME).body);
 }
 
 function asking(...messages: readonly ChatMessage[]) {
@@ -95,8 +95,8 @@ describe('AnthropicProtocol.request', () => {
 
   it('carries the limit in its own member, whatever the upstream is configured for', () => {
     const request = protocol.request(HELLO, { ...ACME, maxTokensField: 'max_completion_tokens' });
-    expect(JSON.parse(request.body as string)).toMatchObject({ max_tokens: 4_096 });
-    expect(JSON.parse(request.body as string)).not.toHaveProperty('max_completion_tokens');
+    expect(JSON.parse(request.body)).toMatchObject({ max_tokens: 4_096 });
+    expect(JSON.parse(request.body)).not.toHaveProperty('max_completion_tokens');
   });
 
   it.each([
@@ -106,7 +106,7 @@ describe('AnthropicProtocol.request', () => {
     [1.3, 1],
     [2, 1],
   ])('sends the temperature %d as %d', (temperature, sent) => {
-    expect(bodyOf({ temperature })).toMatchObject({ temperature: sent });
+    expect(bodyOf({ options: { temperature } })).toMatchObject({ temperature: sent });
   });
 });
 
@@ -211,9 +211,9 @@ describe('the prompt cache of Anthropic', () => {
   const marked = (text: string) => [{ type: 'text', text, ...MARK }];
 
   /** The request, with caching switched on, off, or as it is by default. */
-  async function sent(messages: readonly ChatMessage[], options: object = {}): Promise<{ json: string; body: Body }> {
+  function sent(messages: readonly ChatMessage[], options: object = {}): { json: string; body: Body } {
     const upstream = withOptions(protocol, { ...ACME, options }) as typeof ACME;
-    const json = String(await protocol.request({ ...HELLO, messages }, upstream).body);
+    const json = protocol.request({ ...HELLO, messages }, upstream).body;
     return { json, body: JSON.parse(json) as Body };
   }
   interface Body {
@@ -221,14 +221,14 @@ describe('the prompt cache of Anthropic', () => {
     readonly messages: readonly { readonly role: string; readonly content: unknown }[];
   }
 
-  it('gets a mark at the end of a long system prompt', async () => {
-    const { body } = await sent([message('system', LONG), message('user', 'Hello')]);
+  it('gets a mark at the end of a long system prompt', () => {
+    const { body } = sent([message('system', LONG), message('user', 'Hello')]);
     expect(body.system).toEqual(marked(LONG));
     expect(body.messages).toEqual([{ role: 'user', content: 'Hello' }]);
   });
 
-  it('gets a mark at the turn before the last of a long conversation, and at no other', async () => {
-    const { body } = await sent([
+  it('gets a mark at the turn before the last of a long conversation, and at no other', () => {
+    const { body } = sent([
       message('system', 'Be kind.'),
       message('user', LONG),
       message('assistant', 'Hi'),
@@ -242,8 +242,8 @@ describe('the prompt cache of Anthropic', () => {
     ]);
   });
 
-  it('gets both marks where both are long', async () => {
-    const { json, body } = await sent([
+  it('gets both marks where both are long', () => {
+    const { json, body } = sent([
       message('system', LONG),
       message('user', 'Hello'),
       message('assistant', LONG),
@@ -254,9 +254,9 @@ describe('the prompt cache of Anthropic', () => {
     expect(json.split('cache_control')).toHaveLength(3);
   });
 
-  it('gets marks in a prompt that is so long that its body is created in steps', async () => {
+  it('gets marks in a prompt that is so long that its body is created in steps', () => {
     const longer = 'é'.repeat(100_000);
-    const { body } = await sent([message('user', longer), message('assistant', longer), message('user', 'And now?')]);
+    const { body } = sent([message('user', longer), message('assistant', longer), message('user', 'And now?')]);
     expect(body.messages[1]?.content).toEqual(marked(longer));
   });
 
@@ -265,14 +265,14 @@ describe('the prompt cache of Anthropic', () => {
     ['one long message', [message('user', LONG)]],
     ['a short conversation', [message('user', 'Hello'), message('assistant', 'Hi'), message('user', LONG)]],
     ['a system prompt that is too short by one', [message('system', LONG.slice(1)), message('user', LONG)]],
-  ])('changes no byte of %s', async (_, messages) => {
-    const { json } = await sent(messages);
-    expect(json).toBe((await sent(messages, { prompt_caching: false })).json);
+  ])('changes no byte of %s', (_, messages) => {
+    const { json } = sent(messages);
+    expect(json).toBe(sent(messages, { prompt_caching: false }).json);
     expect(json).not.toContain('cache_control');
   });
 
-  it('is not used where it is switched off', async () => {
-    const { json, body } = await sent(
+  it('is not used where it is switched off', () => {
+    const { json, body } = sent(
       [message('system', LONG), message('user', LONG), message('assistant', LONG), message('user', LONG)],
       { prompt_caching: false },
     );

@@ -36,7 +36,7 @@ const asking = (call: Partial<typeof HELLO> = {}, options: GeminiOptions = {}) =
   protocol.request({ ...HELLO, ...call }, { ...ACME, options });
 
 const bodyOf = (call: Partial<typeof HELLO>, options: GeminiOptions = {}) =>
-  JSON.parse(asking(call, options).body as string) as unknown;
+  JSON.parse(asking(call, options).body) as unknown;
 
 const partsOf = (event: object) => protocol.open().parts({ event: 'message', data: JSON.stringify(event) });
 
@@ -89,14 +89,14 @@ describe('GeminiProtocol.request', () => {
   });
 
   it('sends only what is set', () => {
-    expect(bodyOf({ temperature: undefined })).toStrictEqual({
+    expect(bodyOf({ options: {} })).toStrictEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
       generationConfig: {},
     });
-    expect(bodyOf({ temperature: 0, maxTokens: 9 }, { thinking_level: 'low' })).toMatchObject({
+    expect(bodyOf({ options: { temperature: 0 }, maxTokens: 9 }, { thinking_level: 'low' })).toMatchObject({
       generationConfig: { temperature: 0, maxOutputTokens: 9, thinkingConfig: { thinkingLevel: 'low' } },
     });
-    expect(bodyOf({ temperature: undefined }, {})).toMatchObject({ generationConfig: {} });
+    expect(bodyOf({ options: {} }, {})).toMatchObject({ generationConfig: {} });
   });
 
   it('refuses only system messages by name of the field', () => {

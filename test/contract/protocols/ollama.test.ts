@@ -25,7 +25,7 @@ const asking = (call: Partial<typeof HELLO> = {}, options: OllamaOptions = {}) =
   protocol.request({ ...HELLO, ...call }, { ...ACME, options });
 
 const bodyOf = (call: Partial<typeof HELLO>, options: OllamaOptions = {}) =>
-  JSON.parse(asking(call, options).body as string) as unknown;
+  JSON.parse(asking(call, options).body) as unknown;
 
 const partsOf = (line: object) => protocol.open().parts({ event: 'message', data: JSON.stringify(line) });
 
@@ -44,7 +44,7 @@ describe('OllamaProtocol.request', () => {
 
   it('sends the settings of the call among the options of the model', () => {
     const messages = [{ role: 'system' as const, content: 'Be brief.' }, ...HELLO.messages];
-    expect(bodyOf({ messages, maxTokens: 50, temperature: 0 })).toStrictEqual({
+    expect(bodyOf({ messages, maxTokens: 50, options: { temperature: 0 } })).toStrictEqual({
       model: 'fast-1',
       messages,
       stream: true,

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisScript } from '../../../src/redis/redis-script.js';
-import type { Admission, Lease, TierLimits } from '../../../src/throttling/limit-store.js';
+import type { TierLimits } from '../../../src/config/limits/limit-table.js';
+import type { Admission, Lease } from '../../../src/throttling/limit-store.js';
+import { limitsOf } from '../../../src/throttling/tier-limits.js';
 import type { TokensUsed } from '../../../src/throttling/tokens/tokens-used.js';
 import { testRedis } from '../../support/redis.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
@@ -48,7 +50,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     return one;
   };
   const admit = ({ store }: OpenedStore, limits: TierLimits, tokens = 0): Promise<Admission> =>
-    store.admit({ accountId, limits, tokens: { atLeast: tokens, atMost: tokens } });
+    store.admit({ accountId, limits: limitsOf(limits), tokens: { atLeast: tokens, atMost: tokens } });
   const admitMany = (one: OpenedStore, count: number, limits: TierLimits, tokens = 0) =>
     Promise.all(Array.from({ length: count }, () => admit(one, limits, tokens)));
   const leasesOf = (admissions: readonly Admission[]): Lease[] =>
@@ -81,13 +83,13 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     const one = await open();
     const limits = { concurrentStreams: 2, tokensPerDay: 100 };
     await admitMany(one, 2, limits, 40);
-    expect(await admit(one, limits, 1)).toMatchObject({ refusedBy: 'streams' });
+    expect(await admit(one, limits, 1)).toMatchObject({ refusedBy: 'concurrentStreams' });
 
     await letLeasesDie();
 
-    expect(await one.store.peek(accountId, limits)).toMatchObject({
-      streams: { remaining: 2 },
-      tokens: { remaining: 100 },
+    expect(await one.store.peek(accountId, limitsOf(limits))).toMatchObject({
+      concurrentStreams: { remaining: 2 },
+      tokensPerDay: { remaining: 100 },
     });
     expect((await admit(one, limits, 100)).admitted).toBe(true);
   });
@@ -103,15 +105,15 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     proxy.restore();
 
     await waitFor(async () => (await placesIn()) === 2, 'both places to be held again');
-    expect(await one.store.peek(accountId, limits)).toMatchObject({
-      streams: { remaining: 1 },
-      tokens: { remaining: 90 },
+    expect(await one.store.peek(accountId, limitsOf(limits))).toMatchObject({
+      concurrentStreams: { remaining: 1 },
+      tokensPerDay: { remaining: 90 },
     });
     first?.settle(10);
     first?.release();
-    expect(await one.store.peek(accountId, limits)).toMatchObject({
-      streams: { remaining: 2 },
-      tokens: { remaining: 120 },
+    expect(await one.store.peek(accountId, limitsOf(limits))).toMatchObject({
+      concurrentStreams: { remaining: 2 },
+      tokensPerDay: { remaining: 120 },
     });
   });
 
@@ -124,11 +126,11 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     vi.setSystemTime(Date.now() - 60 * HOURS_MS);
 
     expect(leasesOf(ahead)).toHaveLength(2);
-    expect(await admit(wrong, limits)).toMatchObject({ refusedBy: 'requests' });
-    expect(await admit(right, { tokensPerDay: 100 }, 21)).toMatchObject({ refusedBy: 'tokens' });
-    const { tokens } = await wrong.store.peek(accountId, limits);
+    expect(await admit(wrong, limits)).toMatchObject({ refusedBy: 'requestsPerMinute' });
+    expect(await admit(right, { tokensPerDay: 100 }, 21)).toMatchObject({ refusedBy: 'tokensPerDay' });
+    const { tokensPerDay } = await wrong.store.peek(accountId, limitsOf(limits));
     const seconds = Number((await redis?.client.time())?.[0]);
-    expect(tokens?.renewsAt?.getTime()).toBe((Math.floor(seconds / 86_400) + 1) * 86_400_000);
+    expect(Math.abs((tokensPerDay?.resetSeconds ?? 0) - (86_400 - (seconds % 86_400)))).toBeLessThan(10);
   });
 
   it.each(['cut', 'stall'] as const)(
@@ -148,7 +150,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
 
       // 4 of 7 streams, of which 2 run already.
       expect(leasesOf(during)).toHaveLength(2);
-      expect(during.at(-1)).toMatchObject({ refusedBy: 'streams' });
+      expect(during.at(-1)).toMatchObject({ refusedBy: 'concurrentStreams' });
       expect(one.fallback.admissions).toBe(2);
       const away = performance.now();
       await admitMany(one, 50, limits);
@@ -159,7 +161,9 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
       proxy.restore();
       await isBack(one);
       await waitFor(async () => (await placesIn()) === 2, 'Redis to know what runs');
-      expect(await other.store.peek(accountId, limits)).toMatchObject({ streams: { remaining: 5 } });
+      expect(await other.store.peek(accountId, limitsOf(limits))).toMatchObject({
+        concurrentStreams: { remaining: 5 },
+      });
     },
   );
 
@@ -177,7 +181,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     expect(leasesOf(admissions)).toHaveLength(9);
     expect(one.isRedisUnavailable()).toBe(false);
     expect(one.fallback.admissions).toBe(0);
-    expect(await admit(other, limits)).toMatchObject({ refusedBy: 'requests' });
+    expect(await admit(other, limits)).toMatchObject({ refusedBy: 'requestsPerMinute' });
   });
 
   it('refuse as unavailable while Redis answers others but not in time, and take nothing for it', async () => {
@@ -194,7 +198,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     const refused = admit(one, limits);
     late.mockRestore();
     // Redis answers everything else meanwhile.
-    const others = setInterval(() => void one.store.peek(accountId, limits), 50);
+    const others = setInterval(() => void one.store.peek(accountId, limitsOf(limits)), 50);
 
     await expect(refused).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
     clearInterval(others);
@@ -202,7 +206,10 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     expect(one.isRedisUnavailable()).toBe(false);
     expect(one.fallback.admissions).toBe(0);
     await waitFor(async () => {
-      const { requests, streams } = await other.store.peek(accountId, limits);
+      const { requestsPerMinute: requests, concurrentStreams: streams } = await other.store.peek(
+        accountId,
+        limitsOf(limits),
+      );
       return requests?.remaining === 8 && streams?.remaining === 3;
     }, 'the place to be given back');
   });
@@ -221,11 +228,11 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     await isBack(one);
 
     await waitFor(
-      async () => (await one.store.peek(accountId, limits)).tokens?.remaining === 100 - 25 - 12 - 10,
+      async () => (await one.store.peek(accountId, limitsOf(limits))).tokensPerDay?.remaining === 100 - 25 - 12 - 10,
       'all to be counted',
     );
     running?.settle(0);
-    expect(await one.store.peek(accountId, limits)).toMatchObject({ tokens: { remaining: 63 } });
+    expect(await one.store.peek(accountId, limitsOf(limits))).toMatchObject({ tokensPerDay: { remaining: 63 } });
   });
 
   it('hold in a process that starts while Redis is away, and are shared once it comes', async () => {

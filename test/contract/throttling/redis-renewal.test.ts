@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { LEASE_MS } from '../../../src/throttling/redis/account-scripts.js';
+import { limitsOf } from '../../../src/throttling/tier-limits.js';
 import { testRedis, type TestRedis } from '../../support/redis.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openExactly, type OpenedStore } from './limit-stores.js';
@@ -31,7 +32,7 @@ it('leases hold for as long as their process renews them, places and tokens', as
   };
   // Those of the connection run on, as they were started before.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const limits = { concurrentStreams: 2, tokensPerDay: 100 };
+  const limits = limitsOf({ concurrentStreams: 2, tokensPerDay: 100 });
   await opened.store.admit({ accountId, limits, tokens: { atLeast: 40, atMost: 40 } });
 
   for (let round = 0; round < 2; round++) {

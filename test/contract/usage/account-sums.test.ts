@@ -41,35 +41,55 @@ describe.each(await testEngines())('the sums by account on $name', (engine) => {
     await database.drop();
   });
 
-  const shown = (figures: readonly AccountFigures[]) =>
-    figures
-      .map(({ accountId, requests, errors, cost, currency }) => [accountId, requests, errors, cost, currency] as const)
-      .sort(([one, , , , inOne], [other, , , , inOther]) => `${one} ${inOne}`.localeCompare(`${other} ${inOther}`));
+  const sumsOf = async (accountIds: readonly string[], days: Days) => {
+    const all: AccountFigures[] = [];
+    for await (const part of sums.of(accountIds, days)) all.push(...part);
+    return all
+      .map(({ accountId, day, requests, errors, cost, currency }) => [accountId, day, requests, errors, cost, currency])
+      .sort((one, other) => one.join().localeCompare(other.join()));
+  };
 
-  it('let other work of the process run before each part', async () => {
-    let hasRun = false;
-    const plan = (): void => {
-      hasRun = false;
-      setImmediate(() => (hasRun = true));
+  it('let other work of the process run between two parts', async () => {
+    let turns = 0;
+    let isOver = false;
+    const turn = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
     };
-    plan();
-    let parts = 0;
+    setImmediate(turn);
+    const turnOfParts: number[] = [];
     for await (const part of sums.ofAll(LAST_TWO)) {
-      expect([part.length > 0, hasRun]).toEqual([true, true]);
-      parts += 1;
-      plan();
+      expect(part.length).toBeGreaterThan(0);
+      turnOfParts.push(turns);
     }
-    expect(parts).toBeGreaterThan(1);
+    isOver = true;
+    expect(turnOfParts.length).toBeGreaterThan(1);
+    expect(new Set(turnOfParts).size).toBe(turnOfParts.length);
   });
 
-  it('are those of the named accounts and of whole days, by currency', async () => {
-    expect(shown(await sums.of(['ada', 'bob', 'nobody'], LAST_TWO))).toEqual([
-      ['ada', 1, 0, 0.25, 'EUR'],
-      ['ada', 2, 0, 1.5, 'USD'],
-      ['bob', 1, 1, undefined, null],
+  it('are those of the named accounts, by day and currency', async () => {
+    expect(await sumsOf(['ada', 'bob', 'nobody'], LAST_TWO)).toEqual([
+      ['ada', '2026-11-20', 1, 0, 0.25, 'EUR'],
+      ['ada', '2026-11-20', 1, 0, 0.5, 'USD'],
+      ['ada', '2026-11-21', 1, 0, 1, 'USD'],
+      ['bob', '2026-11-21', 1, 1, undefined, null],
     ]);
-    expect(shown(await sums.of(['ada'], { from: '2026-11-21', to: '2026-11-21' }))).toEqual([['ada', 1, 0, 1, 'USD']]);
-    expect(await sums.of([], LAST_TWO)).toEqual([]);
+    expect(await sumsOf(['ada'], { from: '2026-11-21', to: '2026-11-21' })).toEqual([
+      ['ada', '2026-11-21', 1, 0, 1, 'USD'],
+    ]);
+    expect(await sumsOf([], LAST_TWO)).toEqual([]);
+  });
+
+  it('of an account with many keys come in parts, each row once', async () => {
+    const store = new DatabaseUsageStore(source, new EmbeddedPresence());
+    const many = Array.from({ length: 2_500 }, (_, index) =>
+      over({ accountId: 'eve', startedAt: TODAY + 5, keyId: `key-${index}` }),
+    );
+    for (let start = 0; start < many.length; start += 500) await store.append(many.slice(start, start + 500));
+    const parts = await sumsOf(['eve'], LAST_TWO);
+    expect(parts).toHaveLength(3);
+    expect(parts.reduce((sum, [, , requests]) => sum + Number(requests), 0)).toBe(2_500);
+    await source.query(`DELETE FROM usage_days WHERE account_id = 'eve'`);
   });
 
   it('of all accounts come in parts, each row once', async () => {

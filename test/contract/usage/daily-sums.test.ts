@@ -18,7 +18,7 @@ import { interrupted, over, TODAY } from './records.js';
 
 const DAY_MS = 86_400_000;
 /** How many connections are killed at most. Then all that is left to write is written. */
-const MOST_KILLS = 300;
+const MAX_KILLS = 300;
 const [FROM, TO] = [new Date(TODAY - 400 * DAY_MS), new Date(TODAY + 400 * DAY_MS)];
 
 /** What the records of the ledger come to, summed up from one to the next: what the sums by day must always say. */
@@ -275,7 +275,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
       const written = new AbortController();
       const killed = new Set<number>();
       const kills = (async () => {
-        while (!written.signal.aborted && killed.size < MOST_KILLS) {
+        while (!written.signal.aborted && killed.size < MAX_KILLS) {
           const { rows } = await killer.query<{ pid: number }>(
             // Only in the schema of this test: others write to tables of the same name.
             `SELECT pid, pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -290,7 +290,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
         } catch (error) {
           failures += 1;
           // A loop without an end would also go on, and block the process, when the test has timed out.
-          if (failures > 2 * MOST_KILLS) throw error;
+          if (failures > 2 * MAX_KILLS) throw error;
           await write(records);
         }
       };

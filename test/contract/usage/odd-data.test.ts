@@ -63,7 +63,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
     await store.append([over()]);
     const before = TO.toISOString();
     for (const text of ODD_TEXTS) {
-      const filter = { from: FROM, to: TO, before: { startedAt: before, id: text } };
+      const filter = { from: FROM, to: TO, before: { time: before, id: text } };
       const { streams } = await new RecentStreams(source).list('ada', filter, 1);
       expect(streams).toHaveLength(1);
     }
@@ -122,8 +122,8 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
   it('sets a record aside once, with any text', async () => {
     for (const text of ODD_TEXTS) {
       const aside = { id: `id ${text}`, requestId: text, reason: text, record: JSON.stringify(text) };
-      await store.setAside(aside);
-      await store.setAside(aside);
+      await store.deadLetter(aside);
+      await store.deadLetter(aside);
     }
     expect(await source.query<unknown[]>('SELECT * FROM usage_set_aside')).toHaveLength(ODD_TEXTS.length);
   });

@@ -30,7 +30,7 @@ export interface HealthReport {
  * For `/health` during an attack. Far above what is measured on an idle machine, as a busy one delays both processes; far below
  * the half minute that such attacks took before the service had its limits.
  */
-export const LONGEST_HEALTH_MS = 10_000;
+export const MAX_HEALTH_MS = 10_000;
 
 /** The service as a process of its own, to be attacked, with one model at a scripted provider. */
 export class Target {

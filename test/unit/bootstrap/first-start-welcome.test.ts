@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DevelopmentAccounts } from '../../../src/accounts/accounts/development-account.js';
 import { welcome } from '../../../src/bootstrap/first-start-welcome.js';
@@ -26,8 +27,10 @@ describe('in production, a start', () => {
     );
 
   it('without accounts tells the command that creates one, and creates none', async () => {
+    const warned = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
     await start(true);
-    expect(printed).toContain('admin -- account create --email you@example.com');
+    expect(printed).toBe('');
+    expect(warned).toHaveBeenCalledWith(expect.stringContaining('account create --email you@example.com'));
     expect(ensureDevelopmentAccount).not.toHaveBeenCalled();
   });
 

@@ -476,6 +476,17 @@ describe('a durable stream of the typed client', () => {
     expect([vi.getTimerCount(), getEventListeners(signal, 'abort')]).toEqual([0, []]);
   });
 
+  it('continues after the last text that its reader took, when the loop over it is left', async () => {
+    const { client } = clientWith(durable(part(1, 'He'), part(2, 'l'), part(3, 'lo'), DONE));
+    const stream = client.stream(REQUEST, OPTIONS);
+    let text = '';
+    for await (const piece of stream) {
+      text += piece;
+      if (text === 'Hel') break;
+    }
+    expect(stream).toMatchObject({ state: { status: 'stopped', partialText: 'Hel' }, lastEventId: '2' });
+  });
+
   it('is continued by its id, and ended', async () => {
     const { client, calls } = clientWith(durable(part(3, 'lo'), DONE), new Response(null, { status: 204 }));
     let text = '';

@@ -6,6 +6,7 @@ import { ModelCatalog } from '../../../src/models/model-catalog.js';
 import { MODEL_SOURCES, type ModelSource } from '../../../src/models/model-source.js';
 import { SourcedModels } from '../../../src/models/sourced-models.js';
 import { extensionsOf } from '../../support/extensions.js';
+import { stopTime } from '../../support/moved-time.js';
 
 const REFRESH_MS = 60_000;
 const PATIENCE_MS = 10_000;
@@ -40,7 +41,7 @@ class Source implements ModelSource {
 }
 
 beforeEach(() => {
-  vi.useFakeTimers();
+  stopTime();
   vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
   catalog = new ModelCatalog(CONFIG);
 });
@@ -110,7 +111,7 @@ describe('a source of models', () => {
     expect(source.asked).toBe(3);
   });
 
-  it('that changes while it is asked is asked again after its answer, which may be older', async () => {
+  it('that changes while it is read is read again after its reply, which may be older', async () => {
     const source = new Source('old');
     await start(source);
     const answers: ((all: readonly unknown[]) => void)[] = [];
@@ -126,10 +127,10 @@ describe('a source of models', () => {
     answers[1]?.([definition('newest')]);
     await pass();
     expect(names()).toEqual(['newest']);
-    expect((Reflect.get(models ?? {}, 'asking') as Map<unknown, unknown>).size).toBe(0);
+    expect((Reflect.get(models ?? {}, 'refreshes') as Map<unknown, unknown>).size).toBe(0);
   });
 
-  it('keeps its last models while it fails, which the log tells once', async () => {
+  it('keeps its last models while it fails, with one line in the log', async () => {
     const source = new Source('known');
     await start(source);
     const good = source.answer;
@@ -144,7 +145,7 @@ describe('a source of models', () => {
     expect(warnings()).toHaveLength(2);
   });
 
-  it('is not waited for longer than ten seconds, and is told so', async () => {
+  it('is not waited for longer than ten seconds, and its signal aborts', async () => {
     const source = new Source('never');
     source.answer = () => new Promise(() => undefined);
     const starting = start(source);
@@ -153,7 +154,7 @@ describe('a source of models', () => {
     await pass(1);
     await starting;
     expect(source.signal?.aborted).toBe(true);
-    expect(warnings()).toEqual(['A model source failed, and its last models stay: no answer within 10 s']);
+    expect(warnings()).toEqual(['A model source failed, and its last models stay: no reply within 10 s']);
     expect(vi.getTimerCount()).toBe(1);
   });
 

@@ -63,7 +63,7 @@ describe('the master that Sentinel names', () => {
     answer(NOBODY, NOBODY);
     const silent = await startSilentServer();
     const [host = '', port] = silent.authority.split(':');
-    await expect(find({ host, port: Number(port) })).rejects.toThrow(`(${silent.authority}: no answer; `);
+    await expect(find({ host, port: Number(port) })).rejects.toThrow(`(${silent.authority}: no reply; `);
     await silent.stop();
   });
 

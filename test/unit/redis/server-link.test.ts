@@ -1,7 +1,7 @@
 import { ErrorReply } from '@redis/client';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RedisSlow } from '../../../src/redis/redis-slow.js';
+import { RedisTimeout } from '../../../src/redis/redis-timeout.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { ServerLink } from '../../../src/redis/server-link.js';
 import { leavePauses, movePauses } from '../../support/moved-pauses.js';
@@ -60,7 +60,7 @@ describe('the link to a server', () => {
     const error = await get().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RedisUnavailable);
     expect(error).toMatchObject({ message: 'not connected yet', wasSent: false });
-    await expect(link.ask((client) => client.get('key'))).rejects.toMatchObject({ wasSent: false });
+    await expect(link.query((client) => client.get('key'))).rejects.toMatchObject({ wasSent: false });
   });
 
   it('is down when there is no server, and up when there is one', async () => {
@@ -105,7 +105,7 @@ describe('the link to a server', () => {
     redis.isSilent = true;
     const error = await get().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ name: 'RedisUnavailable', wasSent: true });
-    expect(downs).toEqual(['no answer in time']);
+    expect(downs).toEqual(['no reply in time']);
     redis.isSilent = false;
     await isUp();
     expect(redis.connections).toBe(2);
@@ -117,7 +117,7 @@ describe('the link to a server', () => {
     const refused = setInterval(() => void failing(new Error('The queue is full')), 50);
     await get().catch(() => undefined);
     clearInterval(refused);
-    expect(downs).toEqual(['no answer in time']);
+    expect(downs).toEqual(['no reply in time']);
   });
 
   it('stays up while the server refuses some commands only', async () => {
@@ -127,8 +127,8 @@ describe('the link to a server', () => {
     const unknown = new ErrorReply('NOSCRIPT No matching script');
     expect(await failing(unknown)).toBe(unknown);
     const full = await failing(new Error('The queue is full'));
-    expect(full).toBeInstanceOf(RedisSlow);
-    expect(full).toMatchObject({ name: 'RedisSlow', wasSent: false });
+    expect(full).toBeInstanceOf(RedisTimeout);
+    expect(full).toMatchObject({ name: 'RedisTimeout', wasSent: false });
     expect(link.isUp).toBe(true);
   });
 
@@ -171,15 +171,15 @@ describe('the link to a server', () => {
     await redis.isLeftWith(1);
   });
 
-  it('is asked although the server refuses writes', async () => {
+  it('runs queries although the server refuses writes', async () => {
     redis.refusal = 'READONLY';
     await opened();
     expect(link.isUp).toBe(false);
     await waitFor(() => link.isOpen, 'the connection');
-    expect(await link.ask((client) => client.get('key'))).toBe('OK');
+    expect(await link.query((client) => client.get('key'))).toBe('OK');
   });
 
-  it('tells of a server that takes over as of one that came back', async () => {
+  it('reports a server that takes over like a server that came back', async () => {
     link.takeOver();
     expect(ups).toBe(0);
     await opened();
@@ -212,7 +212,7 @@ describe('the link to a server', () => {
 });
 
 describe('a link that is closed', () => {
-  it('asks, probes and connects no more', async () => {
+  it('sends, probes and connects no more', async () => {
     await opened();
     await link.close();
     await redis.isLeftWith(0);

@@ -41,13 +41,13 @@ export class FakeRedis extends RedisConnection {
   comeBack(): void {
     this.isUnavailable = false;
     this.failure = undefined;
-    this.tellBack();
+    this.notifyAvailable();
   }
 
   goAway(failure: Error): void {
     this.isUnavailable = true;
     this.failure = failure;
-    this.tellUnavailable();
+    this.notifyUnavailable();
   }
 
   isUnavailableFor(): boolean {

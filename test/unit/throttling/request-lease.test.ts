@@ -10,36 +10,36 @@ class FakeResponse extends EventEmitter {
 }
 
 describe('the lease that a request holds', () => {
-  let places: { heldInTiers: number };
+  let slots: { heldInTiers: number };
   let calls: string[];
 
   beforeEach(() => {
-    places = { heldInTiers: 0 };
+    slots = { heldInTiers: 0 };
     calls = [];
   });
 
-  function hold(response: FakeResponse, holdsPlace = true): RequestLease {
+  function hold(response: FakeResponse, holdsSlot = true): RequestLease {
     const lease = {
       tokens: 7,
       release: () => calls.push('release'),
       settle: (used: number) => calls.push(`settle ${used}`),
     };
-    return new RequestLease(lease, response as unknown as Response, places, holdsPlace);
+    return new RequestLease(lease, response as unknown as Response, slots, holdsSlot);
   }
 
-  it('gives its place and its tokens back when the response closes', () => {
+  it('releases its slot and its tokens when the response closes', () => {
     const response = new FakeResponse();
     expect(hold(response).tokens).toBe(7);
-    expect({ calls, count: places.heldInTiers }).toEqual({ calls: [], count: 1 });
+    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: [], count: 1 });
 
     response.emit('close');
-    expect({ calls, count: places.heldInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
+    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
     expect(response.listenerCount('close')).toBe(0);
   });
 
-  it('gives all of it back at once for a response that has closed already', () => {
+  it('releases all of it at once for a response that has closed already', () => {
     hold(new FakeResponse(true));
-    expect({ calls, count: places.heldInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
+    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
   });
 
   it('leaves the tokens to the code that has taken over', () => {
@@ -53,30 +53,36 @@ describe('the lease that a request holds', () => {
     expect(calls).toEqual(['release', 'settle 5']);
   });
 
-  it('keeps its place and its tokens beyond the response once it is outlived, until the caller gives them back', () => {
+  it('keeps its slot and its tokens beyond the response once it is outlived, until the caller releases them', () => {
     const response = new FakeResponse();
     const lease = hold(response);
     const outlived = lease.outlive();
     expect(outlived.tokens).toBe(7);
     response.emit('close');
     lease.release();
-    expect({ calls, count: places.heldInTiers }).toEqual({ calls: [], count: 1 });
+    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: [], count: 1 });
 
     outlived.release();
-    expect({ calls, count: places.heldInTiers }).toEqual({ calls: ['release'], count: 0 });
+    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: ['release'], count: 0 });
     outlived.settle(5);
     expect(calls).toEqual(['release', 'settle 5']);
   });
 
-  it('counts a slot once, and only for a tier that limits streams', () => {
+  it('keeps its slot and its tokens until the response closes, whatever a completion that has not begun releases', () => {
     const response = new FakeResponse();
     const lease = hold(response);
+    lease.settle(0);
     lease.release();
-    lease.release();
+    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: [], count: 1 });
     response.emit('close');
-    expect(places.heldInTiers).toBe(0);
+    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
+  });
 
-    hold(new FakeResponse(), false).release();
-    expect(places.heldInTiers).toBe(0);
+  it('counts a slot only for a tier that limits streams', () => {
+    const response = new FakeResponse();
+    hold(response, false);
+    expect(slots.heldInTiers).toBe(0);
+    response.emit('close');
+    expect(slots.heldInTiers).toBe(0);
   });
 });

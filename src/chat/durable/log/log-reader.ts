@@ -15,11 +15,13 @@ export class LogReader {
   /**
    * @param tag begins each position of the stream.
    * @param offset the first unit to read. Inside of a code point, reading starts after the code point.
+   * @param onRead called with the size of each text that {@link read} returns, in UTF-8.
    */
   constructor(
     private readonly log: StreamLog,
     private readonly tag: string,
     private offset: number,
+    private readonly onRead: (bytes: number) => void = () => undefined,
   ) {
     this.unfollow = log.follow(() => {
       this.onReadable();
@@ -42,10 +44,12 @@ export class LogReader {
   /** @throws the failure of the stream, after its text, or the reason given to {@link fail}. */
   read(): TextPart | undefined {
     if (this.failure !== undefined) throw this.failure;
+    if (this.log.isEvicted && this.offset < this.log.length) throw notKept();
     if (!this.log.isBoundary(this.offset)) this.offset += 1;
     const text = this.log.read(this.offset, EVENT_LENGTH);
     if (text !== undefined) {
       this.offset += text.length;
+      this.onRead(Buffer.byteLength(text));
       return { type: 'text', text };
     }
     const { ending } = this.log;
@@ -63,4 +67,8 @@ export class LogReader {
     this.unfollow();
     return Promise.resolve();
   }
+}
+
+function notKept(): ServiceError {
+  return new ServiceError('unavailable', 'The text of this stream is not kept any longer.');
 }

@@ -1,4 +1,5 @@
-import type { ErrorCode } from '../../../common/service-error.js';
+import { ServiceError, type ErrorCode } from '../../../common/service-error.js';
+import type { Evictable, MemoryHold } from './memory-hold.js';
 import type { StreamMemory } from './stream-memory.js';
 
 /** The last event of a stream. */
@@ -8,10 +9,23 @@ export type Ending =
 /** The reason why a claim is over although nothing has failed. Requests that wait for the stream claim the key again. */
 export const CLAIM_RELEASED = new Error('The claim on the key was released.');
 
+/** The reason why a running stream ends that has to give way. */
+export function evictedStream(): ServiceError {
+  return new ServiceError(
+    'unavailable',
+    'The account uses the most memory for durable streams, and the memory is full.',
+    {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    },
+  );
+}
+
 /** Small texts are joined up to this length, because each string has an overhead. In UTF-16 units. */
 const PIECE_LENGTH = 4 * 1024;
 /** The memory of a stream without its text: its objects, timers and keys. */
 const STREAM_BYTES = 1024;
+
+const RETRY_AFTER_SECONDS = 5;
 
 interface Piece {
   readonly start: number;
@@ -24,7 +38,7 @@ interface Piece {
  *
  * A log waits, then begins, then ends. A log that never begins is abandoned.
  */
-export class StreamLog {
+export class StreamLog implements Evictable {
   /** Resolves when the answer begins. Rejects when the log is abandoned, with the reason. */
   readonly begun: Promise<void>;
   length = 0;
@@ -32,28 +46,38 @@ export class StreamLog {
   bytes = 0;
   ending: Ending | undefined;
   hasBegun = false;
+  /** Whether the text is not kept any longer, because the account of the stream uses the most memory. */
+  isEvicted = false;
+  /** Called when the log is evicted. */
+  onEvicted: () => void = () => undefined;
   private resolveBegun!: () => void;
   private rejectBegun!: (reason: Error) => void;
   private pieces: Piece[] = [];
   private readonly listeners = new Set<() => void>();
-  private held: number;
+  private readonly memory: MemoryHold;
 
   /**
-   * @param extraBytes memory that the stream holds in addition, such as its request.
-   * @throws {ServiceError} `unavailable` when the memory is full.
+   * @param requestBytes memory of the request. It is held until the first text: until then, another provider may need it.
+   * @param accountId the account that the memory counts for.
+   * @throws {ServiceError} `unavailable` when the memory, or the share of the account, is full.
    */
   constructor(
-    private readonly memory: StreamMemory,
-    private extraBytes = 0,
+    memory: StreamMemory,
+    private requestBytes = 0,
+    accountId = '',
   ) {
-    this.held = STREAM_BYTES + extraBytes;
-    memory.take(this.held);
+    this.memory = memory.open(accountId, STREAM_BYTES + requestBytes, this);
     this.begun = new Promise((resolve, reject) => {
       this.resolveBegun = resolve;
       this.rejectBegun = reject;
     });
     // The readers get the reason. Without readers, the rejection would be unhandled.
     this.begun.catch(() => undefined);
+  }
+
+  /** Whether somebody follows the log. */
+  get isRead(): boolean {
+    return this.listeners.size > 0;
   }
 
   begin(): void {
@@ -72,8 +96,8 @@ export class StreamLog {
   append(text: string): void {
     if (text === '' || this.ending !== undefined) return;
     const bytes = Buffer.byteLength(text);
+    this.releaseRequest();
     this.memory.take(bytes);
-    this.held += bytes;
     this.bytes += bytes;
     const last = this.pieces.at(-1);
     if (last !== undefined && last.text.length + text.length <= PIECE_LENGTH) last.text += text;
@@ -86,9 +110,8 @@ export class StreamLog {
   end(ending: Ending): void {
     if (this.ending !== undefined) return;
     this.ending = ending;
-    this.memory.release(this.extraBytes);
-    this.held -= this.extraBytes;
-    this.extraBytes = 0;
+    this.releaseRequest();
+    this.memory.end();
     this.tell();
   }
 
@@ -124,9 +147,21 @@ export class StreamLog {
 
   /** Gives the memory back. The log stays readable for those who still have it. */
   release(): void {
-    this.memory.release(this.held);
-    this.held = 0;
-    this.extraBytes = 0;
+    this.memory.close();
+  }
+
+  /** Ends the stream if it runs, and ends its readers. */
+  evict(): void {
+    this.isEvicted = true;
+    const { code, message } = evictedStream();
+    if (this.ending === undefined) this.end({ kind: 'failed', code, message });
+    else this.tell();
+    this.onEvicted();
+  }
+
+  private releaseRequest(): void {
+    this.memory.release(this.requestBytes);
+    this.requestBytes = 0;
   }
 
   private pieceAt(offset: number): Piece {

@@ -1,11 +1,11 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { ServiceError } from '../../../common/service-error.js';
 import { isSame, newSecret, streamId, type RequestKey, type StreamAddress } from '../identity/stream-identity.js';
-import { StreamLog } from '../log/stream-log.js';
+import { evictedStream, StreamLog } from '../log/stream-log.js';
 import type { StreamMemory } from '../log/stream-memory.js';
 import { once, tooManyReaders } from './readers.js';
 import {
-  MOST_READERS,
+  MAX_READERS,
   StreamStore,
   type Claim,
   type KeptStream,
@@ -13,7 +13,7 @@ import {
   type StoreCounts,
 } from './stream-store.js';
 
-/** Keeps streams in the memory of this process. When the memory is full, the stream that ended first is dropped first. */
+/** Keeps streams in the memory of this process. {@link StreamMemory} decides which stream is dropped when the memory is full. */
 export class MemoryStreamStore extends StreamStore implements OnApplicationShutdown {
   readonly isShared = false;
   private readonly streams = new Map<string, MemoryStream>();
@@ -27,11 +27,6 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
     private readonly retentionMs: number,
   ) {
     super();
-    memory.makeRoom = () => {
-      const [oldest] = this.ended.keys();
-      oldest?.drop();
-      return oldest !== undefined;
-    };
   }
 
   get counts(): StoreCounts {
@@ -63,7 +58,7 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
     if (stream !== undefined) {
       return isSame(stream.proof, proof) ? { outcome: 'found', stream } : { outcome: 'conflict' };
     }
-    const log = new StreamLog(this.memory, requestBytes);
+    const log = new StreamLog(this.memory, requestBytes, accountId);
     const claimed = new MemoryStream({ locator, secret: newSecret() }, accountId, proof, log, {
       ended: (over) => {
         this.keep(over);
@@ -136,6 +131,10 @@ class MemoryStream implements OwnStream {
         resolve();
       });
     });
+    log.onEvicted = () => {
+      this.onStop(evictedStream());
+      this.drop();
+    };
   }
 
   enter(): Promise<() => void> {
@@ -145,7 +144,7 @@ class MemoryStream implements OwnStream {
   }
 
   enterNow(): () => void {
-    if (this.readerCount >= MOST_READERS) throw tooManyReaders();
+    if (this.readerCount >= MAX_READERS) throw tooManyReaders();
     this.readerCount += 1;
     return once(() => {
       this.readerCount -= 1;

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../../common/service-error.js';
-import { MOST_READERS } from './stream-store.js';
+import { MAX_READERS } from './stream-store.js';
 
 const RETRY_AFTER_SECONDS = 1;
 
 /** The error for one reader too many. */
 export function tooManyReaders(): ServiceError {
-  return new ServiceError('concurrency_limit_exceeded', `A stream can have ${MOST_READERS} readers at the same time.`, {
+  return new ServiceError('concurrency_limit_exceeded', `A stream can have ${MAX_READERS} readers at the same time.`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

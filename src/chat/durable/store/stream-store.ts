@@ -3,7 +3,7 @@ import type { RequestKey, StreamAddress } from '../identity/stream-identity.js';
 import type { StreamLog } from '../log/stream-log.js';
 
 /** The most readers that one stream has at the same time, on all replicas together. */
-export const MOST_READERS = 4;
+export const MAX_READERS = 4;
 
 /** A durable stream, as its readers see it. */
 export interface KeptStream {
@@ -14,7 +14,7 @@ export interface KeptStream {
   /**
    * Counts a reader. Until the returned function is called, the log follows the stream.
    *
-   * @throws {ServiceError} `concurrency_limit_exceeded` when the stream has {@link MOST_READERS} readers.
+   * @throws {ServiceError} `concurrency_limit_exceeded` when the stream has {@link MAX_READERS} readers.
    */
   enter(): Promise<() => void>;
   /** Stops the generation, wherever it runs. Resolves when it has stopped. Has no effect on a stream that has ended. */
@@ -56,11 +56,7 @@ export interface StoreCounts {
   readonly kept: number;
 }
 
-/**
- * Keeps durable streams. The class is the injection token.
- *
- * @example @ChatPlugin({ name: 'ours', compatibility: '^1', streamStore: OurStreamStore })
- */
+/** Keeps durable streams. The class is the injection token. */
 export abstract class StreamStore {
   /** Whether other replicas can serve the streams. Readers of a replica that stops are then sent to the others. */
   abstract readonly isShared: boolean;

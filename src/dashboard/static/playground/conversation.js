@@ -138,10 +138,6 @@ export class Conversation {
     this.#turns = this.#turns.slice(0, this.#turns.indexOf(turn));
   }
 
-  clear() {
-    this.#turns = [];
-  }
-
   /**
    * The messages of the request for an answer to the question: the system prompt, the earlier turns and the question.
    *

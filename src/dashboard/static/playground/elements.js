@@ -30,9 +30,10 @@ export function create(name, className = '', text = '') {
 /**
  * @param {string} text
  * @param {() => void} act
+ * @param {string} [className]
  */
-export function button(text, act) {
-  const made = create('button', 'quiet', text);
+export function button(text, act, className = 'quiet') {
+  const made = create('button', className, text);
   made.type = 'button';
   made.addEventListener('click', act);
   return made;

@@ -1,11 +1,10 @@
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../../common/service-error.js';
-import { BodyBytes } from '../body-bytes.js';
 import { isUtf8MediaType } from '../media-type.js';
 import type { BodyReader } from '../read-body.js';
 
-const FORM_LIMIT_BYTES = 64 * 1024;
-const MOST_FIELDS = 100;
+const MAX_FORM_BYTES = 64 * 1024;
+const MAX_FIELDS = 100;
 
 /**
  * Reads a form.
@@ -25,9 +24,7 @@ export async function readForm(
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new ServiceError('unsupported_media_type', 'The body must not be compressed.');
   }
-  const bytes = new BodyBytes();
-  const finish = () => parseForm(Buffer.concat(bytes.all()));
-  return reader.read(request, response, { limitBytes: FORM_LIMIT_BYTES, sink: bytes, finish });
+  return parseForm(await reader.read(request, response, MAX_FORM_BYTES));
 }
 
 function parseForm(bytes: Buffer): Readonly<Record<string, string>> {
@@ -37,8 +34,8 @@ function parseForm(bytes: Buffer): Readonly<Record<string, string>> {
     if (message !== undefined) {
       throw new ServiceError('invalid_request', 'The form is invalid.', { details: [{ field: name, message }] });
     }
-    if (fields.size === MOST_FIELDS) {
-      throw new ServiceError('invalid_request', `The form must not have more than ${MOST_FIELDS} fields.`);
+    if (fields.size === MAX_FIELDS) {
+      throw new ServiceError('invalid_request', `The form must not have more than ${MAX_FIELDS} fields.`);
     }
     fields.set(name, value);
   }

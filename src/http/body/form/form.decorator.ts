@@ -6,6 +6,8 @@ const IS_FORM = Symbol('IS_FORM');
 /**
  * Marks a route that accepts an HTML form (`application/x-www-form-urlencoded`) instead of JSON, and only from pages of
  * this service. `@Body()` is then an object of strings.
+ *
+ * @since 1.0
  */
 export const Form = (): CustomDecorator<symbol> => SetMetadata(IS_FORM, true);
 

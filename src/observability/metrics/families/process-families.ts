@@ -43,7 +43,7 @@ export function registerProcess(
     () => delay.take(),
   );
   gauge(registry, {
-    name: 'chat_streams_open',
+    name: 'chat_open_streams',
     help: 'Streams that are running now.',
     samples: () => [[{}, openStreams.count]],
   });
@@ -53,8 +53,8 @@ export function registerProcess(
     samples: () => [[{}, connections.count]],
   });
   gauge(registry, {
-    name: 'chat_slots_held',
-    help: 'Places in the limits of concurrent streams that requests of this process hold.',
+    name: 'chat_stream_slots_in_use',
+    help: "Slots of the tiers' concurrent streams that requests of this process hold.",
     samples: () => [[{}, places.heldInTiers]],
   });
   counter(registry, {

@@ -28,8 +28,8 @@ export function registerRequests(registry: Registry, metrics: RequestMetrics): v
     },
   });
   counter(registry, {
-    name: 'chat_limits_hit_total',
-    help: 'Requests refused by a limit of the tier or by a sign-in limit.',
+    name: 'chat_limit_rejections_total',
+    help: 'Requests refused by a limit of the tier, by a budget of reports or pages, or by a sign-in limit.',
     labels: ['limit', 'tier'],
     *samples() {
       for (const [name, count] of metrics.limits) {

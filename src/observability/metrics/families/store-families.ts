@@ -4,9 +4,9 @@ import { counter, gauge } from './counter-and-gauge.js';
 
 export function registerStores(registry: Registry, { database, ledger, limitFallback, redis }: MetricsSources): void {
   gauge(registry, {
-    name: 'chat_database_away',
-    help: '1 while the database is unavailable. The service then trusts credentials that were valid within the last 10 minutes.',
-    samples: () => [[{}, Number(database.isUnavailable)]],
+    name: 'chat_database_up',
+    help: '1 if the database is available. At 0, the service trusts credentials that were valid within the last 10 minutes.',
+    samples: () => [[{}, Number(!database.isUnavailable)]],
   });
   gauge(registry, {
     name: 'chat_ledger_queued_records',
@@ -24,23 +24,23 @@ export function registerStores(registry: Registry, { database, ledger, limitFall
     samples: () => [[{}, ledger.writeFailures]],
   });
   counter(registry, {
-    name: 'chat_ledger_set_aside_records_total',
+    name: 'chat_ledger_dead_letter_records_total',
     help: 'Usage records that the database refused because of their data. They are in the table usage_set_aside, or in the log.',
-    samples: () => [[{}, ledger.setAside]],
+    samples: () => [[{}, ledger.deadLetter]],
   });
   if (redis === undefined) return;
   gauge(registry, {
-    name: 'chat_redis_away',
-    help: '1 while Redis, or a master of a Redis Cluster, is unavailable. Each replica then admits its share of the limits.',
-    samples: () => [[{}, Number(redis.isUnavailable)]],
+    name: 'chat_redis_up',
+    help: '1 if Redis is available, in a cluster all masters. At 0, each replica admits its share of the limits.',
+    samples: () => [[{}, Number(!redis.isUnavailable)]],
   });
   counter(registry, {
-    name: 'chat_limits_admissions_without_redis_total',
+    name: 'chat_limit_fallback_admissions_total',
     help: 'Requests admitted by the share of this replica while Redis was unavailable.',
     samples: () => [[{}, limitFallback.admissions]],
   });
   gauge(registry, {
-    name: 'chat_limits_replicas',
+    name: 'chat_replicas',
     help: 'The last known number of replicas that share the limits.',
     samples: () => [[{}, limitFallback.replicas]],
   });

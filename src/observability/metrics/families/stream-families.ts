@@ -1,12 +1,12 @@
 import type { Registry } from 'prom-client';
-import type { ChunkGaps } from '../../../chat/stream/chunk-gaps.js';
+import type { InterChunkLatencies } from '../../../chat/stream/inter-chunk-latencies.js';
 import type { StreamMetrics } from '../stream-metrics.js';
 import { counter } from './counter-and-gauge.js';
 import { HistogramFamily } from './histogram-family.js';
 
 const MS_PER_SECOND = 1000;
 
-export function registerStreams(registry: Registry, metrics: StreamMetrics, gaps: ChunkGaps): void {
+export function registerStreams(registry: Registry, metrics: StreamMetrics, gaps: InterChunkLatencies): void {
   counter(registry, {
     name: 'chat_streams_total',
     help: 'Finished streams, by outcome.',
@@ -31,14 +31,14 @@ export function registerStreams(registry: Registry, metrics: StreamMetrics, gaps
     },
   });
   histogramOfModels(
-    'chat_stream_first_token_seconds',
+    'chat_stream_time_to_first_token_seconds',
     'The time from the admission of a stream to its first text.',
     'firstToken',
   );
   histogramOfModels('chat_stream_duration_seconds', 'The time from the admission of a stream to its end.', 'duration');
   new HistogramFamily(registry, {
-    name: 'chat_stream_chunk_gap_seconds',
-    help: 'The time between two texts of an answer, without the time in which the client was too slow.',
+    name: 'chat_stream_inter_chunk_latency_seconds',
+    help: 'The time between two chunks of a stream, without the time in which the client was too slow.',
     label: 'model',
     divisor: MS_PER_SECOND,
     buckets: () => gaps.byModel,

@@ -36,7 +36,7 @@ export function registerUpstreams(registry: Registry, { upstreams }: StreamMetri
     },
   });
   histogramOfUpstreams(
-    'chat_upstream_first_token_seconds',
+    'chat_upstream_time_to_first_token_seconds',
     'The time from a request to an upstream to its first text.',
     'firstToken',
   );
@@ -46,7 +46,7 @@ export function registerUpstreams(registry: Registry, { upstreams }: StreamMetri
     'duration',
   );
   gauge(registry, {
-    name: 'chat_upstream_breaker_state',
+    name: 'chat_upstream_circuit_breaker_state',
     help: '1 for the state of an upstream, 0 for the others. An upstream is open when all of its routes that were used are open.',
     labels: ['upstream', 'state'],
     *samples() {
@@ -57,7 +57,7 @@ export function registerUpstreams(registry: Registry, { upstreams }: StreamMetri
     },
   });
   gauge(registry, {
-    name: 'chat_route_breaker_state',
+    name: 'chat_route_circuit_breaker_state',
     help: '1 for the state of a route, 0 for the others. A route is a model of an upstream. Only routes that were used are shown.',
     labels: ['upstream', 'model', 'state'],
     *samples() {

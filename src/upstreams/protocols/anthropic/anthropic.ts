@@ -10,8 +10,8 @@ import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { NOTHING } from '../shared/fixed-parts.js';
 import { invalidMessages } from '../shared/invalid-messages.js';
-import { jsonBody } from '../shared/json-body.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { optionMembers } from '../shared/option-members.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
 import { markedForCache, type CachedPrompt } from './prompt-cache.js';
 
@@ -31,6 +31,11 @@ export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
   readonly transport = 'http';
   readonly name = 'anthropic';
   readonly options = Options;
+  readonly generationOptions = {
+    temperature: 'temperature',
+    top_p: 'top_p',
+    stop: 'stop_sequences',
+  } as const;
 
   request(call: ChatCall, upstream: UpstreamConfig<AnthropicOptions>): UpstreamRequest {
     const { system, messages } = promptOf(call.messages, upstream.options.prompt_caching);
@@ -44,17 +49,15 @@ export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
         },
         upstream,
       ),
-      body: jsonBody(
-        {
-          model: call.model,
-          max_tokens: call.maxTokens ?? call.modelMaxOutputTokens ?? DEFAULT_MAX_TOKENS,
-          system,
-          messages,
-          stream: true,
-          temperature: anthropicTemperature(call.temperature),
-        },
-        call.messages,
-      ),
+      body: JSON.stringify({
+        model: call.model,
+        max_tokens: call.maxTokens ?? call.modelMaxOutputTokens ?? DEFAULT_MAX_TOKENS,
+        system,
+        messages,
+        stream: true,
+        ...optionMembers(call.options, this.generationOptions),
+        temperature: anthropicTemperature(call.options.temperature),
+      }),
     };
   }
 

@@ -4,7 +4,7 @@ import type { ChatMessage } from '../../contract/chat-call.js';
  * The shortest prefix that is marked for the cache, in UTF-16 units. Anthropic caches prefixes from 1,024 tokens on, and
  * ignores marks on shorter ones.
  */
-const SHORTEST_PREFIX = 4_096;
+const MIN_PREFIX_LENGTH = 4_096;
 
 /** Marks the end of a prefix that Anthropic may keep. The next request with the same prefix costs less. */
 const MARK = { cache_control: { type: 'ephemeral' } } as const;
@@ -34,9 +34,9 @@ export function markedForCache(system: string | undefined, messages: readonly Ch
   const earlier = messages.slice(0, -1);
   const prefixLength = earlier.reduce((sum, { content }) => sum + content.length, systemLength);
   return {
-    system: system !== undefined && systemLength >= SHORTEST_PREFIX ? marked(system) : system,
+    system: system !== undefined && systemLength >= MIN_PREFIX_LENGTH ? marked(system) : system,
     messages: messages.map((message, index) =>
-      index === earlier.length - 1 && prefixLength >= SHORTEST_PREFIX
+      index === earlier.length - 1 && prefixLength >= MIN_PREFIX_LENGTH
         ? { role: message.role, content: marked(message.content) }
         : message,
     ),

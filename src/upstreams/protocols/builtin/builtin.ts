@@ -5,6 +5,7 @@ import type { ChatCall } from '../../contract/chat-call.js';
 import type { InProcessProtocol } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { replyTo } from './small-talk.js';
+import { untilStop } from './stop-texts.js';
 import { countWords } from './words.js';
 
 export interface BuiltinProtocolOptions {
@@ -23,6 +24,15 @@ const WORDS_OF_A_TURN = 100;
 export class BuiltinProtocol implements InProcessProtocol {
   readonly transport = 'in-process';
   readonly name = 'builtin';
+  /** It obeys `stop` and a temperature of 0, and ignores the others. */
+  readonly generationOptions = {
+    temperature: 'temperature',
+    top_p: 'top_p',
+    stop: 'stop',
+    seed: 'seed',
+    presence_penalty: 'presence_penalty',
+    frequency_penalty: 'frequency_penalty',
+  } as const;
 
   private readonly wordDelayMs: number;
 
@@ -31,7 +41,9 @@ export class BuiltinProtocol implements InProcessProtocol {
   }
 
   async *stream(call: ChatCall, _: UpstreamConfig, { signal }: CallContext): AsyncGenerator<StreamPart> {
-    const words = replyTo(call.messages, call.temperature)[Symbol.iterator]();
+    const { temperature, stop } = call.options;
+    const reply = replyTo(call.messages, temperature);
+    const words = (stop === undefined ? reply : untilStop(reply, stop))[Symbol.iterator]();
     const limit = call.maxTokens ?? Infinity;
     let outputTokens = 0;
     let word = words.next();

@@ -5,8 +5,8 @@ import type { AnswerHeaders, AnswerReader, HttpProtocol, UpstreamRequest } from 
 import type { ProviderFailure } from '../../contract/provider-failure.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
 import { invalidMessages } from '../shared/invalid-messages.js';
-import { jsonBody } from '../shared/json-body.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { optionMembers } from '../shared/option-members.js';
 import { geminiEventParts } from './gemini-event.js';
 import { geminiFailure } from './gemini-failure.js';
 
@@ -25,6 +25,14 @@ export class GeminiProtocol implements HttpProtocol<GeminiOptions> {
   readonly transport = 'http';
   readonly name = 'gemini';
   readonly options = Options;
+  readonly generationOptions = {
+    temperature: 'temperature',
+    top_p: 'topP',
+    stop: 'stopSequences',
+    seed: 'seed',
+    presence_penalty: 'presencePenalty',
+    frequency_penalty: 'frequencyPenalty',
+  } as const;
 
   request(call: ChatCall, upstream: UpstreamConfig<GeminiOptions>): UpstreamRequest {
     const { apiKey, baseUrl } = upstream;
@@ -33,18 +41,15 @@ export class GeminiProtocol implements HttpProtocol<GeminiOptions> {
     return {
       url: endpoint(upstream, `${version}/models/${call.model}:streamGenerateContent`, 'alt=sse'),
       headers: streamHeaders(apiKey === undefined ? {} : { 'x-goog-api-key': apiKey }, upstream),
-      body: jsonBody(
-        {
-          systemInstruction: systemInstruction(call.messages),
-          contents: conversation(call.messages),
-          generationConfig: {
-            temperature: call.temperature,
-            maxOutputTokens: call.maxTokens,
-            thinkingConfig: thinkingLevel && { thinkingLevel },
-          },
+      body: JSON.stringify({
+        systemInstruction: systemInstruction(call.messages),
+        contents: conversation(call.messages),
+        generationConfig: {
+          ...optionMembers(call.options, this.generationOptions),
+          maxOutputTokens: call.maxTokens,
+          thinkingConfig: thinkingLevel && { thinkingLevel },
         },
-        call.messages,
-      ),
+      }),
     };
   }
 

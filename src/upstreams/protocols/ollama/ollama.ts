@@ -9,8 +9,8 @@ import { ndjson } from '../../transport/ndjson-decoder.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { END, NOTHING, PROGRESS } from '../shared/fixed-parts.js';
-import { jsonBody } from '../shared/json-body.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
+import { optionMembers } from '../shared/option-members.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
 
 /** A duration in the form of Go, such as `90s`, `1h30m` or `-1m`. */
@@ -44,6 +44,14 @@ export class OllamaProtocol implements HttpProtocol<OllamaOptions> {
   readonly name = 'ollama';
   readonly options = Options;
   readonly framing = ndjson;
+  readonly generationOptions = {
+    temperature: 'temperature',
+    top_p: 'top_p',
+    stop: 'stop',
+    seed: 'seed',
+    presence_penalty: 'presence_penalty',
+    frequency_penalty: 'frequency_penalty',
+  } as const;
 
   request(call: ChatCall, upstream: UpstreamConfig<OllamaOptions>): UpstreamRequest {
     const { apiKey, options } = upstream;
@@ -51,16 +59,17 @@ export class OllamaProtocol implements HttpProtocol<OllamaOptions> {
     return {
       url: endpoint(upstream, '/api/chat'),
       headers: streamHeaders({ accept: 'application/x-ndjson', ...authorization }, upstream),
-      body: jsonBody(
-        {
-          model: call.model,
-          messages: call.messages,
-          stream: true,
-          keep_alive: options.keep_alive,
-          options: { num_ctx: options.num_ctx, num_predict: call.maxTokens, temperature: call.temperature },
+      body: JSON.stringify({
+        model: call.model,
+        messages: call.messages,
+        stream: true,
+        keep_alive: options.keep_alive,
+        options: {
+          num_ctx: options.num_ctx,
+          num_predict: call.maxTokens,
+          ...optionMembers(call.options, this.generationOptions),
         },
-        call.messages,
-      ),
+      }),
     };
   }
 

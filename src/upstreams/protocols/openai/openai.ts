@@ -6,8 +6,8 @@ import type { StreamPart } from '../../contract/stream-part.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { END, NOTHING } from '../shared/fixed-parts.js';
-import { jsonBody } from '../shared/json-body.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { optionMembers } from '../shared/option-members.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
 import { openAiChunkParts } from './openai-chunk.js';
 
@@ -17,27 +17,34 @@ const END_MARKER = '[DONE]';
  * Implements the chat completions interface of OpenAI. Most providers and local servers support this interface: OpenAI,
  * Azure, OpenRouter, Groq, Mistral, DeepSeek, xAI, vLLM, llama.cpp, Ollama. The code detects differences between them from
  * the received data, not from the name of the provider.
+ *
+ * @since 1.0
  */
 export class OpenAiProtocol implements HttpProtocol {
   readonly transport = 'http';
   readonly name = 'openai';
+  readonly generationOptions = {
+    temperature: 'temperature',
+    top_p: 'top_p',
+    stop: 'stop',
+    seed: 'seed',
+    presence_penalty: 'presence_penalty',
+    frequency_penalty: 'frequency_penalty',
+  } as const;
 
   request(call: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
     const authorization = upstream.apiKey === undefined ? {} : { authorization: `Bearer ${upstream.apiKey}` };
     return {
       url: endpoint(upstream, '/chat/completions'),
       headers: streamHeaders(authorization, upstream),
-      body: jsonBody(
-        {
-          model: call.model,
-          messages: call.messages,
-          stream: true,
-          temperature: call.temperature,
-          [upstream.maxTokensField]: call.maxTokens,
-          stream_options: upstream.includeUsage ? { include_usage: true } : undefined,
-        },
-        call.messages,
-      ),
+      body: JSON.stringify({
+        model: call.model,
+        messages: call.messages,
+        stream: true,
+        ...optionMembers(call.options, this.generationOptions),
+        [upstream.maxTokensField]: call.maxTokens,
+        stream_options: upstream.includeUsage ? { include_usage: true } : undefined,
+      }),
     };
   }
 

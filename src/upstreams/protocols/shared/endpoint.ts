@@ -10,6 +10,7 @@ const known = new WeakMap<UpstreamConfig, Map<string, URL>>();
  * base.
  *
  * @param query what the protocol adds to the query, such as `alt=sse`. One path has one query.
+ * @since 1.0
  */
 export function endpoint(upstream: UpstreamConfig, path: string, query = ''): URL {
   const addresses = known.get(upstream) ?? new Map<string, URL>();
@@ -33,7 +34,11 @@ export function trimmedPath(url: URL): string {
   return withoutTrailingSlashes(url.pathname);
 }
 
-/** Returns the headers of an event stream request. Configured headers of the upstream replace headers of the protocol. */
+/**
+ * Returns the headers of an event stream request. Configured headers of the upstream replace headers of the protocol.
+ *
+ * @since 1.0
+ */
 export function streamHeaders(
   protocolHeaders: Readonly<Record<string, string>>,
   upstream: UpstreamConfig,

@@ -3,14 +3,22 @@ import type { JsonObject } from './json-object.js';
 import { providerFailure } from '../../contract/provider-failure.js';
 import { reportedFailure } from './reported-failure.js';
 
-/** Returns the parts of an event named `error`. `body` is the parsed data, if the data is an object. */
+/**
+ * Returns the parts of an event named `error`. `body` is the parsed data, if the data is an object.
+ *
+ * @since 1.0
+ */
 export function errorEventParts(data: string, body: JsonObject | undefined): readonly StreamPart[] {
   if (body === undefined)
     return [{ type: 'error', error: providerFailure('upstream_error', `A text of ${data.length} characters.`) }];
   return [{ type: 'error', error: reportedFailure(body.error ?? body, body) }];
 }
 
-/** Returns the parts of an event that does not follow the protocol. */
+/**
+ * Returns the parts of an event that does not follow the protocol.
+ *
+ * @since 1.0
+ */
 export function unreadableEventParts(data: string): readonly StreamPart[] {
   // Log only the length, because the data may be a piece of an answer, and answers must not appear in logs.
   const detail = `The provider sent an event of ${data.length} characters that is not a JSON object, or too complex.`;

@@ -5,7 +5,7 @@ import {
   type ProviderFailureCode,
 } from '../../contract/provider-failure.js';
 import { isJsonObject, isText, type JsonObject } from './json-object.js';
-import { knownLabel } from './known-labels.js';
+import { loggedLabel } from './label.js';
 
 /** The error codes by HTTP status, also for a status number in a late error. Every other status is `upstream_error`. */
 const CODE_BY_STATUS: ReadonlyMap<number, ProviderFailureCode> = new Map([
@@ -56,9 +56,9 @@ export function labelsOf(error: unknown, envelope: JsonObject = {}): readonly (s
   return [report.type, report.code, report.status, report.error_type, metadata.error_type].filter(isLabel);
 }
 
-/** Returns the known labels, with `other` in place of each unknown label. */
+/** Returns the labels for a log line, with `other` in place of each label that can be a text. */
 export function shownLabels(labels: readonly (string | number)[]): string {
-  return [...new Set(labels.map(knownLabel))].join(' ');
+  return [...new Set(labels.map(loggedLabel))].join(' ');
 }
 
 function isLabel(value: unknown): value is string | number {

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../../../common/service-error.js';
 import type { RedisConnection } from '../../../../redis/redis-connection.js';
 import { streamId, type StreamAddress } from '../../identity/stream-identity.js';
-import type { StreamLog } from '../../log/stream-log.js';
+import { evictedStream, type StreamLog } from '../../log/stream-log.js';
 import { once } from '../readers.js';
 import type { OwnStream } from '../stream-store.js';
 import { LogWriter, type WriterTarget } from './log-writer.js';
-import type { ReaderPlaces } from './reader-places.js';
+import type { ReaderSlots } from './reader-slots.js';
 import { StreamCipher } from './stream-cipher.js';
 import { sealedFailure, writtenEntry } from './stream-entry.js';
 import type { StreamKeys } from './stream-keys.js';
@@ -44,12 +44,16 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
     readonly claimed: ClaimedStream,
     readonly log: StreamLog,
     private readonly redis: RedisConnection,
-    private readonly places: ReaderPlaces,
+    private readonly places: ReaderSlots,
     private readonly times: KeepTimes,
     private readonly onOver: () => void,
   ) {
     this.id = streamId(claimed.address);
     this.cipher = new StreamCipher(claimed.address.secret, claimed.generation, 'text');
+    // Redis still gets the text. The other replicas serve it.
+    log.onEvicted = () => {
+      this.onStop(evictedStream());
+    };
     this.writer = new LogWriter(log, this, times.retentionMs);
   }
 

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../../../common/service-error.js';
-import { within } from '../../../../common/timers/within.js';
+import { withTimeout } from '../../../../common/timers/with-timeout.js';
 import { streamId, type StreamAddress } from '../../identity/stream-identity.js';
 import type { StreamLog } from '../../log/stream-log.js';
 import { once } from '../readers.js';
 import type { KeptStream } from '../stream-store.js';
 import type { Cancellations } from './cancellations.js';
-import type { ReaderPlaces } from './reader-places.js';
+import type { ReaderSlots } from './reader-slots.js';
 import { orUnavailable } from './redis-availability.js';
 import type { RemoteStream, StreamMirrors } from './stream-mirrors.js';
 
@@ -14,7 +14,7 @@ const CANCELLED_WITHIN_MS = 10_000;
 
 export interface RemoteTools {
   readonly mirrors: StreamMirrors;
-  readonly places: ReaderPlaces;
+  readonly places: ReaderSlots;
   readonly cancellations: Cancellations;
 }
 
@@ -70,7 +70,7 @@ export class RedisRemoteStream implements KeptStream {
         });
       });
       await orUnavailable(this.tools.cancellations.send(owner, keys.text));
-      await within(
+      await withTimeout(
         ended,
         CANCELLED_WITHIN_MS,
         () => new ServiceError('unavailable', 'Try again.', { retryAfterSeconds: 1 }),

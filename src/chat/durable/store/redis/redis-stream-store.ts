@@ -1,14 +1,15 @@
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
-import { within } from '../../../../common/timers/within.js';
+import { withTimeout } from '../../../../common/timers/with-timeout.js';
 import type { RedisConnection } from '../../../../redis/redis-connection.js';
-import { RedisSlow } from '../../../../redis/redis-slow.js';
+import { RedisTimeout } from '../../../../redis/redis-timeout.js';
 import { derive, isSame, newSecret, type RequestKey, type StreamAddress } from '../../identity/stream-identity.js';
 import { StreamLog } from '../../log/stream-log.js';
 import type { StreamMemory } from '../../log/stream-memory.js';
 import { StreamStore, type Claim, type KeptStream, type StoreCounts } from '../stream-store.js';
 import { Cancellations } from './cancellations.js';
-import { ReaderPlaces } from './reader-places.js';
+import { KeptStreams } from './kept-streams.js';
+import { ReaderSlots } from './reader-slots.js';
 import { orUnavailable, unavailable } from './redis-availability.js';
 import { RedisOwnStream, type ClaimedStream, type KeepTimes } from './redis-own-stream.js';
 import { RedisRemoteStream } from './redis-remote-stream.js';
@@ -17,7 +18,7 @@ import { StreamCipher } from './stream-cipher.js';
 import { StreamFollower } from './stream-follower.js';
 import { metaKey, streamKeys } from './stream-keys.js';
 import { StreamMirrors } from './stream-mirrors.js';
-import { ABANDON, CLAIM, REFUSED } from './stream-scripts.js';
+import { ABANDON, CLAIM, DROP, REFUSED } from './stream-scripts.js';
 
 /** A dead replica's stream is kept for its readers this much longer than a stream that has ended. */
 const SPARE_MS = 60_000;
@@ -35,11 +36,12 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   readonly isShared = true;
   private readonly own = new Map<string, RedisOwnStream>();
   private readonly presence: ReplicaPresence;
-  private readonly places: ReaderPlaces;
+  private readonly places: ReaderSlots;
   private readonly follower: StreamFollower;
   private readonly cancellations: Cancellations;
   private readonly mirrors: StreamMirrors;
   private readonly times: KeepTimes;
+  private readonly kept: KeptStreams;
   /** The claims that Redis has not answered. */
   private claims = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -51,8 +53,13 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   ) {
     super();
     this.times = { retentionMs, runningMs: retentionMs + SPARE_MS };
+    this.kept = new KeptStreams(memory.limit, retentionMs, ({ keys, generation }) => {
+      this.redis
+        .runPatiently(keys.meta, (client) => DROP.run(client, [keys.meta, keys.text, keys.readers], [generation]))
+        .catch(() => undefined);
+    });
     this.presence = new ReplicaPresence(redis, () => void this.keepAlive());
-    this.places = new ReaderPlaces(redis);
+    this.places = new ReaderSlots(redis);
     this.follower = new StreamFollower(redis);
     this.cancellations = new Cancellations(redis, this.presence.id, (textKey) => {
       this.own
@@ -73,7 +80,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   }
 
   async claim(key: RequestKey, requestBytes: number): Promise<Claim> {
-    const log = new StreamLog(this.memory, requestBytes);
+    const log = new StreamLog(this.memory, requestBytes, key.accountId);
     this.claims += 1;
     try {
       const claim = await orUnavailable(this.claimFor(key, log));
@@ -95,14 +102,14 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     );
     if (generation == null || owner == null || found == null) return undefined;
     if (!isSame(Buffer.from(found), Buffer.from(checkOf(secret, accountId)))) return undefined;
-    return this.streamAt(address, generation, owner);
+    return this.streamAt(address, accountId, generation, owner);
   }
 
   /** Runs in this hook, because the connection to Redis may be closed before `onApplicationShutdown` is called. */
   async beforeApplicationShutdown(): Promise<void> {
     const ended = [...this.own.values()].filter(({ log }) => log.ending !== undefined);
     const stored = Promise.all(ended.map((stream) => stream.stored));
-    await within(stored, FLUSH_LIMIT_MS, () => new Error('no answer')).catch(() => undefined);
+    await withTimeout(stored, FLUSH_LIMIT_MS, () => new Error('no answer')).catch(() => undefined);
     clearInterval(this.timer);
     this.presence.hide();
     this.places.stop();
@@ -133,7 +140,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     const unwrapped = new StreamCipher(proof, found, WRAP).open(Buffer.from(wrap, 'base64'), found);
     if (unwrapped === undefined) return { outcome: 'conflict' };
     const address = { locator, secret: unwrapped };
-    return { outcome: 'found', stream: this.streamAt(address, found, owner) };
+    return { outcome: 'found', stream: this.streamAt(address, accountId, found, owner) };
   }
 
   /** Returns the generation, owner and wrap of the stream that has the key, or nothing. */
@@ -146,7 +153,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
         CLAIM.run(client, [keys.meta, keys.readers], args),
       )) as string[];
     } catch (error) {
-      if (!(error instanceof RedisSlow) || error.wasSent) {
+      if (!(error instanceof RedisTimeout) || error.wasSent) {
         // Redis may have taken the key although the reply did not arrive.
         this.redis
           .runPatiently(keys.meta, (client) => ABANDON.run(client, [keys.meta, keys.text], [generation, '']))
@@ -160,6 +167,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     const { text } = claimed.keys;
     const stream = new RedisOwnStream(claimed, log, this.redis, this.places, this.times, () => {
       this.own.delete(text);
+      if (log.hasBegun && log.ending !== undefined) this.kept.add(claimed, log.bytes);
       this.hideIfIdle();
     });
     this.own.set(text, stream);
@@ -167,12 +175,12 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     return { outcome: 'new', stream, leave: stream.enterFirst(readerId) };
   }
 
-  private streamAt(address: StreamAddress, generation: string, owner: string): KeptStream {
+  private streamAt(address: StreamAddress, accountId: string, generation: string, owner: string): KeptStream {
     const keys = streamKeys(address.locator, generation);
     const own = this.own.get(keys.text);
     if (own !== undefined) return own;
     const { mirrors, places, cancellations } = this;
-    const stream = { keys, generation, secret: address.secret, owner };
+    const stream = { accountId, keys, generation, secret: address.secret, owner };
     return new RedisRemoteStream(address, stream, { mirrors, places, cancellations });
   }
 

@@ -26,7 +26,7 @@ export class ReplicaPresence {
   /**
    * Shows the presence from now on. Resolves when other replicas can see it.
    *
-   * @throws {RedisUnavailable | RedisSlow} when Redis does not answer.
+   * @throws {RedisUnavailable | RedisTimeout} when Redis does not answer.
    */
   async show(): Promise<void> {
     this.timer ??= setInterval(() => void this.beat().catch(() => undefined), BEAT_MS).unref();

@@ -17,6 +17,7 @@ const LOST_AFTER_MS = 4_000;
 
 /** A stream that another replica generates, or has generated. */
 export interface RemoteStream {
+  readonly accountId: string;
   readonly keys: StreamKeys;
   readonly generation: string;
   readonly secret: Buffer;
@@ -67,7 +68,7 @@ export class StreamMirrors {
       mirror.log,
       () => {
         mirror.holds -= 1;
-        if (mirror.holds === 0) this.close(mirror);
+        if (mirror.holds === 0 && !mirror.log.isEvicted) this.close(mirror);
       },
     ];
   }
@@ -78,13 +79,17 @@ export class StreamMirrors {
   }
 
   private open(stream: RemoteStream): Mirror {
-    const { keys, secret, generation } = stream;
-    const log = new StreamLog(this.memory);
+    const { accountId, keys, secret, generation } = stream;
+    const log = new StreamLog(this.memory, 0, accountId);
     const cipher = new StreamCipher(secret, generation, 'text');
     const unfollow = this.follower.follow(keys.text, (fields) => {
       applyEntry(fields, cipher, log);
     });
     const mirror: Mirror = { ...stream, log, unfollow, holds: 0, missingSince: undefined, seenLength: -1 };
+    // The next reader gets a new mirror.
+    log.onEvicted = () => {
+      this.close(mirror);
+    };
     this.mirrors.set(keys.text, mirror);
     this.timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
     return mirror;

@@ -1,7 +1,7 @@
 const STREAM_PATH = '/api/v1/chat/stream';
 
 /** Linux rejects arguments longer than 128 KiB. This limit leaves some room. */
-const LONGEST_ARGUMENT_BYTES = 100_000;
+const MAX_ARGUMENT_BYTES = 100_000;
 
 /**
  * The request as a command for a POSIX shell. The command reads the API key from `$API_KEY`.
@@ -12,7 +12,7 @@ const LONGEST_ARGUMENT_BYTES = 100_000;
 export function curlCommand(origin, request) {
   // The JSON text contains no line breaks and no control characters, because JSON.stringify escapes them.
   const body = quoted(JSON.stringify(request));
-  const isShort = new TextEncoder().encode(body).length <= LONGEST_ARGUMENT_BYTES;
+  const isShort = new TextEncoder().encode(body).length <= MAX_ARGUMENT_BYTES;
   const lines = [
     `curl -N ${quoted(origin + STREAM_PATH)}`,
     '  -H "Authorization: Bearer $API_KEY"',

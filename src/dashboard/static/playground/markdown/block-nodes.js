@@ -1,5 +1,4 @@
 import { button, create } from '../elements.js';
-import { partsOf } from './block-parts.js';
 import { inlineNodes } from './inline-nodes.js';
 
 /**
@@ -10,17 +9,40 @@ import { inlineNodes } from './inline-nodes.js';
  * @typedef {import('../../marked.js').Tokens.Table} Table
  */
 
+/** In lists and quotations. The browser needs a long time to lay out deep elements. */
+const MAX_DEPTH = 12;
 /**
- * The element for a block of an answer. Each block finds its own writing direction.
+ * The browser lays out a whole piece of code again when the piece changes. A piece ends at the next line break after this number
+ * of characters, and inside a line only at the maximum.
+ */
+const CODE_PIECE = 4_000;
+const MAX_CODE_PIECE = 32_000;
+
+/**
+ * The elements of the blocks of an answer. A block without content has none.
+ *
+ * @param {readonly Token[] | undefined} tokens
+ * @param {number} [depth] the number of lists and quotations around the blocks
+ * @returns {HTMLElement[]}
+ */
+export function blockNodes(tokens = [], depth = 0) {
+  return tokens.filter(hasContent).map((token) => blockNode(token, depth));
+}
+
+/** @param {Token} token */
+export function hasContent({ type }) {
+  return type !== 'space' && type !== 'def';
+}
+
+/**
+ * Each block finds its own writing direction.
  *
  * @param {Token} token
- * @returns {HTMLElement | undefined} `undefined` for a block without content
+ * @param {number} depth
  */
-export function blockNode(token) {
+function blockNode(token, depth) {
+  if (depth > MAX_DEPTH) return withDirection(create('p', 'plain', token.raw.trimEnd()));
   switch (token.type) {
-    case 'space':
-    case 'def':
-      return undefined;
     case 'heading':
       // The page has two levels of headings above the answers, and one for the speaker.
       return block(/** @type {'h4' | 'h5' | 'h6'} */ (`h${Math.min(6, token.depth + 3)}`), token.tokens);
@@ -28,12 +50,17 @@ export function blockNode(token) {
       return create('hr');
     case 'code':
       return codeNode(/** @type {Code} */ (token));
-    case 'blockquote':
-      return container('blockquote', token.tokens);
+    case 'blockquote': {
+      const element = create('blockquote');
+      element.append(...blockNodes(token.tokens, depth + 1));
+      return withDirection(element);
+    }
     case 'list':
-      return listNode(/** @type {List} */ (token));
+      return listNode(/** @type {List} */ (token), depth);
     case 'table':
       return tableNode(/** @type {Table} */ (token));
+    case 'plain':
+      return create('div', 'plain', token.raw);
     case 'html':
       return withDirection(create('p', 'plain', token.raw.trimEnd()));
     default:
@@ -41,83 +68,21 @@ export function blockNode(token) {
   }
 }
 
-/**
- * Changes the element of a block that has grown, where this is cheaper than a new element.
- *
- * @param {HTMLElement} element
- * @param {Token} old
- * @param {Token} token
- * @param {number} settled the number of parts of the element that come before the token
- * @returns {boolean} whether the element shows the token now
- */
-export function growBlock(element, old, token, settled) {
-  if (old.type === 'paragraph' && token.type === 'paragraph') {
-    const { parent, parts } = partsOf(element);
-    for (const part of parts.slice(settled)) part.remove();
-    parent.append(...inlineNodes(token.tokens));
-    return true;
-  }
-  if (old.type === 'code' && token.type === 'code') {
-    if (old['lang'] !== token['lang'] || !token.text.startsWith(old['text'])) return false;
-    const code = element.querySelector('code')?.firstChild;
-    if (!(code instanceof Text)) return false;
-    code.appendData(token.text.slice(old['text'].length));
-    return true;
-  }
-  if (old.type === 'list' && token.type === 'list' && old['ordered'] === token['ordered']) {
-    const [before, items] = [/** @type {List} */ (old).items, /** @type {List} */ (token).items];
-    growParts(element, settled, items.length, (index) => {
-      const [one, item] = [before[index], items[index]];
-      return item === undefined || (one?.raw === item.raw && one.loose === item.loose) ? undefined : itemNode(item);
-    });
-    return true;
-  }
-  if (old.type === 'table' && token.type === 'table' && headOf(old) === headOf(token)) {
-    const [before, rows] = [/** @type {Table} */ (old).rows, /** @type {Table} */ (token).rows];
-    growParts(element, settled, rows.length, (index) => {
-      const row = rows[index];
-      return row === undefined || textsOf(before[index]) === textsOf(row) ? undefined : rowNode(row);
-    });
-    return true;
-  }
-  return false;
-}
-
-/**
- * Shows the items of a list or the rows of a table, and leaves the unchanged ones alone.
- *
- * @param {HTMLElement} element
- * @param {number} settled the number of parts that stay in any case
- * @param {number} count the number of parts after them
- * @param {(index: number) => Node | undefined} changed the new node of a part, or `undefined` if the part has not changed
- */
-function growParts(element, settled, count, changed) {
-  const { parent, parts } = partsOf(element);
-  for (let index = 0; index < count; index++) {
-    const node = changed(index);
-    const current = parts[settled + index];
-    if (node === undefined) continue;
-    if (current === undefined) parent.append(node);
-    else current.replaceWith(node);
-  }
-  for (const surplus of parts.slice(settled + count)) surplus.remove();
-}
-
-/** @param {List} list */
-function listNode(list) {
+/** @param {List} list @param {number} depth */
+function listNode(list, depth) {
   const element = create(list.ordered ? 'ol' : 'ul');
   if (element instanceof HTMLOListElement && typeof list.start === 'number') element.start = list.start;
-  element.append(...list.items.map(itemNode));
+  element.append(...list.items.map((item) => itemNode(item, depth)));
   return withDirection(element);
 }
 
-/** @param {ListItem} item */
-function itemNode(item) {
+/** @param {ListItem} item @param {number} depth */
+function itemNode(item, depth) {
   const element = create('li', item.task ? 'task' : '');
   for (const token of item.tokens) {
     // The text of an item in a list without blank lines is not a paragraph.
     if (token.type === 'text' || token.type === 'checkbox') element.append(...inlineNodes([token]));
-    else element.append(...[blockNode(token)].filter((node) => node !== undefined));
+    else element.append(...blockNodes([token], depth + 1));
   }
   return withDirection(element);
 }
@@ -125,25 +90,36 @@ function itemNode(item) {
 /** @param {Code} token */
 function codeNode({ text, lang = '' }) {
   const element = create('div', 'code-block');
-  const head = create('div', 'code-head');
-  const code = create('code');
-  code.append(document.createTextNode(text));
-  const status = create('span');
-  status.setAttribute('role', 'status');
   const language = lang.split(/\s/, 1)[0] ?? '';
   const copy = button('Copy', () => {
-    navigator.clipboard.writeText(code.textContent).then(
+    const code = element.querySelector('code');
+    navigator.clipboard.writeText(code?.textContent ?? '').then(
       () => (status.textContent = 'Copied'),
-      () => getSelection()?.selectAllChildren(code),
+      () => code && getSelection()?.selectAllChildren(code),
     );
   });
   copy.setAttribute('aria-label', language === '' ? 'Copy code' : `Copy ${language} code`);
+  const status = create('span');
+  status.setAttribute('role', 'status');
+  const head = create('div', 'code-head');
   head.append(create('span', 'language', language), status, copy);
   const pre = create('pre');
   pre.tabIndex = 0;
-  pre.append(code);
+  pre.append(create('code'));
+  pre.firstElementChild?.append(...piecesOf(text));
   element.append(head, pre);
   return element;
+}
+
+/** @param {string} text */
+function piecesOf(text) {
+  const pieces = [];
+  for (let start = 0, end; start < text.length; start = end) {
+    const lineEnd = text.indexOf('\n', start + CODE_PIECE) + 1 || text.length;
+    end = Math.min(lineEnd, start + MAX_CODE_PIECE);
+    pieces.push(create('span', 'piece', text.slice(start, end)));
+  }
+  return pieces;
 }
 
 /** @param {Table} table */
@@ -167,16 +143,6 @@ function rowNode(cells) {
   return row;
 }
 
-/** @param {import('../../marked.js').Tokens.TableCell[]} [cells] */
-function textsOf(cells) {
-  return cells && JSON.stringify(cells.map(({ text, align }) => [text, align]));
-}
-
-/** @param {Token} table */
-function headOf(table) {
-  return textsOf(/** @type {Table} */ (table).header);
-}
-
 /**
  * @param {'th' | 'td'} name
  * @param {import('../../marked.js').Tokens.TableCell} cell
@@ -195,16 +161,6 @@ function cellNode(name, { tokens, align }) {
 function block(name, tokens) {
   const element = create(name);
   element.append(...inlineNodes(tokens));
-  return withDirection(element);
-}
-
-/**
- * @param {'blockquote'} name
- * @param {readonly Token[] | undefined} tokens
- */
-function container(name, tokens = []) {
-  const element = create(name);
-  element.append(...tokens.map(blockNode).filter((node) => node !== undefined));
   return withDirection(element);
 }
 

@@ -11,33 +11,39 @@ const ENTITIES = new Map([
   ['nbsp', '\u00a0'],
 ]);
 
+/** In emphasis and links. The browser needs a long time to lay out deep elements. */
+const MAX_DEPTH = 12;
+
 /**
  * The nodes for the text inside a block. Nodes are made only by `createElement` and `textContent`, so HTML in an answer is
  * shown as text.
  *
  * @param {readonly Token[] | undefined} tokens
+ * @param {number} [depth] the number of elements around the text
  * @returns {Node[]}
  */
-export function inlineNodes(tokens = []) {
-  return tokens.map(nodeOf);
+export function inlineNodes(tokens = [], depth = 0) {
+  return tokens.map((token) => nodeOf(token, depth));
 }
 
 /**
  * @param {Token} token
+ * @param {number} depth
  * @returns {Node}
  */
-function nodeOf(token) {
+function nodeOf(token, depth) {
+  if (depth > MAX_DEPTH) return document.createTextNode(token.raw);
   switch (token.type) {
     case 'strong':
     case 'em':
     case 'del':
-      return filled(create(token.type), token.tokens);
+      return filled(create(token.type), token.tokens, depth);
     case 'codespan':
       return create('code', '', token.text);
     case 'br':
       return document.createElement('br');
     case 'link':
-      return filled(linkTo(token.href), token.tokens);
+      return filled(linkTo(token.href), token.tokens, depth);
     case 'image': {
       // The page loads nothing from other hosts.
       const link = linkTo(token.href);
@@ -47,7 +53,7 @@ function nodeOf(token) {
     case 'checkbox':
       return document.createTextNode(token.checked ? '☑ ' : '☐ ');
     case 'text':
-      if (token.tokens !== undefined) return filled(document.createDocumentFragment(), token.tokens);
+      if (token.tokens !== undefined) return filled(document.createDocumentFragment(), token.tokens, depth);
       return document.createTextNode(decoded(token.text));
     case 'escape':
       return document.createTextNode(token.text);
@@ -60,9 +66,10 @@ function nodeOf(token) {
  * @template {Node & ParentNode} T
  * @param {T} parent
  * @param {readonly Token[] | undefined} tokens
+ * @param {number} depth
  */
-function filled(parent, tokens) {
-  parent.append(...inlineNodes(tokens));
+function filled(parent, tokens, depth) {
+  parent.append(...inlineNodes(tokens, depth + 1));
   return parent;
 }
 

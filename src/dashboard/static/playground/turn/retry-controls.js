@@ -1,4 +1,5 @@
 import { waitText } from '../answer/wait-text.js';
+import { button, create } from '../elements.js';
 
 /** Shows a failure, and the buttons to try again or to edit the message. */
 export class RetryControls {
@@ -10,24 +11,32 @@ export class RetryControls {
    * @param {import('../answer/failure-advice.js').Advice} advice
    * @param {{ retry: () => void, edit: () => void, canRetryNow: () => void }} actions
    */
-  constructor(parent, advice, actions) {
-    this.element = document.createElement('div');
-    this.element.className = 'failure';
-    const title = document.createElement('strong');
-    title.textContent = advice.title;
-    const text = document.createElement('p');
-    text.append(title, document.createElement('br'), advice.text);
-    this.element.append(text, ...listOf(advice.lines), ...linkOf(advice.link));
-    const buttons = document.createElement('p');
-    buttons.className = 'actions';
-    if (advice.canRetry) {
-      const retry = button('Try again', actions.retry);
-      buttons.append(retry);
-      if (advice.waitSeconds !== undefined) this.#countDown(retry, advice.waitSeconds, actions.canRetryNow);
+  constructor(parent, { title, text, lines, link, canRetry, waitSeconds, requestId }, actions) {
+    this.element = create('div', 'failure notice bad');
+    const message = create('p');
+    message.append(create('strong', '', title), create('br'), text);
+    this.element.append(message);
+    if (lines.length > 0) {
+      const list = create('ul');
+      list.append(...lines.map((line) => create('li', '', line)));
+      this.element.append(list);
     }
-    buttons.append(button('Edit message', actions.edit));
+    if (link !== undefined) {
+      // Opens in a new tab, because the conversation exists only in this tab.
+      const anchor = Object.assign(create('a', '', link.text), { href: link.href, target: '_blank', rel: 'noopener' });
+      const paragraph = create('p');
+      paragraph.append(anchor);
+      this.element.append(paragraph);
+    }
+    const buttons = create('p', 'actions');
+    if (canRetry) {
+      const retry = button('Try again', actions.retry, 'secondary');
+      buttons.append(retry);
+      if (waitSeconds !== undefined) this.#countDown(retry, waitSeconds, actions.canRetryNow);
+    }
+    buttons.append(button('Edit message', actions.edit, 'secondary'));
     this.element.append(buttons);
-    if (advice.requestId !== undefined) this.element.append(small(`Request ID: ${advice.requestId}`));
+    if (requestId !== undefined) this.element.append(create('small', '', `Request ID: ${requestId}`));
     parent.append(this.element);
   }
 
@@ -49,8 +58,7 @@ export class RetryControls {
    */
   #countDown(retry, seconds, whenOver) {
     const until = Date.now() + seconds * 1000;
-    const wait = document.createElement('p');
-    wait.className = 'wait';
+    const wait = create('p', 'wait');
     this.element.append(wait);
     retry.disabled = true;
     const show = () => {
@@ -67,50 +75,4 @@ export class RetryControls {
     this.#timer = setInterval(show, 1000);
     show();
   }
-}
-
-/**
- * @param {string} text
- * @param {() => void} act
- */
-function button(text, act) {
-  const element = document.createElement('button');
-  element.type = 'button';
-  element.className = 'secondary';
-  element.textContent = text;
-  element.addEventListener('click', act);
-  return element;
-}
-
-/** @param {string[]} lines */
-function listOf(lines) {
-  if (lines.length === 0) return [];
-  const list = document.createElement('ul');
-  for (const line of lines) {
-    const item = document.createElement('li');
-    item.textContent = line;
-    list.append(item);
-  }
-  return [list];
-}
-
-/** @param {import('../answer/failure-advice.js').Advice['link']} link */
-function linkOf(link) {
-  if (link === undefined) return [];
-  const paragraph = document.createElement('p');
-  const anchor = document.createElement('a');
-  anchor.href = link.href;
-  // Opens in a new tab, because the conversation exists only in this tab.
-  anchor.target = '_blank';
-  anchor.rel = 'noopener';
-  anchor.textContent = link.text;
-  paragraph.append(anchor);
-  return [paragraph];
-}
-
-/** @param {string} text */
-function small(text) {
-  const element = document.createElement('small');
-  element.textContent = text;
-  return element;
 }

@@ -1,7 +1,7 @@
 import { receiptFacts } from '../../client/receipt-facts.js';
 import { button, create } from '../elements.js';
-import { GrowingMarkdown } from '../markdown/growing-markdown.js';
-import { GrowingText } from './growing-text.js';
+import { GrowingText } from '../markdown/growing-text.js';
+import { parseMarkdown, parsePlain } from '../markdown/parse.js';
 import { RetryControls } from './retry-controls.js';
 
 /**
@@ -22,7 +22,7 @@ export class TurnView {
   #answer;
   /** Answers that broke off before the question was asked again. @type {HTMLElement[]} */
   #broken = [];
-  /** @type {GrowingMarkdown | GrowingText | undefined} */
+  /** @type {GrowingText | undefined} */
   #growing;
 
   /**
@@ -69,13 +69,11 @@ export class TurnView {
   showAs(showsMarkdown) {
     const answer = this.#answer;
     if (answer === undefined) return;
+    this.#growing?.stop();
     answer.text.replaceChildren();
     answer.text.classList.toggle('plain', !showsMarkdown);
-    const kind = showsMarkdown ? GrowingMarkdown : GrowingText;
-    this.#growing = new kind(answer.text, this.whenGrown);
-    if (this.turn.answer === '') return;
+    this.#growing = new GrowingText(answer.text, showsMarkdown ? parseMarkdown : parsePlain, this.whenGrown);
     this.#growing.add(this.turn.answer);
-    this.#growing.flush();
   }
 
   /** @param {string} text */
@@ -88,7 +86,6 @@ export class TurnView {
   endAnswer(note) {
     const answer = this.#answer;
     if (answer === undefined) return;
-    this.#growing?.flush();
     answer.article.classList.remove('waiting', 'growing');
     answer.note.textContent = note;
     this.refresh();

@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { BodyClients, type BodyClient } from '../../http/body/body-clients.js';
+import { networkOf } from '../network/client-network.js';
+import { callerIn } from '../session/request-session.js';
+import type { Principal } from './principal.js';
+
+const MIB = 1024 * 1024;
+/** The maximum size of a body. */
+const MAX_BODY_BYTES = 4 * MIB;
+/** In addition to one body for each stream of the tier. For requests that are soon refused or follow each other quickly. */
+const SPARE_BODIES = 4;
+const SPARE_ARRIVING = 16;
+/** The limits of one network for bodies without an account, such as the forms of pages. Many people may share a network. */
+const OF_NETWORK = { maxArriving: 32, maxBytes: 16 * MIB };
+
+/**
+ * Counts a body against the account that sends it, with limits that depend on the tier. A body without an account counts
+ * against the client's network.
+ */
+@Injectable()
+export class RequestBodyClients implements BodyClients {
+  clientOf(request: Request): BodyClient {
+    const caller = callerIn(request.context);
+    return caller === undefined ? { key: `network ${networkOf(request.ip)}`, ...OF_NETWORK } : clientOfAccount(caller);
+  }
+}
+
+function clientOfAccount({ accountId, tier: { concurrentStreams = Infinity } }: Principal): BodyClient {
+  return {
+    key: `account ${accountId}`,
+    maxArriving: concurrentStreams + SPARE_ARRIVING,
+    maxBytes: (concurrentStreams + SPARE_BODIES) * MAX_BODY_BYTES,
+  };
+}

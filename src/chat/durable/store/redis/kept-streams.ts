@@ -1,0 +1,67 @@
+import type { ClaimedStream } from './redis-own-stream.js';
+
+/** The memory of a stream in Redis without its text. */
+const STREAM_BYTES = 1024;
+
+interface KeptStream {
+  readonly claimed: ClaimedStream;
+  readonly bytes: number;
+  readonly expiresAt: number;
+}
+
+interface Account {
+  bytes: number;
+  /** The oldest first. */
+  readonly streams: Set<KeptStream>;
+}
+
+/**
+ * Limits what Redis keeps of the ended streams that this replica has generated: STREAM_MEMORY_MB for each account. Above
+ * the limit, the stream of the account that ended first is dropped.
+ */
+export class KeptStreams {
+  /** All streams, the oldest first. */
+  private readonly all = new Set<KeptStream>();
+  private readonly accounts = new Map<string, Account>();
+
+  /** @param drop deletes a stream in Redis. */
+  constructor(
+    private readonly limitBytes: number,
+    private readonly retentionMs: number,
+    private readonly drop: (claimed: ClaimedStream) => void,
+  ) {}
+
+  /** Adds a stream that has ended, with the size of its text. */
+  add(claimed: ClaimedStream, textBytes: number): void {
+    this.forgetExpired();
+    const kept = { claimed, bytes: STREAM_BYTES + textBytes, expiresAt: performance.now() + this.retentionMs };
+    const account = this.accounts.get(claimed.accountId) ?? { bytes: 0, streams: new Set() };
+    this.accounts.set(claimed.accountId, account);
+    this.all.add(kept);
+    account.streams.add(kept);
+    account.bytes += kept.bytes;
+    for (const oldest of account.streams) {
+      if (account.bytes <= this.limitBytes) return;
+      this.forget(oldest);
+      this.drop(oldest.claimed);
+    }
+  }
+
+  private forgetExpired(): void {
+    const now = performance.now();
+    for (const oldest of this.all) {
+      if (oldest.expiresAt > now) return;
+      this.forget(oldest);
+    }
+  }
+
+  private forget(kept: KeptStream): void {
+    const { accountId } = kept.claimed;
+    const account = this.accounts.get(accountId);
+    this.all.delete(kept);
+    if (account === undefined) return;
+    account.streams.delete(kept);
+    account.bytes -= kept.bytes;
+    if (account.streams.size === 0) this.accounts.delete(accountId);
+  }
+}

@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { Histogram } from '../../common/counts/histogram.js';
+import { InterChunkClock } from './inter-chunk-clock.js';
+
+/** The bounds of the buckets, in milliseconds. */
+const BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000];
+
+/** Counts the time that clients wait between two texts, by model. Counting starts at the call of {@link InterChunkLatencies.count}. */
+@Injectable()
+export class InterChunkLatencies {
+  readonly byModel = new Map<string, Histogram>();
+  private isCounted = false;
+
+  /** Starts the counting for new streams. */
+  count(): void {
+    this.isCounted = true;
+  }
+
+  /** Returns a clock for one stream. `model` must be a model of the catalog. */
+  clock(model: string): InterChunkClock | undefined {
+    if (!this.isCounted) return undefined;
+    let gaps = this.byModel.get(model);
+    if (gaps === undefined) this.byModel.set(model, (gaps = new Histogram(BOUNDS)));
+    return new InterChunkClock(gaps);
+  }
+}

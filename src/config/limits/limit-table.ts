@@ -1,0 +1,83 @@
+import type { ErrorCode } from '../../common/service-error.js';
+
+/** What a limit counts. */
+export type LimitUnit =
+  /** A request counts when it is admitted. */
+  | 'requests'
+  /** A stream holds a slot until it ends. */
+  | 'streams'
+  /** A request reserves tokens when it is admitted. The used tokens replace the reserved tokens when the stream ends. */
+  | 'tokens';
+
+/**
+ * The period after which a count begins again. A minute begins with its first request. A day is a calendar day in UTC. `none`:
+ * the limit counts only what is held now.
+ */
+export type LimitWindow = 'none' | 'minute' | 'day';
+
+/** A row of {@link LIMITS}. */
+export interface LimitDefinition {
+  readonly unit: LimitUnit;
+  readonly window: LimitWindow;
+  /** The name of the limit in CONFIG_FILE and in metrics. */
+  readonly member: string;
+  /** The name of the limit for people, such as `requests per minute`. */
+  readonly label: string;
+  /** What follows `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`. `undefined`: the limit has no headers. */
+  readonly header: string | undefined;
+  /** The error code of a request that the limit refuses. */
+  readonly code: ErrorCode;
+  /** For the documentation of CONFIG_FILE. */
+  readonly description: string;
+}
+
+/**
+ * The limits that a tier can have. This is the only list of them: the configuration and its documentation, the limit stores, the
+ * headers, the errors, the metrics, the pages and the OpenAPI document follow it.
+ */
+export const LIMITS = {
+  requestsPerMinute: {
+    unit: 'requests',
+    window: 'minute',
+    member: 'requests_per_minute',
+    label: 'requests per minute',
+    header: '',
+    code: 'rate_limit_exceeded',
+    description: 'The maximum number of requests per minute. A minute starts with its first request.',
+  },
+  concurrentStreams: {
+    unit: 'streams',
+    window: 'none',
+    member: 'concurrent_streams',
+    label: 'concurrent streams',
+    header: undefined,
+    code: 'concurrency_limit_exceeded',
+    description: 'The maximum number of concurrent streams.',
+  },
+  tokensPerMinute: {
+    unit: 'tokens',
+    window: 'minute',
+    member: 'tokens_per_minute',
+    label: 'tokens per minute',
+    header: '-Tokens-Minute',
+    code: 'rate_limit_exceeded',
+    description:
+      'The maximum number of input and output tokens together, per minute. A minute starts with its first request. The tokens of a running stream count in each minute.',
+  },
+  tokensPerDay: {
+    unit: 'tokens',
+    window: 'day',
+    member: 'tokens_per_day',
+    label: 'tokens per day',
+    header: '-Tokens',
+    code: 'quota_exceeded',
+    description: 'The maximum number of input and output tokens together, per UTC day.',
+  },
+} as const satisfies Record<string, LimitDefinition>;
+
+export type LimitName = keyof typeof LIMITS;
+
+export const LIMIT_NAMES = Object.keys(LIMITS) as readonly LimitName[];
+
+/** The limits that a tier sets for each account, by name. A missing limit means unlimited. */
+export type TierLimits = { readonly [Name in LimitName]?: number | undefined };

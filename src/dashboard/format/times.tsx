@@ -1,0 +1,54 @@
+const MOMENTS = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+interface MomentProps {
+  readonly at: Date | null;
+  /** The text without a date. */
+  readonly none?: string;
+  /** Whether the text names the time zone. */
+  readonly withZone?: boolean;
+}
+
+/** Shows a date and time in UTC. */
+export function Moment({ at, none = 'Never', withZone = false }: MomentProps) {
+  if (at === null) return <span class="none">{none}</span>;
+  return (
+    <>
+      <time dateTime={at.toISOString()}>{MOMENTS.format(at)}</time>
+      {withZone ? ' UTC' : null}
+    </>
+  );
+}
+
+/** The short form of a day `YYYY-MM-DD`: "5 Nov". */
+export function shortDay(day: string): string {
+  return DAYS.format(new Date(day));
+}
+
+/** A duration such as `1.25 s`. `–` if one of the times is unknown. */
+export function secondsBetween(from: string, to: string | null): string {
+  return to === null ? '–' : seconds(Date.parse(to) - Date.parse(from));
+}
+
+export function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
+
+/** A duration in seconds as text for people: "45 seconds", "3 minutes". Minutes and hours are rounded up. */
+export function waitingTime(seconds: number): string {
+  if (seconds < 60) return counted(seconds, 'second');
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 60) return counted(minutes, 'minute');
+  return counted(Math.ceil(seconds / 3600), 'hour');
+}
+
+function counted(count: number, unit: string): string {
+  return count === 1 ? `1 ${unit}` : `${count} ${unit}s`;
+}

@@ -1,0 +1,211 @@
+import type { ComponentChildren } from 'preact';
+import { cutText } from '../../common/text/cut-text.js';
+import { waitingTime } from '../format/times.js';
+import type { FormProblems } from './form-problems.js';
+
+/** The maximum length of an entered value that the form shows again, in characters. No valid value is longer. */
+const SHOWN_LENGTH = 500;
+
+interface LabeledField {
+  readonly label: string;
+  readonly name: string;
+  /** A sentence below the field. */
+  readonly hint?: string;
+}
+
+/** A field in one line. It must have a value, except in a search. */
+interface TextField extends LabeledField {
+  readonly type: 'text' | 'email' | 'password' | 'search';
+  readonly value?: string | undefined;
+  readonly maxLength?: number;
+  readonly autoComplete?: string;
+  readonly placeholder?: string;
+}
+
+/** A list from which the user chooses one option. */
+interface SelectField extends LabeledField {
+  readonly type: 'select';
+  /** The label of each option, by the value of the option. */
+  readonly options: Readonly<Record<string, string>>;
+  /** A value that is no option becomes one. */
+  readonly value: string | undefined;
+}
+
+/** Browsers send the field, with the value `yes`, only when the box is checked. */
+interface CheckboxField extends LabeledField {
+  readonly type: 'checkbox';
+  readonly checked: boolean;
+}
+
+/** The user does not see the field. A field without a value is left out. */
+interface HiddenField {
+  readonly type: 'hidden';
+  readonly name: string;
+  readonly value: string | number | undefined;
+}
+
+export type FormField = TextField | SelectField | CheckboxField | HiddenField;
+
+export interface PageFormProps {
+  /** The path that receives the form. */
+  readonly action: string;
+  /** `post` is the default. `get` is for lists: their address has the values of the fields. */
+  readonly method?: 'get' | 'post';
+  readonly heading?: string;
+  /** A text above the fields. */
+  readonly text?: string;
+  readonly fields?: readonly FormField[];
+  /** The text of the button. */
+  readonly button: string;
+  /** `quiet` for a button that is not the main action of the page, `danger` for what cannot be taken back. */
+  readonly tone?: 'quiet' | 'danger';
+  /** `row` has the fields and the button in one line, `wide` has the first field as wide as possible. */
+  readonly layout?: 'row' | 'wide';
+  /** The account for which the form is made. A session of another account cannot send the form. */
+  readonly accountId?: string;
+  /** Tells password managers which account a password belongs to. */
+  readonly username?: string;
+  /** The path that the link "Cancel" leads to. */
+  readonly cancel?: string;
+  /** The id of the element that describes the button. */
+  readonly describedBy?: string;
+  /** Whether the script of the page sends the form at most once. */
+  readonly once?: boolean;
+  readonly problems?: FormProblems | undefined;
+}
+
+/**
+ * A form of a page: labeled fields with their problems, and a button.
+ *
+ * @experimental
+ * @since 1.0
+ *
+ * @example h(PageForm, { action: '/prompts', fields: [{ label: 'Name', name: 'name', type: 'text' }], button: 'Keep' })
+ */
+export function PageForm(props: PageFormProps) {
+  const { action, method = 'post', heading, text, fields = [], layout, accountId, username, problems, cancel } = props;
+  const button = (
+    <button class={props.tone} aria-describedby={props.describedBy}>
+      {props.button}
+    </button>
+  );
+  const content = (
+    <>
+      {fields.map((field) => (
+        <Field key={field.name} field={field} problems={problems} />
+      ))}
+      {cancel === undefined ? (
+        button
+      ) : (
+        <div class="actions">
+          {button}
+          <a href={cancel}>Cancel</a>
+        </div>
+      )}
+    </>
+  );
+  const form = (
+    <form method={method} action={action} class={layout === 'row' ? 'filter-form' : undefined} data-once={props.once}>
+      {heading === undefined ? null : <h2>{heading}</h2>}
+      {text === undefined ? null : <p>{text}</p>}
+      <FormFailure problems={problems} fields={fields} />
+      {username === undefined ? null : (
+        <input hidden type="text" name="username" value={username} autoComplete="username" readOnly />
+      )}
+      {accountId === undefined ? null : <input type="hidden" name="account_id" value={accountId} />}
+      {layout === 'wide' ? <div class="fields">{content}</div> : content}
+    </form>
+  );
+  return method === 'get' && fields.length > 0 ? <search>{form}</search> : form;
+}
+
+function Field({ field, problems }: { readonly field: FormField; readonly problems: FormProblems | undefined }) {
+  const { name } = field;
+  if (field.type === 'hidden') {
+    return field.value === undefined ? null : <input type="hidden" name={name} value={field.value} />;
+  }
+  const { label, hint } = field;
+  const problem = problems?.byField.get(name);
+  const described = [problem === undefined ? '' : `${name}-problem`, hint === undefined ? '' : `${name}-hint`];
+  const common = {
+    id: name,
+    name,
+    'aria-invalid': problem === undefined ? undefined : ('true' as const),
+    'aria-describedby': described.filter(Boolean).join(' ') || undefined,
+    autoFocus: problems?.byField.keys().next().value === name,
+  };
+  return (
+    <div>
+      {field.type === 'checkbox' ? (
+        <label class="checkbox">
+          <input type="checkbox" {...common} value="yes" checked={field.checked} />
+          {label}
+        </label>
+      ) : (
+        <>
+          <label for={name}>{label}</label>
+          {field.type === 'select' ? (
+            <select {...common}>{optionsOf(field)}</select>
+          ) : (
+            <input {...common} {...inputOf(field)} />
+          )}
+        </>
+      )}
+      {problem === undefined ? null : <Below kind="problem" name={name} text={problem} />}
+      {hint === undefined ? null : <Below kind="hint" name={name} text={hint} />}
+    </div>
+  );
+}
+
+/** Separate objects, because the JSX types give each type of an input its own attributes. */
+const TYPES = {
+  text: { type: 'text' },
+  email: { type: 'email' },
+  password: { type: 'password' },
+  search: { type: 'search' },
+} as const;
+
+function inputOf({ type, value, maxLength, autoComplete, placeholder }: TextField) {
+  const shown = value && cutText(value, SHOWN_LENGTH);
+  return { ...TYPES[type], value: shown, maxLength, autoComplete, placeholder, required: type !== 'search' };
+}
+
+function optionsOf({ options, value = '' }: SelectField): ComponentChildren {
+  const all = value in options ? options : { [value]: value, ...options };
+  return Object.entries(all).map(([option, text]) => (
+    <option key={option} value={option} selected={option === value}>
+      {text}
+    </option>
+  ));
+}
+
+function Below({ kind, name, text }: { kind: 'problem' | 'hint'; name: string; text: string }) {
+  return (
+    <small class={kind} id={`${name}-${kind}`}>
+      {text}
+    </small>
+  );
+}
+
+/** Shows the problem of a form, and when to try again. Shows nothing if each problem is shown below its field. */
+function FormFailure({ problems, fields }: { problems: FormProblems | undefined; fields: readonly FormField[] }) {
+  if (problems === undefined) return null;
+  const { error, byField } = problems;
+  const visible = new Set(fields.filter(({ type }) => type !== 'hidden').map(({ name }) => name));
+  const elsewhere = [...byField].filter(([field]) => !visible.has(field)).map(([, message]) => message);
+  if (byField.size > 0 && elsewhere.length === 0) return null;
+  const { message, retryAfterSeconds } = error;
+  const [what, when] = partsOf(message);
+  const wait = retryAfterSeconds === undefined ? '' : ` Try again in ${waitingTime(retryAfterSeconds)}.`;
+  return (
+    <div class="notice bad" role="alert">
+      {elsewhere.length > 0 ? elsewhere.join(' ') : `${what}${wait || when}`}
+    </div>
+  );
+}
+
+/** Splits a message into the problem and the final "Try again …" sentence. That sentence is empty if it is missing. */
+function partsOf(message: string): [what: string, when: string] {
+  const start = message.lastIndexOf(' Try again');
+  return start === -1 ? [message, ''] : [message.slice(0, start), message.slice(start)];
+}

@@ -1,0 +1,71 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ListedAccount } from '../../accounts/accounts/account-directory.js';
+import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { CONFIG, type Config } from '../../config/config.js';
+import { UsageReports } from '../../usage/reports/usage-reports.js';
+import { KeySpends } from '../api-keys/key-spends.js';
+import { chosenKeys } from '../api-keys/listed-keys.js';
+import type { FormProblems } from '../forms/form-problems.js';
+import { optionalPart } from '../optional-part.js';
+import type { Page } from '../page.js';
+import { pagingOf } from '../parts/pagination.js';
+import type { QueryValues } from '../parts/query.js';
+import { daysOf, lastDays } from '../usage/usage-days.js';
+import { filterIn, passes } from '../usage/usage-filter.js';
+import { UsageTotals } from '../usage/usage-totals.js';
+import { AccountView } from './account-view.js';
+
+interface Additions {
+  readonly done?: string | undefined;
+  readonly problems?: FormProblems;
+}
+
+/** Builds the page of an operator about one account. */
+@Injectable()
+export class AccountPage {
+  constructor(
+    private readonly reports: UsageReports,
+    private readonly keys: ApiKeysService,
+    private readonly spends: KeySpends,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /** @throws {ServiceError} `invalid_request` for a number of days that no page offers. */
+  async of(account: ListedAccount, operatorId: string, query: QueryValues, additions: Additions = {}): Promise<Page> {
+    const filter = filterIn(query);
+    const period = lastDays(filter.days, this.now());
+    const totals = new UsageTotals((row) => passes(filter, row));
+    const [keys, spend, read] = await Promise.all([
+      this.keys.list(account.id),
+      this.spends.of(account.id),
+      optionalPart(totals.read(this.reports, account.id, period.from, period.to)),
+    ]);
+    const { tiers, defaultTier, models } = this.config;
+    const content = AccountView({
+      account,
+      operatorId,
+      tiers: [...tiers.keys()],
+      defaultTier: defaultTier.name,
+      keys: chosenKeys(keys, {}, this.now()),
+      paging: pagingOf(query['page'], keys.length),
+      spend,
+      now: this.now(),
+      filter,
+      models: models.map(({ id }) => id),
+      days: daysOf(period),
+      totals: read,
+      hasPrices: models.some(({ price }) => price !== undefined),
+      ...additions,
+    });
+    return {
+      title: account.email,
+      place: 'accounts',
+      width: 'wide',
+      style: 'usage.css',
+      script: 'usage/charts.js',
+      content,
+    };
+  }
+}

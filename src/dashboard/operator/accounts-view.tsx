@@ -1,0 +1,85 @@
+import type { TierConfig } from '../../config/config.js';
+import { PageForm } from '../forms/page-form.js';
+import { count } from '../format/numbers.js';
+import { positionQuery } from '../parts/list-position.js';
+import { OlderLinks } from '../parts/older-links.js';
+import { pathWith } from '../parts/query.js';
+import type { AccountPage, NamedOverview } from './account-list.js';
+import { ACCOUNTS_PATH } from './account-path.js';
+import { AccountTable } from './account-table.js';
+import type { AccountListFilter } from './listed-account.js';
+import { SpendSection } from './spend-section.js';
+import { TierTable } from './tier-table.js';
+
+const STATES = { '': 'All states', active: 'Active', disabled: 'Disabled' } as const;
+
+interface AccountsViewProps extends AccountPage {
+  readonly operatorId: string;
+  readonly filter: AccountListFilter;
+  readonly isFirstPage: boolean;
+  /** `undefined` when the sums cannot be read, or not yet. */
+  readonly overview: NamedOverview | undefined;
+  readonly tiers: readonly TierConfig[];
+  readonly defaultTier: TierConfig;
+  /** The number of accounts by tier, also of tiers that the configuration no longer has. */
+  readonly countByTier: ReadonlyMap<string, number>;
+  /** Whether at least one model has a price. */
+  readonly hasPrices: boolean;
+}
+
+/** The page of an operator with all accounts. */
+export function AccountsView(props: AccountsViewProps) {
+  const { operatorId, filter, accounts, next, isFirstPage, spend, overview } = props;
+  const { tiers, defaultTier, countByTier, hasPrices } = props;
+  const { search = '', state, tier } = filter;
+  const isEveryAccount = Object.values(filter).every((value) => value === undefined);
+  const tierOptions = { '': 'All tiers', ...Object.fromEntries([...countByTier.keys()].map((name) => [name, name])) };
+  return (
+    <div class="usage">
+      <h1>Accounts</h1>
+      <SpendSection overview={overview} hasPrices={hasPrices} />
+      <section aria-labelledby="accounts">
+        <h2 id="accounts">All accounts</h2>
+        <PageForm
+          method="get"
+          action={ACCOUNTS_PATH}
+          layout="row"
+          fields={[
+            {
+              label: 'Search',
+              name: 'search',
+              type: 'search',
+              value: search,
+              maxLength: 254,
+              placeholder: 'email or account ID',
+            },
+            { label: 'State', name: 'state', type: 'select', options: STATES, value: state },
+            { label: 'Tier', name: 'tier', type: 'select', options: tierOptions, value: tier },
+          ]}
+          button="Apply"
+          tone="quiet"
+        />
+        <p class="fine">
+          {isEveryAccount ? `${accountCount(countByTier)}, newest first.` : 'Newest first.'} Times are in UTC.
+        </p>
+        {accounts.length === 0 ? (
+          <p class="empty">
+            {next === undefined ? 'No account matches.' : 'None of the newest accounts match. Look at older accounts.'}
+          </p>
+        ) : (
+          <AccountTable operatorId={operatorId} accounts={accounts} spend={spend} hasPrices={hasPrices} />
+        )}
+        <OlderLinks
+          latest={isFirstPage ? undefined : pathWith(ACCOUNTS_PATH, { ...filter })}
+          older={next && pathWith(ACCOUNTS_PATH, { ...filter, ...positionQuery(next) })}
+        />
+      </section>
+      <TierTable tiers={tiers} defaultTier={defaultTier} countByTier={countByTier} />
+    </div>
+  );
+}
+
+function accountCount(countByTier: ReadonlyMap<string, number>): string {
+  const all = [...countByTier.values()].reduce((sum, each) => sum + each, 0);
+  return all === 1 ? '1 account' : `${count(all)} accounts`;
+}

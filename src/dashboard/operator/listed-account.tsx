@@ -1,0 +1,50 @@
+import type { ListedAccount } from '../../accounts/accounts/account-directory.js';
+import type { AccountRole } from '../../accounts/accounts/account-role.js';
+import { stateOf } from '../../accounts/accounts/account-states.js';
+import { Moment } from '../format/times.js';
+import type { Fact } from '../parts/facts.js';
+import { choiceIn, textIn, type QueryValues } from '../parts/query.js';
+
+const STATES = { active: ['Active', 'good'], disabled: ['Disabled', 'bad'] } as const;
+export const ROLES: Readonly<Record<AccountRole, string>> = { member: 'Member', operator: 'Operator' };
+
+/** The accounts that the list shows. */
+export interface AccountListFilter {
+  /** A part of the address, or a whole id. */
+  readonly search: string | undefined;
+  readonly state: keyof typeof STATES | undefined;
+  readonly tier: string | undefined;
+}
+
+export function accountFilterIn({ search, state, tier }: QueryValues): AccountListFilter {
+  return { search: textIn(search, 254), state: choiceIn(state, STATES), tier: textIn(tier, 100) };
+}
+
+/** The state of an account in one word. */
+export function AccountStateBadge({ account }: { readonly account: Pick<ListedAccount, 'disabledAt'> }) {
+  const [label, tone] = STATES[stateOf(account)];
+  return <span class={`badge ${tone}`}>{label}</span>;
+}
+
+/** The facts about an account for an operator. */
+export function accountFacts(account: ListedAccount): readonly Fact[] {
+  const { id, tier, role, createdAt, disabledAt } = account;
+  const state = (
+    <>
+      <AccountStateBadge account={account} />
+      {disabledAt === null ? null : (
+        <>
+          {' since '}
+          <Moment at={disabledAt} withZone />
+        </>
+      )}
+    </>
+  );
+  return [
+    ['Account ID', <code>{id}</code>],
+    ['State', state],
+    ['Tier', tier],
+    ['Role', ROLES[role]],
+    ['Created', <Moment at={createdAt} withZone />],
+  ];
+}

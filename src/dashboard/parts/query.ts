@@ -1,0 +1,22 @@
+const CONTROL_CHARACTERS = /\p{Cc}/gu;
+
+/** The query of a page, as Express has read it. */
+export type QueryValues = Readonly<Record<string, unknown>>;
+
+/** The beginning of a value of the query. `undefined` if it is missing or empty: an empty field of a form is no filter. */
+export function textIn(value: unknown, maxLength: number): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  return value.replaceAll(CONTROL_CHARACTERS, '').trim().slice(0, maxLength) || undefined;
+}
+
+/** A value of the query that is one of the choices. */
+export function choiceIn<T extends string>(value: unknown, choices: Readonly<Record<T, unknown>>): T | undefined {
+  return (Object.keys(choices) as T[]).find((choice) => choice === value && choice !== '');
+}
+
+/** The path with the values in its query. Values that are `undefined` are left out. */
+export function pathWith(path: string, values: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}

@@ -1,0 +1,25 @@
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
+
+/**
+ * Global guard, the last one: counts the request against the limits of its tier, with the tokens that its valid body asks for.
+ * A request that repeats another one is not counted.
+ */
+@Injectable()
+export class AdmissionGuard implements CanActivate {
+  constructor(private readonly limiter: RequestLimiter) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const { limited } = request.context;
+    return limited === undefined ? true : this.admit(request, http.getResponse<Response>(), limited);
+  }
+
+  private async admit(request: Request, response: Response, limited: LimitedRequest): Promise<boolean> {
+    if (limited.counts && request.context.isRepeated !== true) await this.limiter.admit(request, response, limited);
+    else await this.limiter.showLimits(request, response);
+    return true;
+  }
+}

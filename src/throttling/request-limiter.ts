@@ -1,0 +1,125 @@
+import { Injectable, type ExecutionContext } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { ServiceError } from '../common/service-error.js';
+import type { TierConfig } from '../config/config.js';
+import { refusalError, setLimitHeaders } from './limit-answer.js';
+import { LimitStore, type Limit, type Refusal, type TokenDemand } from './limit-store.js';
+import type { TokenUse } from './limited-by-tier.decorator.js';
+import { StreamSlots } from './process-load/stream-slots.js';
+import { RepeatedRequests } from './repeated-requests.js';
+import { RequestLease } from './request-lease.js';
+
+/** A request to a route that is `@LimitedByTier()`. */
+export interface LimitedRequest {
+  readonly accountId: string;
+  readonly tier: TierConfig;
+  readonly limits: readonly Limit[];
+  /** How the request uses tokens. `undefined`: it uses none. */
+  readonly tokenUse: TokenUse | undefined;
+  /** False when the route only shows the limits. */
+  readonly counts: boolean;
+  readonly opensStream: boolean;
+}
+
+declare module '../http/request/request-context.js' {
+  interface RequestContext {
+    /** Set by `TierThrottlerGuard`. `undefined` on a route without limits. */
+    limited?: LimitedRequest;
+    /** The name of the limit of the tier, or of the budget, that has refused the request. */
+    refusedBy?: string;
+    /** The request repeats a request that was counted before. The limits do not count it again. */
+    isRepeated?: boolean;
+  }
+}
+
+export const LIMIT_HEADER_PREFIX = 'X-RateLimit';
+const NO_TOKENS: TokenDemand = { atLeast: 0, atMost: 0 };
+
+/** Applies the limits of the tier and the slots of the process to requests, in the order of the methods. */
+@Injectable()
+export class RequestLimiter {
+  constructor(
+    private readonly store: LimitStore,
+    private readonly slots: StreamSlots,
+    private readonly repeated: RepeatedRequests,
+  ) {}
+
+  /**
+   * Refuses a request when that is already certain: before its body is read, and without a query. The limits of the tier do
+   * not refuse a request that repeats another one.
+   *
+   * @throws {ServiceError}
+   */
+  async precheck(
+    execution: ExecutionContext,
+    { accountId, limits, tokenUse, opensStream }: LimitedRequest,
+  ): Promise<void> {
+    const http = execution.switchToHttp();
+    const [request, response] = [http.getRequest<Request>(), http.getResponse<Response>()];
+    const needed = tokenUse === undefined ? limits.filter(({ unit }) => unit !== 'tokens') : limits;
+    const certain = limits.length > 0 ? this.store.precheck?.(accountId, needed) : undefined;
+    if (certain !== undefined) {
+      setLimitHeaders(response, LIMIT_HEADER_PREFIX, certain.state);
+      if (!(await this.repeated.isRepeat(execution))) throw refused(request, certain, undefined);
+    }
+    const overload = opensStream ? this.slots.refusal() : undefined;
+    if (overload === undefined) return;
+    await this.showLimits(request, response);
+    throw overload;
+  }
+
+  /** Sets the limit headers without counting the request. */
+  async showLimits({ context }: Request, response: Response): Promise<void> {
+    const { limited } = context;
+    if (limited === undefined || limited.limits.length === 0) return;
+    setLimitHeaders(response, LIMIT_HEADER_PREFIX, await this.store.peek(limited.accountId, limited.limits));
+  }
+
+  /**
+   * Counts a request and takes its slot.
+   *
+   * @throws {ServiceError} when a limit refuses the request. Nothing is counted then.
+   */
+  async admit(request: Request, response: Response, limited: LimitedRequest): Promise<void> {
+    const release = limited.opensStream ? this.slots.take(response) : undefined;
+    if (limited.limits.length === 0) return;
+    const body = request.body as object | undefined;
+    const usesTokens = limited.limits.some(({ unit }) => unit === 'tokens') && body !== undefined;
+    const tokens = usesTokens ? limited.tokenUse?.tokensOf(body, limited.tier) : undefined;
+    try {
+      await this.count(request, response, limited, tokens ?? NO_TOKENS);
+    } catch (error) {
+      release?.();
+      throw error;
+    }
+  }
+
+  /**
+   * Counts a request that another guard refuses. It uses no tokens and no slot.
+   *
+   * @throws {ServiceError} when a limit refuses the request, too.
+   */
+  async countRefused(request: Request, response: Response): Promise<void> {
+    const { limited } = request.context;
+    if (limited?.counts === true && limited.limits.length > 0) await this.count(request, response, limited, NO_TOKENS);
+  }
+
+  private async count(
+    request: Request,
+    response: Response,
+    { accountId, limits }: LimitedRequest,
+    tokens: TokenDemand,
+  ): Promise<void> {
+    const admission = await this.store.admit({ accountId, limits, tokens });
+    setLimitHeaders(response, LIMIT_HEADER_PREFIX, admission.state);
+    if (!admission.admitted) throw refused(request, admission, tokens.atLeast);
+    const holdsSlot = limits.some(({ unit }) => unit === 'streams');
+    request.context.lease = new RequestLease(admission.lease, response, this.slots, holdsSlot);
+  }
+}
+
+/** Returns the error for a refusal, and records the limit for the observers of the request. */
+function refused({ context }: Request, refusal: Refusal, needed: number | undefined): ServiceError {
+  context.refusedBy = refusal.refusedBy;
+  return refusalError(refusal, needed);
+}

@@ -1,0 +1,17 @@
+import type { GenerationOption, GenerationOptions } from '../../../config/generation-options.js';
+import type { OptionNames } from '../../contract/protocol.js';
+
+/**
+ * Returns the generation options of a call as members of the provider's request.
+ *
+ * @param names the provider's name of each option that the protocol takes.
+ * @since 1.0
+ */
+export function optionMembers(options: GenerationOptions, names: OptionNames): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const [option, value] of Object.entries(options)) {
+    const name = names[option as GenerationOption];
+    if (name !== undefined) members[name] = value;
+  }
+  return members;
+}

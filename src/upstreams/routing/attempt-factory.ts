@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import type { RouteConfig } from '../../config/config.js';
+import { AttemptContext } from '../completion/attempt-context.js';
+import type { AttemptObserver } from '../completion/attempt-observer.js';
+import type { AttemptTracer } from '../completion/attempt-tracer.js';
+import { Attempt } from '../completion/attempt.js';
+import { FailureLog } from '../completion/failure-log.js';
+import { HttpSource } from '../completion/http-source.js';
+import { InProcessSource } from '../completion/in-process-source.js';
+import type { ChatCall } from '../contract/chat-call.js';
+import { ProtocolRegistry } from '../protocols/protocol-registry.js';
+import { UpstreamConnections } from '../transport/upstream-connections.js';
+import { optionsForRoute } from './route-options.js';
+import type { RoutedCompletion } from './routed-completion.js';
+import { RouteStates } from './route-states.js';
+
+/** Begins the attempts of completions, each with its observers: the state of its route, its signal, its log and its span. */
+@Injectable()
+export class AttemptFactory {
+  /** Creates a span for each attempt. `undefined`: the service is not traced. */
+  tracer: AttemptTracer | undefined;
+
+  constructor(
+    private readonly protocols: ProtocolRegistry,
+    private readonly connections: UpstreamConnections,
+    private readonly states: RouteStates,
+  ) {}
+
+  /** @param onChange called when there may be something to read. */
+  begin(completion: RoutedCompletion, route: RouteConfig, onChange: () => void): Attempt {
+    const { model, request, trace } = completion;
+    const { connections } = this;
+    const { protocol, upstream } = this.protocols.of(route.upstream);
+    const call: ChatCall = {
+      model: route.model,
+      messages: request.messages,
+      options: optionsForRoute(request.options, protocol, route),
+      maxTokens: request.maxTokens,
+      modelMaxOutputTokens: model.maxOutputTokens,
+    };
+    const attempt = trace.beginAttempt(upstream.name, route.price);
+    const span = this.tracer?.begin(attempt, trace, route, call);
+    const context = new AttemptContext(trace.requestId, request.accountId, span?.headers, upstream, connections);
+    const log = new FailureLog(trace.requestId, model.id, upstream.name);
+    const observers: AttemptObserver[] = [this.states.of(route).begin(), context, log];
+    if (span !== undefined) observers.push(span);
+    return new Attempt(
+      (collector, changed) =>
+        protocol.transport === 'http'
+          ? new HttpSource(protocol, call, upstream, connections, context, collector, changed)
+          : new InProcessSource(protocol, call, upstream, context, collector, changed),
+      upstream.timeouts,
+      trace,
+      attempt,
+      observers,
+      onChange,
+      request.reasoning,
+    );
+  }
+}

@@ -1,0 +1,165 @@
+import { Logger } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
+import type { BegunStream } from '../record/usage-record.js';
+import { UnstorableData } from '../store/unstorable-data.js';
+import type { UsageStore } from '../store/usage-store.js';
+
+/** Streams that begin within this time are written together. */
+const GATHERING_MS = 2;
+/**
+ * The same time while many streams begin. A write every 2 ms would cost more than all other work of the ledger. The longer
+ * time does not delay answers, because providers need longer to answer.
+ */
+const GATHERING_BUSY_MS = 10;
+/** The maximum delay that the store may cause for an answer. A store that needs longer counts as unavailable. */
+const PATIENCE_MS = 500;
+
+/** The opening of one stream. */
+export interface Opening {
+  /** Resolves when the store has the opening, or when the store is unavailable. Never rejects. */
+  readonly kept: Promise<void>;
+  /** Call this when the record of the stream is stored. The opening is then no longer needed. */
+  settle(): void;
+}
+
+/**
+ * Stores the opening of each stream before the client gets an answer, so that a killed process leaves a trace of each
+ * stream. While the store is unavailable, streams do not wait for it. When the store works again, the journal writes the
+ * openings of the streams that are still open.
+ */
+export class IntentLog {
+  private readonly logger = new Logger(IntentLog.name);
+  private gathering: Batch | undefined;
+  /** Batches that are not written yet, because the store failed. */
+  private readonly unwritten = new Set<Batch>();
+  /** Batches whose streams are over, and that the store has or may have: a failed write can still have taken effect. */
+  private readonly finished = new Set<Batch>();
+  private isUnavailable = false;
+  private gatheredAt = -Infinity;
+
+  /** @param onFailure called when a write failed. The owner must call {@link flush} later. */
+  constructor(
+    private readonly store: UsageStore,
+    private readonly onFailure: () => void,
+  ) {}
+
+  add(stream: BegunStream): Opening {
+    const batch = (this.gathering ??= this.newBatch());
+    batch.streams.set(stream.id, stream);
+    return {
+      kept: batch.kept,
+      settle: () => {
+        batch.streams.delete(stream.id);
+        if (batch.streams.size === 0 && batch !== this.gathering && !batch.isBeingWritten) this.finish(batch);
+      },
+    };
+  }
+
+  /** Writes the missing openings, and removes the openings that are no longer needed. Rejects when the store fails. */
+  async flush(): Promise<void> {
+    for (const batch of this.unwritten) await this.write(batch);
+    const over = [...this.finished];
+    if (over.length === 0) return;
+    await this.store.close(over.flatMap((batch) => [...batch.triedIds]));
+    for (const batch of over) this.finished.delete(batch);
+  }
+
+  private newBatch(): Batch {
+    const batch = new Batch(this.isUnavailable);
+    const now = performance.now();
+    const isBusy = now - this.gatheredAt < 2 * GATHERING_BUSY_MS;
+    this.gatheredAt = now;
+    setTimeout(
+      () => {
+        this.gathering = undefined;
+        this.write(batch).catch(this.onFailure);
+      },
+      isBusy ? GATHERING_BUSY_MS : GATHERING_MS,
+    );
+    return batch;
+  }
+
+  private async write(batch: Batch): Promise<void> {
+    if (batch.streams.size === 0) {
+      // All streams ended, and their records are stored, before the opening was written.
+      batch.keep();
+      return;
+    }
+    this.unwritten.add(batch);
+    const patience = setTimeout(() => {
+      this.isUnavailable = true;
+      batch.keep();
+    }, PATIENCE_MS);
+    batch.isBeingWritten = true;
+    try {
+      await this.open(batch);
+      this.isUnavailable = false;
+      this.unwritten.delete(batch);
+    } catch (error) {
+      this.isUnavailable = true;
+      throw error;
+    } finally {
+      clearTimeout(patience);
+      batch.isBeingWritten = false;
+      if (batch.streams.size === 0) this.finish(batch);
+      batch.keep();
+    }
+  }
+
+  /** Writes the batch. If the store refuses its data, each stream is written alone: usually only one stream is invalid. */
+  private async open({ id, streams, triedIds }: Batch): Promise<void> {
+    const all = [...streams.values()];
+    triedIds.add(id);
+    try {
+      await this.store.open({ id, streams: all });
+    } catch (error) {
+      if (!(error instanceof UnstorableData)) throw error;
+      triedIds.delete(id);
+      for (const stream of all) await this.openAlone(stream, triedIds);
+    }
+  }
+
+  /**
+   * Writes one stream. If the store refuses its data, the stream runs without an opening, and only its record will show it.
+   */
+  private async openAlone(stream: BegunStream, triedIds: Set<string>): Promise<void> {
+    const { id, requestId } = stream;
+    triedIds.add(id);
+    try {
+      await this.store.open({ id, streams: [stream] });
+    } catch (error) {
+      if (!(error instanceof UnstorableData)) throw error;
+      triedIds.delete(id);
+      this.logger.error({
+        msg: 'The store refuses the journal entry of a stream',
+        requestId,
+        recordId: id,
+        reason: error.message,
+      });
+    }
+  }
+
+  private finish(batch: Batch): void {
+    this.unwritten.delete(batch);
+    if (batch.triedIds.size > 0) this.finished.add(batch);
+  }
+}
+
+class Batch {
+  readonly id = randomUUID();
+  /** The ids under which the store may have the batch, or single streams of the batch. */
+  readonly triedIds = new Set<string>();
+  /** The streams that are not over, by id. */
+  readonly streams = new Map<string, BegunStream>();
+  readonly kept: Promise<void>;
+  keep!: () => void;
+  isBeingWritten = false;
+
+  /** @param isUnavailable true when the store is unavailable, so that the streams of this batch do not wait. */
+  constructor(isUnavailable: boolean) {
+    this.kept = new Promise((resolve) => {
+      this.keep = resolve;
+    });
+    if (isUnavailable) this.keep();
+  }
+}

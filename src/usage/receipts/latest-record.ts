@@ -1,0 +1,35 @@
+import type { DataSource } from 'typeorm';
+import { orUnavailable } from '../../database/queries/query-failure.js';
+import { engineOf, marks } from '../../database/queries/statements.js';
+import { ledgerText } from '../store/ledger-text.js';
+
+/**
+ * Returns the latest record of the account with this request id. The client chooses the request id, so one id can have any
+ * number of records: an index has them in this order.
+ *
+ * @throws {ServiceError} `unavailable` when the database is unavailable.
+ */
+export async function latestRecord<Row>(
+  database: DataSource,
+  accountId: string,
+  requestId: string,
+): Promise<Row | undefined> {
+  const engine = engineOf(database);
+  const [account, request] = [marks(engine, 1), marks(engine, 1, 1)];
+  const parameters = [ledgerText(accountId), ledgerText(requestId)];
+  const [row] = await orUnavailable(
+    engine === 'postgres'
+      ? database.query<Row[]>(
+          // PostgreSQL would read the ids of all accounts backwards for an order by `id`. Only the index has this order.
+          `SELECT * FROM (SELECT * FROM usage_records WHERE (account_id, request_id) <= (${account}, ${request})
+            ORDER BY account_id DESC, request_id DESC, id DESC LIMIT 1) AS latest
+            WHERE account_id = ${account} AND request_id = ${request}`,
+          parameters,
+        )
+      : database.query<Row[]>(
+          `SELECT * FROM usage_records WHERE account_id = ${account} AND request_id = ${request} ORDER BY id DESC LIMIT 1`,
+          parameters,
+        ),
+  );
+  return row;
+}

@@ -1,0 +1,56 @@
+import type { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
+import { RecentStreams } from '../../../src/usage/reports/recent-streams.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { isUnlimitedOnPostgres, isUnlimitedOnSqlite, watchedStatements } from '../../support/statement-plans.js';
+
+describe.each(await testEngines())('the watch of plans on $name', (engine) => {
+  let database: TestDatabase;
+  let source: DataSource;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    source = await openDataSource(dataSourceOptions(database.config));
+  });
+  afterAll(async () => {
+    await source.destroy();
+    await database.drop();
+  });
+
+  it('sees the statements of the service, and not the statements of a test', async () => {
+    const period = { from: new Date(0), to: new Date() };
+    await new RecentStreams(source).list('ada', { ...period, model: 'acme/fast' }, 7);
+    await source.query('SELECT id FROM usage_records');
+    const engineName = engine.name === 'SQLite' ? 'sqlite' : 'postgres';
+    const watched = [...watchedStatements].filter((statement) => statement.startsWith(engineName));
+    expect(watched.filter((statement) => statement.includes('AND model = ?'))).not.toEqual([]);
+    expect(watched.filter((statement) => statement.endsWith('SELECT id FROM usage_records'))).toEqual([]);
+  });
+});
+
+describe('the plan of a statement', () => {
+  it.each([
+    ['SCAN usage_records', true],
+    ['SCAN usage_records USING INDEX usage_records_by_time', true],
+    ['SEARCH usage_records USING INDEX usage_records_by_time (account_id=?)', true],
+    ['USE TEMP B-TREE FOR ORDER BY', true],
+    ['USE TEMP B-TREE FOR LAST TERM OF ORDER BY', true],
+    ['SEARCH usage_records USING INDEX usage_records_by_time (account_id=? AND (started_at,id)<(?,?))', false],
+    ['SEARCH accounts USING INDEX sqlite_autoindex_accounts_1 (id=?)', false],
+    ['SCAN usage_openings', false],
+  ])('on SQLite with the line %s is unlimited: %s', (detail, isUnlimited) => {
+    expect(isUnlimitedOnSqlite(detail)).toBe(isUnlimited);
+  });
+
+  it.each([
+    [{ 'Node Type': 'Seq Scan', 'Relation Name': 'usage_records' }, true],
+    [{ 'Node Type': 'Sort' }, true],
+    [{ 'Node Type': 'Index Only Scan', 'Relation Name': 'accounts' }, true],
+    [{ 'Node Type': 'Index Scan', 'Relation Name': 'usage_days', 'Index Cond': "(account_id = 'ada'::text)" }, true],
+    [{ 'Node Type': 'Index Scan', 'Relation Name': 'accounts', 'Index Cond': "(id = 'ada'::text)" }, false],
+    [{ 'Node Type': 'Seq Scan', 'Relation Name': 'usage_writers' }, false],
+  ])('on PostgreSQL with the node %j is unlimited: %s', (node, isUnlimited) => {
+    expect(isUnlimitedOnPostgres(node)).toBe(isUnlimited);
+  });
+});

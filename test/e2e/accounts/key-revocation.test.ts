@@ -1,0 +1,106 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { configFile, routesTo } from '../../support/catalog.js';
+import { Installation } from '../../support/process.js';
+import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
+import { ENDED_WITHIN_MS, KNOWN_WITHIN_MS } from '../../support/known-within.js';
+import { openStream, startStream, stream } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { lastBefore, waitFor } from '../../support/wait-for.js';
+import { wireOf } from '../../support/wire.js';
+
+const talkOn: Script = (call) => {
+  call.head().text('Hi');
+};
+
+describe('a key that is revoked in this process', () => {
+  let stage: Stage;
+
+  beforeAll(async () => {
+    stage = await setStage();
+  });
+  afterAll(() => stage.clear());
+
+  const revoke = (id: string) => stage.service.app.get(ApiKeysService, { strict: false }).revoke(id);
+
+  it('is refused at once, and its streams end with key_revoked, those of other keys not', async () => {
+    stage.provider.answers(talkOn);
+    const { id, key } = await stage.service.createKey();
+    const [first, second, other] = await Promise.all([
+      openStream(stage.origin, { key }),
+      openStream(stage.origin, { key }),
+      openStream(stage.origin, { key: stage.key }),
+    ]);
+    await Promise.all([first, second, other].map((answer) => answer.block(1)));
+
+    await revoke(id);
+
+    expect((await stream(stage.origin, { key })).status).toBe(401);
+    for (const answer of [first, second]) {
+      expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+      expect(await answer.over).toBe('ended');
+    }
+    await waitFor(
+      () => stage.provider.calls.filter(({ abortedAt }) => abortedAt !== undefined).length === 2,
+      'two aborts',
+    );
+    expect(other.blocks).toHaveLength(1);
+    other.leave();
+  });
+
+  it('is refused as unauthenticated where the stream has no headers yet', async () => {
+    stage.provider.answers(() => undefined);
+    const { id, key } = await stage.service.createKey();
+    const before = stage.provider.calls.length;
+    const { answer } = startStream(stage.origin, { key });
+    const call = await stage.provider.call(before + 1);
+
+    await revoke(id);
+
+    const refused = await answer;
+    expect(refused.status).toBe(401);
+    expect((await refused.error()).code).toBe('unauthenticated');
+    expect(refused.headers['www-authenticate']).toMatch(/^Bearer .*error="invalid_token"/);
+    await call.over;
+    expect(call.abortedAt).toBeDefined();
+  });
+
+  it('has its streams ended when it expires, too', async () => {
+    stage.provider.answers(talkOn);
+    const { key } = await stage.service.createKey({ expiresAt: new Date(Date.now() + 3_000) });
+    const answer = await openStream(stage.origin, { key });
+    expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+  });
+});
+
+describe('a key that another process revokes', () => {
+  let provider: ScriptedProvider;
+  let installation: Installation;
+
+  beforeAll(async () => {
+    provider = await ScriptedProvider.start();
+    installation = await Installation.create(configFile(routesTo([provider])));
+  });
+  afterEach(() => installation.remove());
+  afterAll(() => provider.stop());
+
+  it('is refused within a second, and its streams end within two with key_revoked', async () => {
+    const { id, key } = await installation.createKey();
+    const origin = await installation.start().origin();
+    provider.answers(talkOn);
+    const answer = await openStream(origin, { key });
+    await answer.block(1);
+
+    await installation.admin('key', 'revoke', '--id', id);
+    const revokedAt = performance.now();
+
+    const lastAccepted = await lastBefore(async () => {
+      const probe = await openStream(origin, { key });
+      probe.leave();
+      return probe.status === 401;
+    }, 'the key to be refused');
+    expect(lastAccepted - revokedAt).toBeLessThan(KNOWN_WITHIN_MS);
+    expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+    expect(performance.now() - revokedAt).toBeLessThan(ENDED_WITHIN_MS);
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { getRepositoryToken } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { Session } from '../../../src/accounts/sessions/session.entity.js';
+import { SignInPagesModule } from '../../support/sign-in-pages.js';
+import { get, openStream } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { COOKIE_NAME, EMAIL, WebClient } from '../../support/web-client.js';
+import { wireOf } from '../../support/wire.js';
+import { PASSWORD } from '../../support/usual-password.js';
+
+describe('signing in', () => {
+  let stage: Stage;
+  let ada: WebClient;
+  const clientOf = () => new WebClient(stage.origin);
+  const signedIn = async () => {
+    const client = clientOf();
+    expect((await client.signIn()).status).toBe(303);
+    return client;
+  };
+
+  beforeAll(async () => {
+    stage = await setStage(1, { modules: [SignInPagesModule] });
+    ada = clientOf();
+    expect((await ada.signUp()).status).toBe(303);
+  });
+  afterAll(() => stage.clear());
+
+  it('is for the address in any spelling', async () => {
+    const client = clientOf();
+    await client.signIn(' ADA@Example.COM ');
+    expect(await client.email()).toBe(EMAIL);
+  });
+
+  it('begins a session that pages and the API take', async () => {
+    const client = await signedIn();
+    stage.provider.answers((call) => {
+      call.answer('Hi');
+    });
+    const answer = await openStream(stage.origin, { headers: client.asScript });
+    expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'done' });
+    expect((await client.get('/private')).status).toBe(200);
+  });
+
+  it('keeps no token, only its hash', async () => {
+    const client = await signedIn();
+    const sessions = stage.service.app.get<Repository<Session>>(getRepositoryToken(Session), { strict: false });
+    const rows = await sessions.find();
+    expect(rows.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rows)).not.toContain(client.token);
+  });
+
+  it('takes over no token that was there before, and ends its session', async () => {
+    const client = await signedIn();
+    const before = client.cookie;
+    await client.signIn();
+    expect(client.cookie).not.toBe(before);
+    expect((await get(stage.origin, '/private', { cookie: before ?? '' })).status).toBe(401);
+    const planted = `${COOKIE_NAME}=${'a'.repeat(43)}`;
+    client.cookie = planted;
+    await client.signIn();
+    expect(client.cookie).not.toBe(planted);
+    expect((await get(stage.origin, '/private', { cookie: planted })).status).toBe(401);
+  });
+
+  it('ends on the server when signing out, and no other session with it', async () => {
+    const client = await signedIn();
+    const { cookie = '' } = client;
+    const answer = await client.post('/sign-out');
+    expect(answer.headers['set-cookie']?.[0]).toMatch(/^__Host-session=; Max-Age=0; Path=\/; Secure; HttpOnly;/);
+    expect((await get(stage.origin, '/private', { cookie })).status).toBe(401);
+    expect(await ada.email()).toBe(EMAIL);
+    expect((await clientOf().post('/sign-out')).status).toBe(303);
+  });
+
+  it('ends all sessions when the password changes, and goes on in a new one', async () => {
+    const [client, other] = [clientOf(), clientOf()];
+    await client.signUp('grace@example.com');
+    await other.signIn('grace@example.com');
+    const before = client.cookie ?? '';
+
+    const next = 'another horse battery';
+    expect((await client.post('/password', { current: PASSWORD, next })).status).toBe(303);
+
+    expect(await client.email()).toBe('grace@example.com');
+    expect(await other.email()).toBeNull();
+    expect((await get(stage.origin, '/private', { cookie: before })).status).toBe(401);
+    expect((await clientOf().signIn('grace@example.com')).status).toBe(401);
+    expect((await clientOf().signIn('grace@example.com', next)).status).toBe(303);
+  });
+
+  it('takes a password as typed on another system, and of any length', async () => {
+    const client = clientOf();
+    await client.signUp('unicode@example.com', 'ｐａｓｓ　ｗörd é 🔑');
+    expect((await clientOf().signIn('unicode@example.com', 'pass wörd e\u0301 🔑')).status).toBe(303);
+    expect((await clientOf().signIn('unicode@example.com', 'x'.repeat(60_000))).status).toBe(401);
+    const long = 'long words '.repeat(93).trim();
+    expect((await clientOf().signUp('long@example.com', long)).status).toBe(303);
+    expect((await clientOf().signIn('long@example.com', long)).status).toBe(303);
+    expect((await clientOf().signIn('long@example.com', long.slice(0, -1))).status).toBe(401);
+  });
+
+  it('answers alike for an unknown address, a wrong password and what is no address at all', async () => {
+    const answers = [];
+    for (const [email, password] of [
+      ['nobody@example.com', PASSWORD],
+      [EMAIL, 'wrong horse battery'],
+      ['no address', PASSWORD],
+      ['nul\0@example.com', PASSWORD],
+      [EMAIL, ''],
+    ] as const) {
+      const answer = await clientOf().signIn(email, password);
+      const { code, message } = await answer.error();
+      answers.push({ status: answer.status, code, message, cookies: answer.headers['set-cookie'] });
+    }
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(answers[0]).toMatchObject({ status: 401, code: 'unauthenticated', cookies: undefined });
+  });
+
+  it('ends the streams that the session has open, with what its client is to be told', async () => {
+    const client = await signedIn();
+    stage.provider.answers((call) => {
+      call.head().text('Hi');
+    });
+    const answer = await openStream(stage.origin, { headers: client.asScript });
+    await answer.block(1);
+    await client.post('/sign-out');
+    expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+  });
+});

@@ -1,0 +1,103 @@
+import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { ScriptedProvider, Script } from '../../../src/testing/provider/scripted-provider.js';
+import { openStream, startStream } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { wireOf } from '../../support/wire.js';
+
+const hang: Script = () => undefined;
+
+describe('a client that leaves', () => {
+  let stage: Stage;
+  let backup: ScriptedProvider;
+
+  beforeAll(async () => {
+    stage = await setStage(2, { tiers: { free: { concurrent_streams: 1 } } });
+    [, backup] = stage.providers as [ScriptedProvider, ScriptedProvider];
+    stage.provider.closesConnections();
+  });
+  afterAll(() => stage.clear());
+
+  /** The provider is let go at once, and the account may start its next stream. */
+  async function expectRelease(provider: ScriptedProvider, number: number, leave: () => void): Promise<void> {
+    const call = await provider.call(number);
+    leave();
+    await call.over;
+    expect(call.abortedAt).toBeDefined();
+    await stage.service.leftovers.none();
+    const next = await wireOf(await openStream(stage.origin, { key: stage.key }));
+    expect(next).toMatchObject({ text: 'Hello world', terminal: 'done' });
+  }
+
+  const nextCall = (provider: ScriptedProvider) => provider.calls.length + 1;
+
+  it('before the provider answers has its request aborted', async () => {
+    const number = nextCall(stage.provider);
+    stage.provider.next(hang);
+    const { leave } = startStream(stage.origin, { key: stage.key });
+    await expectRelease(stage.provider, number, leave);
+  });
+
+  it('before the first token has its request aborted', async () => {
+    const number = nextCall(stage.provider);
+    stage.provider.next((call) => {
+      call.head().reasoning('Hm.');
+    });
+    const { leave } = startStream(stage.origin, { key: stage.key });
+    await expectRelease(stage.provider, number, leave);
+  });
+
+  it('in the middle of the stream has its request aborted', async () => {
+    const number = nextCall(stage.provider);
+    stage.provider.next((call) => {
+      call.head().text('Hi');
+    });
+    const errors = vi.spyOn(Logger.prototype, 'error');
+    const answer = await openStream(stage.origin, { key: stage.key });
+    await answer.block(1);
+    await expectRelease(stage.provider, number, () => {
+      answer.leave();
+    });
+    expect(errors).not.toHaveBeenCalled();
+    errors.mockRestore();
+  });
+
+  it('while the second provider is asked has that request aborted, and no other is asked', async () => {
+    const number = nextCall(backup);
+    stage.provider.next((call) => call.cut());
+    backup.next(hang);
+    const { leave } = startStream(stage.origin, { key: stage.key });
+    await expectRelease(backup, number, leave);
+    expect(backup.calls.length).toBe(number);
+  });
+
+  it('while the first provider fails does not have the second asked', async () => {
+    const before = backup.calls.length;
+    const number = nextCall(stage.provider);
+    stage.provider.next(hang);
+    const { leave } = startStream(stage.origin, { key: stage.key });
+    await expectRelease(stage.provider, number, leave);
+    expect(backup.calls.length).toBe(before);
+  });
+
+  it('leaves nothing behind, a hundred times', async () => {
+    stage.provider.answers((call) => {
+      call.head().text('Hi');
+    });
+    const others = await Promise.all(Array.from({ length: 20 }, () => stage.service.createKey()));
+    for (let round = 0; round < 5; round++) {
+      const answers = await Promise.all(others.map(({ key }) => openStream(stage.origin, { key })));
+      expect(answers.map(({ status }) => status)).toEqual(others.map(() => 200));
+      for (const answer of answers) answer.leave();
+      await Promise.all(stage.provider.calls.map(({ over }) => over));
+      await stage.service.leftovers.none();
+    }
+    stage.provider.answers((call) => {
+      call.answer('Hi');
+    });
+    const after = await Promise.all(others.map(async ({ key }) => wireOf(await openStream(stage.origin, { key }))));
+    expect(after.map(({ text, terminal }) => ({ text, terminal }))).toEqual(
+      others.map(() => ({ text: 'Hi', terminal: 'done' })),
+    );
+  });
+});

@@ -1,0 +1,221 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { OpenStreams } from '../../../src/chat/stream/open-streams.js';
+import type { KeyedCount } from '../../../src/common/counts/keyed-count.js';
+import { DrainState } from '../../../src/common/drain-state.js';
+import { BodiesInFlight } from '../../../src/http/body/bodies-in-flight.js';
+import { ClientConnections } from '../../../src/http/connections/client-connections.js';
+import { InProcessLimitStore } from '../../../src/throttling/in-process/in-process-limit-store.js';
+import type { Admission, AdmissionRequest } from '../../../src/throttling/limit-store.js';
+import { limitsOf } from '../../../src/throttling/tier-limits.js';
+import type { AttemptTrace } from '../../../src/upstreams/completion/call-trace.js';
+import { AttemptFactory } from '../../../src/upstreams/routing/attempt-factory.js';
+import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
+import { UsageStore } from '../../../src/usage/store/usage-store.js';
+import { Upload } from '../../hostile/support/upload.js';
+import { Gate } from '../../support/gate.js';
+import { HELLO, openStream, startStream, type ReceivedStream } from '../../support/sse-client.js';
+import { setStage, type Stage, type StageOptions } from '../../support/stage.js';
+import { waitFor } from '../../support/wait-for.js';
+import { wireOf } from '../../support/wire.js';
+
+const TIER = { concurrent_streams: 1, tokens_per_day: 5_000 };
+const LIMITS = { concurrentStreams: 1, tokensPerDay: 5_000 };
+
+/** Limits whose answer to an admission waits at a gate: the lease exists already, and nobody holds it yet. */
+class GatedLimits extends InProcessLimitStore {
+  readonly admitted: string[] = [];
+  private gate: Gate | undefined;
+
+  /** Makes the next admission wait. */
+  holdNext(): Gate {
+    return (this.gate = new Gate());
+  }
+
+  override async admit(request: AdmissionRequest): Promise<Admission> {
+    const { gate } = this;
+    this.gate = undefined;
+    const admission = await super.admit(request);
+    this.admitted.push(request.accountId);
+    await gate?.opened;
+    return admission;
+  }
+}
+
+const clearing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const clear of clearing.splice(0).reverse()) await clear();
+});
+
+async function staged(options: StageOptions = {}): Promise<Stage> {
+  const stage = await setStage(1, { tiers: { free: TIER }, ...options });
+  clearing.push(() => stage.clear());
+  return stage;
+}
+
+const provided = <T>({ service }: Stage, type: abstract new (...args: never[]) => T): T =>
+  service.app.get<T>(type, { strict: false });
+const requests = (stage: Stage) =>
+  [...provided(stage, ClientConnections).all()].filter(({ response }) => response !== undefined).length;
+
+async function expectError(answer: ReceivedStream, status: number, code: string): Promise<void> {
+  expect({ status: answer.status, code: (await answer.error()).code }).toEqual({ status, code });
+}
+
+describe('while a stream waits for its admission', () => {
+  async function admitting() {
+    const limits = new GatedLimits();
+    const stage = await staged({ limitStore: limits });
+    const { id, key } = await stage.service.createKey();
+    const gate = limits.holdNext();
+    const pending = startStream(stage.origin, { key });
+    await waitFor(() => limits.admitted.length === 1, 'the admission');
+    const free = async () => limits.peek(limits.admitted[0] ?? '', limitsOf(LIMITS));
+    return { stage, gate, id, key, pending, free };
+  }
+
+  it('its client can leave: no provider is asked, and the place and the tokens are free again', async () => {
+    const { stage, gate, key, pending, free } = await admitting();
+    pending.leave();
+    await waitFor(() => requests(stage) === 0, 'the service to notice');
+
+    gate.open();
+
+    await stage.service.leftovers.none();
+    expect(stage.provider.calls).toEqual([]);
+    expect(await free()).toMatchObject({ concurrentStreams: { remaining: 1 }, tokensPerDay: { remaining: 5_000 } });
+    const next = await wireOf(await openStream(stage.origin, { key }));
+    expect(next).toMatchObject({ text: 'Hello world', terminal: 'done' });
+  });
+
+  it('the process can begin to stop: the stream is refused, and holds nothing', async () => {
+    const { stage, gate, pending, free } = await admitting();
+    provided(stage, DrainState).begin();
+
+    gate.open();
+
+    await expectError(await pending.answer, 503, 'shutting_down');
+    await stage.service.leftovers.none();
+    expect(stage.provider.calls).toEqual([]);
+    expect(await free()).toMatchObject({ concurrentStreams: { remaining: 1 }, tokensPerDay: { remaining: 5_000 } });
+  });
+
+  it('its key can be revoked: the stream is refused, and holds nothing', async () => {
+    const { stage, gate, id, pending, free } = await admitting();
+    await provided(stage, ApiKeysService).revoke(id);
+
+    gate.open();
+
+    await expectError(await pending.answer, 401, 'unauthenticated');
+    await stage.service.leftovers.none();
+    expect(await free()).toMatchObject({ concurrentStreams: { remaining: 1 } });
+  });
+});
+
+describe('while the body of a request arrives', () => {
+  it('its client can leave: nothing is held for it', async () => {
+    const stage = await staged();
+    const upload = await Upload.start(stage.origin, stage.key, { length: 100 });
+    await upload.write('{');
+    await waitFor(() => requests(stage) === 1, 'the request to begin');
+
+    upload.leave();
+
+    await stage.service.leftovers.none();
+    expect(stage.provider.calls).toEqual([]);
+  });
+});
+
+describe('while the bodies of two requests for the last place arrive', () => {
+  it('one gets the place, and the other is refused and counts as nothing', async () => {
+    const stage = await staged({ tiers: { free: { requests_per_minute: 9 } }, env: { MAX_STREAMS: '1' } });
+    const gate = new Gate();
+    stage.provider.answers(async (call) => {
+      await gate.opened;
+      call.answer('Hello');
+    });
+    const body = Buffer.from(JSON.stringify(HELLO));
+    const uploads = await Promise.all([1, 2].map(() => Upload.start(stage.origin, stage.key, { length: body.length })));
+    const { arriving } = provided(stage, BodiesInFlight) as unknown as { readonly arriving: KeyedCount };
+    await waitFor(() => arriving.total === 2, 'both to be let in as far as their bodies');
+
+    await Promise.all(uploads.map((upload) => upload.write(body)));
+
+    await Promise.race(uploads.map(({ answered }) => answered));
+    await stage.provider.call(1);
+    gate.open();
+    await Promise.all(uploads.map(({ answered }) => answered));
+    expect(uploads.map(({ status }) => status).sort()).toEqual([200, 503]);
+    expect(stage.provider.calls).toHaveLength(1);
+    for (const upload of uploads) upload.leave();
+  });
+});
+
+describe('while the beginning of a stream is written to the ledger, and its first text is there', () => {
+  async function opening() {
+    const records: UsageRecord[] = [];
+    const stage = await staged({ usageSinks: [{ record: (record) => void records.push(record) }] });
+    const gate = new Gate();
+    const store = provided(stage, UsageStore);
+    const open = store.open.bind(store);
+    let arrived = 0;
+    vi.spyOn(store, 'open').mockImplementation(async (batch) => {
+      arrived++;
+      await gate.opened;
+      await open(batch);
+    });
+    stage.provider.answers((call) => {
+      call.head().text('Hi');
+    });
+    const attempts: AttemptTrace[] = [];
+    provided(stage, AttemptFactory).tracer = {
+      begin: (attempt) => {
+        attempts.push(attempt);
+        return { headers: {}, onEnd: () => undefined };
+      },
+    };
+    const { id, key } = await stage.service.createKey();
+    const pending = startStream(stage.origin, { key });
+    await waitFor(() => arrived === 1, 'the opening to be written');
+    await waitFor(() => attempts[0]?.firstTextMs !== undefined, 'the first text');
+    const call = await stage.provider.call(1);
+    return { stage, gate, id, call, pending, records };
+  }
+
+  it('its client can leave: the provider is let go at once, and the record says so', async () => {
+    const { stage, gate, call, pending, records } = await opening();
+    pending.leave();
+    await call.over;
+
+    gate.open();
+
+    await stage.service.leftovers.none();
+    expect(call.abortedAt).toBeDefined();
+    expect(records.map(({ outcome }) => outcome)).toEqual(['client_gone']);
+  });
+
+  it('its key can be revoked: the provider is let go, and the client is told', async () => {
+    const { stage, gate, id, call, pending, records } = await opening();
+    await provided(stage, ApiKeysService).revoke(id);
+    await call.over;
+
+    gate.open();
+
+    expect(await wireOf(await pending.answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
+    expect(records.map(({ errorCode }) => errorCode)).toEqual(['key_revoked']);
+  });
+
+  it('the process can reach its deadline: the provider is let go, and the client is told', async () => {
+    const { stage, gate, call, pending, records } = await opening();
+    provided(stage, DrainState).begin();
+    await provided(stage, OpenStreams).drain(0, 0);
+    await call.over;
+
+    gate.open();
+
+    expect(await wireOf(await pending.answer)).toMatchObject({ text: 'Hi', terminal: 'shutting_down' });
+    expect(records.map(({ errorCode }) => errorCode)).toEqual(['shutting_down']);
+  });
+});

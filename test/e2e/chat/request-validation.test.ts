@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { CONTEXT_LENGTH, MODEL } from '../../support/catalog.js';
+import { HELLO, stream, type StreamOptions } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { readWire } from '../../support/wire.js';
+
+const TIER_CAP = 1000;
+const MIB = 1024 * 1024;
+
+describe('the body of a chat request', () => {
+  let stage: Stage;
+  let rich: string;
+
+  beforeAll(async () => {
+    stage = await setStage(1, { tiers: { free: { max_tokens: TIER_CAP }, rich: {} } });
+    rich = (await stage.service.createKey({ tier: 'rich' })).key;
+  });
+  afterAll(() => stage.clear());
+
+  const send = (body: StreamOptions['body'], options: StreamOptions = {}) =>
+    stream(stage.origin, { key: stage.key, ...(body !== undefined && { body }), ...options });
+  /** What the provider was asked, for a request whose answer came whole. */
+  const taken = async (body: StreamOptions['body'], options?: StreamOptions): Promise<Record<string, unknown>> => {
+    const number = stage.provider.calls.length + 1;
+    expect(readWire((await send(body, options)).raw)).toMatchObject({ text: 'Hello world', terminal: 'done' });
+    return (await stage.provider.call(number)).json;
+  };
+
+  async function fieldsRefused(body: StreamOptions['body'], key = stage.key): Promise<string[]> {
+    const answer = await send(body, { key });
+    const { code, details = [] } = await answer.error();
+    expect({ status: answer.status, code }).toEqual({ status: 400, code: 'invalid_request' });
+    for (const { message } of details) expect(message).not.toBe('');
+    return details.map(({ field }) => field);
+  }
+
+  const message = (changes: object) => ({
+    messages: [
+      { role: 'user', content: 'Hi' },
+      { role: 'user', content: 'Hi', ...changes },
+    ],
+  });
+
+  it.each<[string, object, string]>([
+    ['no model', { model: undefined }, 'model'],
+    ['an empty model', { model: '' }, 'model'],
+    ['a model without a provider', { model: 'fast' }, 'model'],
+    ['a model without a name', { model: 'acme/' }, 'model'],
+    ['a model that is a number', { model: 1 }, 'model'],
+    ['a model that is null', { model: null }, 'model'],
+    ['a model that is a list', { model: [MODEL] }, 'model'],
+    ['no messages', { messages: undefined }, 'messages'],
+    ['messages that are null', { messages: null }, 'messages'],
+    ['messages that are a text', { messages: 'Hello!' }, 'messages'],
+    ['messages that are an object', { messages: { 0: HELLO.messages[0] } }, 'messages'],
+    ['an empty list of messages', { messages: [] }, 'messages'],
+    ['an unknown role', message({ role: 'tool' }), 'messages.1.role'],
+    ['a role in capitals', message({ role: 'User' }), 'messages.1.role'],
+    ['no role', message({ role: undefined }), 'messages.1.role'],
+    ['a role that is a list', message({ role: ['user'] }), 'messages.1.role'],
+    ['empty content', message({ content: '' }), 'messages.1.content'],
+    ['no content', message({ content: undefined }), 'messages.1.content'],
+    ['content that is null', message({ content: null }), 'messages.1.content'],
+    ['content that is a number', message({ content: 1 }), 'messages.1.content'],
+    ['content that is a list of parts', message({ content: [{ type: 'text', text: 'Hi' }] }), 'messages.1.content'],
+    ['a temperature below 0', { temperature: -0.1 }, 'temperature'],
+    ['a temperature above 2', { temperature: 2.1 }, 'temperature'],
+    ['a temperature that is a text', { temperature: '1' }, 'temperature'],
+    ['a temperature that is null', { temperature: null }, 'temperature'],
+    ['a temperature that is a boolean', { temperature: true }, 'temperature'],
+    ['max_tokens 0', { max_tokens: 0 }, 'max_tokens'],
+    ['max_tokens with a fraction', { max_tokens: 1.5 }, 'max_tokens'],
+    ['max_tokens that is a text', { max_tokens: '5' }, 'max_tokens'],
+    ['max_tokens that is null', { max_tokens: null }, 'max_tokens'],
+    ['a top_p below 0', { top_p: -0.1 }, 'top_p'],
+    ['a top_p above 1', { top_p: 1.1 }, 'top_p'],
+    ['a top_p that is null', { top_p: null }, 'top_p'],
+    ['an empty stop', { stop: '' }, 'stop'],
+    ['a stop without texts', { stop: [] }, 'stop'],
+    ['a stop of five texts', { stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop'],
+    ['a stop with an empty text', { stop: ['a', ''] }, 'stop'],
+    ['a stop of 257 characters', { stop: 'x'.repeat(257) }, 'stop'],
+    ['a stop that is a number', { stop: 7 }, 'stop'],
+    ['a stop with a number', { stop: ['a', 7] }, 'stop'],
+    ['a seed with a fraction', { seed: 0.5 }, 'seed'],
+    ['a seed of more than 32 bits', { seed: 2 ** 31 }, 'seed'],
+    ['a seed of less than 32 bits', { seed: -(2 ** 31) - 1 }, 'seed'],
+    ['a presence_penalty below -2', { presence_penalty: -2.1 }, 'presence_penalty'],
+    ['a presence_penalty above 2', { presence_penalty: 2.1 }, 'presence_penalty'],
+    ['a frequency_penalty that is a text', { frequency_penalty: '1' }, 'frequency_penalty'],
+    ['an unknown member', { stream: true }, 'stream'],
+    ['an unknown member of a message', message({ name: 'Ada' }), 'messages.1.name'],
+    ['a member named as one that objects have', { toString: 'x' }, 'toString'],
+    ['a member named constructor', { constructor: {} }, 'constructor'],
+  ])('may not have %s', async (_, body, field) => {
+    expect(await fieldsRefused(body)).toEqual([field]);
+  });
+
+  it('may not have a member named __proto__', async () => {
+    const body = JSON.stringify(HELLO).replace('{', '{"__proto__":{"model":"other/model"},');
+    expect(await fieldsRefused(body)).toEqual(['__proto__']);
+  });
+
+  it.each([[null], [1], ['Hi'], [[]], [['Hi']]])('may not have %j for a message', async (wrong) => {
+    const [field, ...others] = await fieldsRefused({ messages: [HELLO.messages[0], wrong] });
+    expect(field).toMatch(/^messages(\.1\b|$)/);
+    for (const other of others) expect(other).toMatch(/^messages\.1\./);
+  });
+
+  it('may not have a temperature that JSON reads as infinite', async () => {
+    expect(await fieldsRefused(JSON.stringify(HELLO).replace('{', '{"temperature":1e999,'))).toEqual(['temperature']);
+  });
+
+  it('is told of every wrong field at once', async () => {
+    const body = { model: 7, messages: [{ role: 'x', content: '' }], temperature: 3, max_tokens: 0, top_k: 1 };
+    expect((await fieldsRefused(body)).sort()).toEqual(
+      ['max_tokens', 'messages.0.content', 'messages.0.role', 'model', 'temperature', 'top_k'].sort(),
+    );
+  });
+
+  it.each(['', '{', '{"model":', 'nonsense', '"text"', 'null', '[]', '7', '{"a":1}{"b":2}'])(
+    'may not be %j',
+    async (body) => {
+      const answer = await send(body);
+      expect({ status: answer.status, code: (await answer.error()).code }).toEqual({
+        status: 400,
+        code: 'invalid_request',
+      });
+      expect(answer.raw).not.toContain('JSON.parse');
+    },
+  );
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/vnd.api+json',
+    'application/json; charset=latin1',
+  ])('may not be of type %s', async (type) => {
+    const answer = await send(undefined, { headers: { 'content-type': type } });
+    expect(answer.status).toBe(415);
+    expect((await answer.error()).code).toBe('unsupported_media_type');
+  });
+
+  it('may say that it is UTF-8, and must be it', async () => {
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    expect((await taken({}, { headers })).messages).toEqual(HELLO.messages);
+    const latin1 = Buffer.from(JSON.stringify({ ...HELLO, messages: [{ role: 'user', content: 'é' }] }), 'latin1');
+    expect((await send(latin1, { headers })).status).toBe(400);
+  });
+
+  it('may not be compressed', async () => {
+    const answer = await send(gzipSync(JSON.stringify(HELLO)), { headers: { 'content-encoding': 'gzip' } });
+    expect(answer.status).toBe(415);
+    expect((await answer.error()).code).toBe('unsupported_media_type');
+  });
+
+  it('may have up to 1,000 messages', async () => {
+    const messages = Array.from({ length: 1000 }, () => ({ role: 'user', content: 'x' }));
+    expect((await taken({ messages })).messages).toEqual(messages);
+    expect(await fieldsRefused({ messages: [...messages, messages[0]] })).toEqual(['messages']);
+  });
+
+  it('may be up to 4 MiB', async () => {
+    const ofSize = (bytes: number) => {
+      const empty = JSON.stringify({ ...HELLO, messages: [{ role: 'user', content: '' }] });
+      return empty.replace('"content":""', `"content":"${'x'.repeat(bytes - empty.length)}"`);
+    };
+    const { messages } = JSON.parse(ofSize(4 * MIB)) as { messages: unknown };
+    expect((await taken(ofSize(4 * MIB))).messages).toEqual(messages);
+
+    const tooLarge = await send(ofSize(4 * MIB + 1));
+    expect(tooLarge.status).toBe(413);
+    expect((await tooLarge.error()).code).toBe('payload_too_large');
+  });
+
+  it('is read only once the caller is known', async () => {
+    const answer = await send('{', { key: undefined });
+    expect(answer.status).toBe(401);
+    const { code, details } = await answer.error();
+    expect({ code, details }).toEqual({ code: 'unauthenticated', details: undefined });
+  });
+
+  it('may not ask for more tokens than the tier or the context of the model allows', async () => {
+    expect(await taken({ max_tokens: TIER_CAP })).toMatchObject({ max_tokens: TIER_CAP });
+    expect(await fieldsRefused({ max_tokens: TIER_CAP + 1 })).toEqual(['max_tokens']);
+    const most = { max_tokens: CONTEXT_LENGTH };
+    expect(await taken(most, { key: rich })).toMatchObject(most);
+    expect(await fieldsRefused({ max_tokens: CONTEXT_LENGTH + 1 }, rich)).toEqual(['max_tokens']);
+  });
+
+  it('may not name a model that is not served', async () => {
+    const answer = await send({ model: 'acme/other' });
+    expect(answer.status).toBe(404);
+    expect((await answer.error()).code).toBe('model_not_found');
+  });
+});

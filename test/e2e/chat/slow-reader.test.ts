@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises';
+import { Agent } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ClientConnections } from '../../../src/http/connections/client-connections.js';
+import { configFile, routesTo } from '../../support/catalog.js';
+import { Gate } from '../../support/gate.js';
+import { Installation } from '../../support/process.js';
+import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { openStream, stream } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { muchText, sendMuch } from '../../support/unread.js';
+import { standsStill, waitFor } from '../../support/wait-for.js';
+import { wireOf } from '../../support/wire.js';
+
+const MIB = 1024 * 1024;
+/** About 44 MB: more than all buffers of the kernel on the way. */
+const PIECES = 5_000;
+const QUIET_MS = 300;
+
+describe('a client that does not read', () => {
+  const clearing: (() => Promise<void>)[] = [];
+
+  afterEach(async () => {
+    for (const clear of clearing.splice(0).reverse()) await clear();
+  });
+
+  async function staged(options: Parameters<typeof setStage>[1] = {}): Promise<Stage> {
+    const stage = await setStage(1, options);
+    clearing.push(() => stage.clear());
+    stage.provider.answers((call) => sendMuch(call, PIECES));
+    return stage;
+  }
+
+  it('holds the provider back, and gets the whole text once it reads on', async () => {
+    const stage = await staged();
+    const answer = await openStream(stage.origin, { key: stage.key });
+    answer.pause();
+    const call = await stage.provider.call(1);
+
+    const taken = await standsStill(() => call.bytesWritten, QUIET_MS);
+    expect(taken).toBeLessThan(20 * MIB);
+
+    answer.resume();
+    const { text, terminal } = await wireOf(answer);
+    expect(terminal).toBe('done');
+    expect(text === muchText(PIECES)).toBe(true);
+  });
+
+  it('may stop and go on many times, and ask again on the same connection', async () => {
+    const agent = new Agent({ keepAlive: true });
+    clearing.push(async () => {
+      agent.destroy();
+      await Promise.resolve();
+    });
+    const stage = await staged();
+    const answer = await openStream(stage.origin, { key: stage.key, agent });
+    for (let round = 1; round <= 10; round++) {
+      answer.pause();
+      await new Promise(setImmediate);
+      answer.resume();
+      await waitFor(() => answer.receivedBytes > round * 2 * MIB, 'more bytes');
+    }
+    const { text, terminal } = await wireOf(answer);
+    expect(terminal).toBe('done');
+    expect(text === muchText(PIECES)).toBe(true);
+    stage.provider.answers((call) => {
+      call.answer('Hi');
+    });
+    // All three sides of so much text are in this process, which may be too busy for a new stream for a moment.
+    const next = await waitFor(async () => {
+      const again = await openStream(stage.origin, { key: stage.key, agent });
+      const wire = await wireOf(again);
+      return again.status === 503 ? undefined : wire;
+    }, 'the event loop to recover');
+    expect(next).toMatchObject({ text: 'Hi', terminal: 'done' });
+    expect(stage.service.app.get(ClientConnections, { strict: false }).count).toBe(1);
+  });
+
+  it('costs the service no memory to speak of', async () => {
+    const provider = await ScriptedProvider.start();
+    clearing.push(() => provider.stop());
+    const installation = await Installation.create(configFile(routesTo([provider])));
+    clearing.push(() => installation.remove());
+    const { key } = await installation.createKey();
+    const service = installation.start();
+    const origin = await service.origin();
+    await stream(origin, { key });
+    const before = await residentBytes(service.pid);
+
+    provider.answers((call) => sendMuch(call, PIECES));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => openStream(origin, { key })));
+    for (const answer of answers) answer.pause();
+    await provider.call(5);
+    await standsStill(() => provider.calls.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0), QUIET_MS);
+
+    expect((await residentBytes(service.pid)) - before).toBeLessThan(60 * MIB);
+    for (const answer of answers) answer.leave();
+  });
+
+  it('is dropped after a while also when nothing but the end of the stream is unread', async () => {
+    const stage = await staged({ env: { STALLED_READER_SECONDS: '1' }, tiers: { free: { concurrent_streams: 1 } } });
+    const seen = new Gate();
+    stage.provider.answers(async (call) => {
+      call.head().text('Hi');
+      await seen.opened;
+      call.finish().endMarker().end();
+    });
+    const answer = await openStream(stage.origin, { key: stage.key });
+    await answer.block(1);
+    // As if the buffers of the operating system were full.
+    const [connection] = stage.service.app.get(ClientConnections, { strict: false }).all();
+    const hang = () => undefined;
+    Object.assign(connection?.socket ?? {}, { _write: hang, _writev: hang });
+
+    seen.open();
+
+    expect(await answer.over).toBe('cut');
+    expect(answer.raw).not.toContain('"done":true');
+  });
+
+  it('is dropped after a while, with what it held', async () => {
+    const stage = await staged({ env: { STALLED_READER_SECONDS: '1' }, tiers: { free: { concurrent_streams: 1 } } });
+    const answer = await openStream(stage.origin, { key: stage.key });
+    answer.pause();
+    const call = await stage.provider.call(1);
+
+    await call.over;
+
+    expect(call.abortedAt).toBeDefined();
+    stage.provider.answers((next) => {
+      next.answer('Hi');
+    });
+    await waitFor(async () => (await stream(stage.origin, { key: stage.key })).status === 200, 'the slot to come free');
+    answer.resume();
+    expect(await answer.over).toBe('cut');
+    expect(answer.raw).not.toContain('"done":true');
+  });
+});
+
+async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}

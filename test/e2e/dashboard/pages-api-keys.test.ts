@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { browserClient, fieldIn } from '../../support/browser-client.js';
+import { stream } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { waitFor } from '../../support/wait-for.js';
+import { EMAIL, type WebClient } from '../../support/web-client.js';
+import { PASSWORD } from '../../support/usual-password.js';
+
+const PATH = '/settings/api-keys';
+const KEY = /csk_[0-9A-Za-z]{49}/;
+const DAY_MS = 86_400_000;
+
+describe('Settings > API keys', () => {
+  let stage: Stage;
+  let ada: WebClient;
+  let keys: ApiKeysService;
+
+  beforeAll(async () => {
+    stage = await setStage();
+    stage.provider.answers((call) => {
+      call.answer('Hi');
+    });
+    keys = stage.service.app.get(ApiKeysService, { strict: false });
+    ada = browserClient(stage.origin);
+    await ada.signUp();
+  });
+  afterAll(() => stage.clear());
+
+  const statusWith = async (key: string) => {
+    const answer = await stream(stage.origin, { key });
+    await answer.over;
+    return answer.status;
+  };
+  const idOf = async (email: string) =>
+    (await stage.service.app.get(AccountsService, { strict: false }).findByEmail(email))?.id ?? '';
+  /** Creates a key on the page. */
+  const create = async (fields: Record<string, string>) => {
+    const answer = await ada.post(PATH, fields);
+    const html = await answer.body();
+    const key = KEY.exec(html)?.[0] ?? '';
+    const listed = (await keys.list(await idOf(EMAIL))).find(({ prefix }) => key !== '' && key.startsWith(prefix));
+    return { answer, html, key, id: listed?.id ?? '', listed };
+  };
+
+  it('shows a key once, in the answer that nobody may keep, with a command that uses it', async () => {
+    const { answer, html, key, listed } = await create({ name: 'laptop' });
+    expect([answer.status, answer.headers['cache-control']]).toEqual([201, 'no-store']);
+    expect(html).toContain(`curl -N ${stage.origin}/api/v1/chat/stream`);
+    expect(html).toContain(`Authorization: Bearer ${key}`);
+    expect(await statusWith(key)).toBe(200);
+    expect(listed).toMatchObject({ name: 'laptop', expiresAt: null });
+
+    const later = await (await ada.get(PATH)).body();
+    expect(later).not.toMatch(KEY);
+    expect(later).toMatch(new RegExp(`<th[^>]*>laptop</th>.*<code>${key.slice(0, 12)}…</code>.*Active`, 's'));
+  });
+
+  it('makes one key of a form that is sent twice', async () => {
+    const form = { name: 'twice', id: fieldIn(await (await ada.get(PATH)).body(), 'id') };
+    expect((await create(form)).answer.status).toBe(201);
+    const again = await create(form);
+    expect(again.answer.status).toBe(400);
+    expect(again.html).toContain('already created');
+    expect(again.html).not.toMatch(KEY);
+    expect((await keys.list(await idOf(EMAIL))).filter(({ name }) => name === 'twice')).toHaveLength(1);
+  });
+
+  it('lets a key expire when it was told to', async () => {
+    const before = Date.now();
+    const { listed } = await create({ name: 'for a week', expires_in_days: '7' });
+    const expiresAt = listed?.expiresAt?.getTime() ?? 0;
+    expect(expiresAt).toBeGreaterThanOrEqual(before + 7 * DAY_MS);
+    expect(expiresAt).toBeLessThanOrEqual(Date.now() + 7 * DAY_MS);
+  });
+
+  it.each([
+    [{ name: '  ' }, 'The name must have 1 to 100 characters.'],
+    [{ name: 'x'.repeat(101) }, 'The name must have 1 to 100 characters.'],
+    [{ name: 'two\nlines' }, 'The name must be one line of text.'],
+    [{ name: 'nul\0' }, 'The name must be one line of text.'],
+    [{ name: 'x', expires_in_days: '-1' }, 'Choose one of the listed options.'],
+    [{ name: 'x', expires_in_days: 'toString' }, 'Choose one of the listed options.'],
+    [{ name: 'x', id: 'not-a-uuid' }, 'The id must be a UUID.'],
+  ])('does not take %j', async (fields, message) => {
+    const { answer, html } = await create(fields);
+    expect(answer.status).toBe(400);
+    expect(html).toContain(message);
+    expect(html).not.toMatch(KEY);
+  });
+
+  it('shows a name as the text that it is, wherever it stands', async () => {
+    const name = `</title><script>alert("1")</script>&amp;'`;
+    const { id, html } = await create({ name });
+    const pages = [
+      html,
+      ...(await Promise.all(
+        [PATH, `${PATH}/${id}/revoke`, `${PATH}/${id}/rotate`].map((path) =>
+          ada.get(path).then((answer) => answer.body()),
+        ),
+      )),
+    ];
+    for (const page of pages) {
+      expect(page).toContain('&lt;script>alert(');
+      expect(page).not.toContain('<script>');
+      expect(page.match(/<\/title>/g)).toHaveLength(1);
+    }
+  });
+
+  it('asks before it revokes, and revokes by a form alone', async () => {
+    const { id, key } = await create({ name: 'to be revoked' });
+    const question = await ada.get(`${PATH}/${id}/revoke`);
+    expect(await question.body()).toMatch(
+      new RegExp(`<form method="post" action="${PATH}/${id}/revoke".*Revoke</button>`, 's'),
+    );
+    expect(await statusWith(key)).toBe(200);
+
+    const answer = await ada.post(`${PATH}/${id}/revoke`);
+    expect([answer.status, answer.headers.location]).toEqual([303, `${PATH}?done=revoked`]);
+    expect(await statusWith(key)).toBe(401);
+    expect(await (await ada.get(`${PATH}?done=revoked`)).body()).toMatch(
+      /role="status">The key was revoked\..*Revoked</s,
+    );
+    expect((await ada.get(`${PATH}/${id}/revoke`)).status).toBe(303);
+    expect((await ada.post(`${PATH}/${id}/revoke`)).status).toBe(303);
+  });
+
+  it('rotates a key, which goes on for as long as was chosen', async () => {
+    const old = await create({ name: 'rotated' });
+    const before = Date.now();
+    const answer = await ada.post(`${PATH}/${old.id}/rotate`, { old_key_ends_in_hours: '1', expires_in_days: '30' });
+    const fresh = KEY.exec(await answer.body())?.[0] ?? '';
+    expect([answer.status, await statusWith(fresh), await statusWith(old.key)]).toEqual([201, 200, 200]);
+    const named = (await keys.list(await idOf(EMAIL))).filter(({ name }) => name === 'rotated');
+    const ends = named.map(({ expiresAt }) => Math.round(((expiresAt?.getTime() ?? 0) - before) / 3_600_000));
+    expect(ends).toEqual([1, 30 * 24]);
+  });
+
+  it('rotates a key that ends now', async () => {
+    const old = await create({ name: 'leaked' });
+    const answer = await ada.post(`${PATH}/${old.id}/rotate`, { old_key_ends_in_hours: '0' });
+    const fresh = KEY.exec(await answer.body())?.[0] ?? '';
+    expect([await statusWith(fresh), await statusWith(old.key)]).toEqual([200, 401]);
+    const again = await ada.post(`${PATH}/${old.id}/rotate`, {});
+    expect([again.status, (await again.body()).includes('is expired or revoked')]).toEqual([400, true]);
+  });
+
+  it.each(['revoke', 'rotate'])('knows no key of another account to %s, nor one that is none', async (action) => {
+    const { id, key } = await stage.service.createKey({ email: 'other@example.com' });
+    // Without the time of the last use, which is written later than the key is used.
+    const ends = async () =>
+      (await keys.list(await idOf('other@example.com'))).map((one) => [one.id, one.revokedAt, one.expiresAt]);
+    const before = await ends();
+    for (const unknown of [id, '00000000-0000-4000-8000-000000000000', 'nonsense', '%00', "'%20OR%201=1"]) {
+      const answers = [await ada.get(`${PATH}/${unknown}/${action}`), await ada.post(`${PATH}/${unknown}/${action}`)];
+      expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+    }
+    expect(await ends()).toEqual(before);
+    expect(await statusWith(key)).toBe(200);
+    expect(await (await ada.get(PATH)).body()).not.toContain(key.slice(0, 12));
+  });
+
+  it('makes no more than a hundred active keys, and says why', async () => {
+    const eve = browserClient(stage.origin);
+    await eve.signUp('eve@example.com', PASSWORD);
+    const account = await idOf('eve@example.com');
+    for (let index = 0; index < 100; index++) await keys.create(account, { name: `key number ${index}` });
+    const [first] = await keys.list(account);
+    const message = 'This account has 100 active API keys, which is the maximum.';
+    const attempts = [
+      await eve.post(PATH, { name: 'one more' }),
+      await eve.post(`${PATH}/${first?.id}/rotate`, { old_key_ends_in_hours: '24' }),
+    ];
+    for (const answer of attempts)
+      expect([answer.status, (await answer.body()).includes(message)]).toEqual([400, true]);
+    expect(await keys.count(account)).toBe(100);
+    const rotated = await eve.post(`${PATH}/${first?.id}/rotate`, { old_key_ends_in_hours: '0' });
+    expect(rotated.status).toBe(201);
+  });
+
+  it('makes a hundred keys of an account in an hour, revoked ones included', async () => {
+    const mallory = browserClient(stage.origin);
+    await mallory.signUp('mallory@example.com', PASSWORD);
+    const account = await idOf('mallory@example.com');
+    for (let index = 0; index < 100; index++) {
+      expect((await mallory.post(PATH, { name: 'x' })).status).toBe(201);
+      const [newest] = await keys.page(account, 0, 1);
+      await keys.revoke(newest?.id ?? '');
+    }
+    const answer = await mallory.post(PATH, { name: 'one more' });
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await answer.body()).toContain('This account created too many API keys.');
+    // What is refused for another reason does not count, so the limit stays as it is.
+    expect(await keys.count(account)).toBe(100);
+
+    const { id } = await keys.create(account, { name: 'made by the operator' });
+    expect((await mallory.post(`${PATH}/${id}/rotate`, {})).status).toBe(429);
+    expect(await keys.count(account)).toBe(101);
+    expect((await keys.find(id, account)).expiresAt).toBeNull();
+  });
+
+  it('is for who has signed in, not for keys', async () => {
+    const program = { authorization: `Bearer ${stage.key}` };
+    const stranger = browserClient(stage.origin);
+    expect((await stranger.get(PATH, program)).status).toBe(403);
+    expect((await stranger.post(PATH, { name: 'x' }, program)).status).toBe(403);
+    expect((await stranger.post(PATH, { name: 'x' })).status).toBe(303);
+  });
+
+  it('finds keys by name, beginning and state, active keys first, with what they have spent', async () => {
+    const eve = browserClient(stage.origin);
+    await eve.signUp('finder@example.com', PASSWORD);
+    const account = await idOf('finder@example.com');
+    const laptop = await keys.create(account, { name: 'Laptop' });
+    await keys.create(account, { name: 'server' });
+    const revoked = await keys.create(account, { name: 'Lost laptop' });
+    await keys.revoke(revoked.id);
+    const names = async (query: string) =>
+      [...(await (await eve.get(PATH + query)).body()).matchAll(/<th scope="row"[^>]*>([^<]+)<\/th>/g)].map(
+        ([, name]) => name,
+      );
+    expect((await names('')).at(-1)).toBe('Lost laptop');
+    expect(await names('?search=LAPTOP')).toEqual(['Laptop', 'Lost laptop']);
+    expect(await names(`?search=${laptop.key}`)).toEqual(['Laptop']);
+    expect(await names('?state=revoked')).toEqual(['Lost laptop']);
+    expect(await names('?state=active&search=laptop')).toEqual(['Laptop']);
+    expect(await names('?search=nothing')).toEqual([]);
+    expect(await (await eve.get(`${PATH}?search=%3Cb%3E&state=x`)).body()).toContain('value="&lt;b');
+
+    await stream(stage.origin, { key: laptop.key });
+    await waitFor(async () => (await (await eve.get(PATH)).body()).includes('>1 request</a>'), 'the spend of the key');
+  });
+
+  it('shows many keys in pages', async () => {
+    const bob = browserClient(stage.origin);
+    await bob.signUp('bob@example.com', PASSWORD);
+    const account = await idOf('bob@example.com');
+    for (let index = 0; index < 101; index++) {
+      const { id } = await keys.create(account, { name: `key number ${index}` });
+      // At most a hundred are active at the same time.
+      if (index === 0) await keys.revoke(id);
+    }
+    const rows = async (query: string) =>
+      (await (await bob.get(PATH + query)).body())
+        .match(/key number \d+<\/th>/g)
+        ?.map((row) => parseInt(row.slice(11)));
+    const all = [await rows(''), await rows('?page=2'), await rows('?page=3')];
+    expect(all.map((shown) => shown?.length)).toEqual([50, 50, 1]);
+    expect(new Set(all.flat()).size).toBe(101);
+    expect(await rows('?page=99')).toEqual(all[2]);
+    for (const odd of ['?page=0', '?page=-1', '?page=x', '?page=1&page=2', '?page=99999999999']) {
+      expect((await rows(odd))?.length).toBe(50);
+    }
+    expect(await (await bob.get(`${PATH}?page=2`)).body()).toMatch(
+      /rel="prev" href="\/settings\/api-keys\?page=1".*rel="next"/s,
+    );
+  });
+});

@@ -1,0 +1,415 @@
+import { getEventListeners } from 'node:events';
+import {
+  Controller,
+  Get,
+  Injectable,
+  type CallHandler,
+  type ExecutionContext,
+  Scope,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
+import type { Observable } from 'rxjs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { AppModule } from '../../../src/app.module.js';
+import { ChatService, type StreamOptions } from '../../../src/chat/chat.service.js';
+import { ChatRequest } from '../../../src/chat/request/chat-request.dto.js';
+import type { CompletionHook } from '../../../src/chat/hooks/completion-hook.js';
+import { loadConfig } from '../../../src/config/load-config.js';
+import { Public } from '../../../src/http/routing/public.decorator.js';
+import { ChatPlugin } from '../../../src/plugins/chat-plugin.decorator.js';
+import { PLUGIN_CONFIG } from '../../../src/plugins/plugin-configs.js';
+import type { PluginDescription } from '../../../src/plugins/plugin-description.js';
+import type { Lease } from '../../../src/throttling/limit-store.js';
+import type { Principal } from '../../../src/auth/principal/principal.js';
+import { createService } from '../../../src/bootstrap/service.js';
+import { Gate } from '../../support/gate.js';
+import { MODEL } from '../../support/catalog.js';
+import { get, openStream, stream } from '../../support/sse-client.js';
+import { setStage, type Stage, type StageOptions } from '../../support/stage.js';
+import { readWire, wireOf } from '../../support/wire.js';
+
+let stage: Stage | undefined;
+
+async function staged(options: StageOptions): Promise<Stage> {
+  stage = await setStage(1, options);
+  return stage;
+}
+
+afterEach(async () => {
+  await stage?.clear();
+  stage = undefined;
+});
+
+function plugin(description: Partial<PluginDescription>): new () => object {
+  @ChatPlugin({ name: 'ours', compatibility: '^1', ...description })
+  class Ours {}
+  return Ours;
+}
+
+function problemsOf(...plugins: (new () => object)[]): string {
+  try {
+    AppModule.register({ config: loadConfig({ DATABASE_URL: 'sqlite::memory:' }), plugins });
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '';
+}
+
+describe('the description of a plugin', () => {
+  @Injectable()
+  class Bare {}
+  const protocols = [{ name: 'x', transport: 'http' }] as unknown as PluginDescription['protocols'];
+  /** A class like this one, with a static member. */
+  const named = (type: new () => object, member: string, value: unknown): never =>
+    Object.defineProperty(class extends type {}, member, { value }) as never;
+
+  it.each<[string, (new () => object)[]]>([
+    ['The class Bare in "plugins" has no description', [Bare]],
+    ['its name must be lower-case letters', [plugin({ name: 'Our Plugin' })]],
+    ['it is made for version ^2 of the service', [plugin({ compatibility: '^2' })]],
+    ['it is made for version ^1.999 of the service', [plugin({ compatibility: '^1.999' })]],
+    ['it is made for version * of the service', [plugin({ compatibility: '*' })]],
+    ['there is no member "protocol" of a description', [plugin({ protocol: [] } as object)]],
+    ['protocols must name injectable classes or { useFactory, inject }', [plugin({ protocols } as object)]],
+    ['the class name of the migration Bare must end with the time', [plugin({ migrations: [Bare as never] })]],
+    ['an entry of navigation needs a label', [plugin({ navigation: [{ label: 'Ours', path: 'ours' }] })]],
+    ['an entry of navigation needs a label', [plugin({ navigation: [{ label: '', path: '/ours' }] })]],
+    ['the strategy Bare needs a static "strategyName"', [plugin({ strategies: [Bare as never] })]],
+    [
+      'needs a name such as "prompts list"',
+      [plugin({ admin: { commands: [named(Bare, 'command', { name: 'Prompts' })] } })],
+    ],
+    ['have the name "ours"', [plugin({}), plugin({})]],
+    ['have the strategy "bearer"', [plugin({ strategies: [named(Bare, 'strategyName', 'bearer')] })]],
+    ['have the strategy "web-session"', [plugin({ strategies: [named(Bare, 'strategyName', 'web-session')] })]],
+    ...(
+      [
+        ['the migration "Add1700000000000"', { migrations: [named(Bare, 'name', 'Add1700000000000')] }],
+        ['the error "ours_full"', { errors: [{ code: 'ours_full' }] }],
+        ['the navigation path "/ours"', { navigation: [{ label: 'Ours', path: '/ours' }] }],
+        ['the command "prompts list"', { admin: { commands: [named(Bare, 'command', { name: 'prompts list' })] } }],
+      ] as unknown as [string, Partial<PluginDescription>][]
+    ).map(([repeated, description]): [string, (new () => object)[]] => [
+      `have ${repeated}`,
+      ['one', 'two'].map((name) => plugin({ ...description, name })),
+    ]),
+    [
+      'More than one plugin has limitStore: one, two.',
+      ['one', 'two'].map((name) => plugin({ name, limitStore: { useFactory: () => ({}) as never } })),
+    ],
+  ])('is checked at the start: %s', (problem, plugins) => {
+    expect(problemsOf(...plugins)).toContain(problem);
+  });
+
+  it('has every problem told at once', () => {
+    expect(problemsOf(plugin({ name: 'Ours', compatibility: '^7' })).split('\n').length).toBeGreaterThan(1);
+  });
+});
+
+describe('the configuration of a plugin', () => {
+  const config = z.strictObject({ limit: z.int().min(1).default(5) });
+  @Controller('limit')
+  class LimitController {
+    static readonly seen: unknown[] = [];
+    @Public()
+    @Get()
+    limit(): object {
+      return { seen: LimitController.seen };
+    }
+  }
+  const withConfig = plugin({
+    config,
+    controllers: [LimitController],
+    providers: [
+      { provide: 'seen', inject: [PLUGIN_CONFIG], useFactory: (value: unknown) => LimitController.seen.push(value) },
+    ],
+  });
+
+  it('is injected with its defaults', async () => {
+    const { origin } = (await staged({ plugins: [withConfig] })).service;
+    expect(JSON.parse((await get(origin, '/api/v1/limit')).raw)).toEqual({ seen: [{ limit: 5 }] });
+  });
+
+  it.each([
+    ['CONFIG_FILE.plugins.ours.limit: ', { ours: { limit: 'many' } }],
+    ['CONFIG_FILE.plugins.theirs: there is no plugin of this name', { theirs: {} }],
+  ])('prevents the start when it is invalid: %s', async (problem, pluginConfigs) => {
+    await expect(staged({ plugins: [withConfig], pluginConfigs })).rejects.toThrow(problem);
+  });
+
+  it('names the variables that are unset', async () => {
+    const pluginConfigs = { ours: { limit: '${SOMETHING_UNSET}' } };
+    await expect(staged({ plugins: [withConfig], pluginConfigs })).rejects.toThrow(
+      'CONFIG_FILE.plugins.ours: the variable SOMETHING_UNSET is unset',
+    );
+  });
+
+  it('of the service may come from another place', async () => {
+    const app = await createService(
+      AppModule.registerAsync({
+        imports: [],
+        useFactory: async () => Promise.resolve(loadConfig({ DATABASE_URL: 'sqlite::memory:', PORT: '0' })),
+      }),
+      false,
+    );
+    await app.listen(0, '127.0.0.1');
+    expect((await get(await app.getUrl(), '/api/v1/chat/models')).raw).toContain('builtin/eliza');
+    await app.close();
+  });
+});
+
+describe('a global interceptor', () => {
+  @Injectable()
+  class Watching implements NestInterceptor {
+    intercept(_: ExecutionContext, next: CallHandler): Observable<unknown> {
+      return next.handle();
+    }
+  }
+
+  it.each([
+    ['for all requests', Scope.DEFAULT],
+    ['that is created for each request', Scope.REQUEST],
+  ])('%s is refused at the start', async (_, scope) => {
+    const interceptor = plugin({ providers: [{ provide: APP_INTERCEPTOR, useClass: Watching, scope }] });
+    await expect(staged({ plugins: [interceptor] })).rejects.toThrow(/APP_INTERCEPTOR.*@UseInterceptors/);
+  });
+});
+
+describe('a completion hook', () => {
+  const wrapping = (wrapStream: NonNullable<CompletionHook['wrapStream']>): StageOptions => ({
+    completionHooks: [{ wrapStream }],
+  });
+
+  it('that ends early never makes an answer look complete', async () => {
+    const gate = new Gate();
+    const { provider, origin, key } = await staged(
+      wrapping(async function* (parts) {
+        for await (const part of parts) {
+          yield part;
+          await gate.opened;
+          return;
+        }
+      }),
+    );
+    provider.next((call) => {
+      call.head().text('Hel');
+    });
+    const answer = await openStream(origin, { key });
+    gate.open();
+    expect(await wireOf(answer)).toMatchObject({ text: 'Hel', terminal: 'internal_error' });
+    await provider.calls[0]?.over;
+    expect(provider.calls[0]?.abortedAt).toBeDefined();
+  });
+
+  it('that swallows the failure of the provider does not make the answer complete either', async () => {
+    const { provider, origin, key } = await staged(
+      wrapping(async function* (parts) {
+        try {
+          yield* parts;
+        } catch {
+          yield { type: 'text', text: ' (and so on)' };
+        }
+      }),
+    );
+    provider.next((call) => {
+      call.head().text('Hel').end();
+    });
+    expect(readWire((await stream(origin, { key })).raw).terminal).toBe('internal_error');
+  });
+
+  it('that fails in any way is an internal error, before any text as an HTTP answer', async () => {
+    const { origin, key } = await staged({
+      completionHooks: [
+        {
+          wrapStream: () => {
+            throw new Error('a bug');
+          },
+        },
+      ],
+    });
+    const answer = await stream(origin, { key });
+    expect([answer.status, (await answer.error()).code]).toEqual([500, 'internal_error']);
+    expect(answer.raw).not.toContain('a bug');
+  });
+
+  it('that makes a prompt longer leaves the answer all the tokens that were reserved for it', async () => {
+    const rules = { role: 'system' as const, content: 'word '.repeat(3000) };
+    const { origin, key, provider } = await staged({
+      tiers: { free: { tokens_per_day: 100_000 } },
+      completionHooks: [
+        {
+          transformRequest: (request) =>
+            Object.assign(new ChatRequest(), request, { messages: [rules, ...request.messages] }),
+        },
+      ],
+    });
+    await stream(origin, { key });
+    await stream(origin, { key, body: { max_tokens: 10 } });
+    expect(provider.calls.map(({ json }) => json['max_tokens'])).toEqual([undefined, 10]);
+  });
+
+  it('that returns an invalid request is an internal error', async () => {
+    const { origin, key, provider } = await staged({
+      completionHooks: [{ transformRequest: ({ model, messages }) => ({ model, messages, temperature: 99 }) }],
+    });
+    expect((await stream(origin, { key })).status).toBe(500);
+    expect(provider.calls).toEqual([]);
+  });
+
+  it('sees requests in order and parts in the opposite order, and can change the model', async () => {
+    const named = (name: string): CompletionHook => ({
+      transformRequest: ({ messages }) => ({
+        model: MODEL,
+        messages: messages.map(({ role, content }) => ({ role, content: `${content}${name}` })),
+      }),
+      async *wrapStream(parts) {
+        for await (const part of parts) yield part.type === 'text' ? { ...part, text: `${part.text}${name}` } : part;
+      },
+    });
+    const { provider, origin, key } = await staged({ completionHooks: [named('1'), named('2')] });
+    provider.next((call) => {
+      call.answer('A');
+    });
+    const answer = await stream(origin, { key, body: { model: 'some/alias' } });
+    expect(provider.calls[0]?.body).toContain('Hello!12');
+    expect(readWire(answer.raw).text).toBe('A21');
+  });
+
+  it('gets a signal that aborts when the completion is over, and holds a slow reader back', async () => {
+    const signals: AbortSignal[] = [];
+    const { origin, key } = await staged({
+      completionHooks: [
+        {
+          transformRequest: (request, { signal }) => {
+            signals.push(signal);
+            return request;
+          },
+        },
+      ],
+    });
+    await stream(origin, { key });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+});
+
+describe('a completion as a call', () => {
+  const HELLO = { model: MODEL, messages: [{ role: 'user' as const, content: 'Hello!' }] };
+  const THROUGH_HOOKS: StageOptions = { completionHooks: [{ wrapStream: (parts) => parts }] };
+
+  function callerWith(lease?: Lease) {
+    const principal = {
+      accountId: 'ada',
+      tier: { name: 'free' },
+      credential: { kind: 'external', id: 'job' },
+    } as Principal;
+    return { principal, signal: new AbortController().signal, requestId: 'job-1', lease };
+  }
+
+  function leaseThat(seen: string[]): Lease {
+    return {
+      tokens: 100,
+      release: () => void seen.push('released'),
+      settle: (tokens) => void seen.push(`settled ${tokens}`),
+    };
+  }
+
+  it('collects the text, and settles and releases a plain lease', async () => {
+    const { service } = await staged({});
+    const chat = service.app.get(ChatService, { strict: false });
+    const seen: string[] = [];
+    const { text, finishReason } = await chat.complete(HELLO, callerWith(leaseThat(seen)));
+    expect([text, finishReason]).toEqual(['Hello world', 'stop']);
+    expect(seen[0]).toMatch(/^settled [1-9]/);
+    expect(seen).toContain('released');
+  });
+
+  it.each<[string, StageOptions]>([
+    ['without hooks', {}],
+    ['with hooks', { completionHooks: [{ transformRequest: (request) => request }] }],
+    ['with hooks that wrap', THROUGH_HOOKS],
+  ])('leaves nothing at the signal of its caller, %s', async (_, options) => {
+    const { service } = await staged(options);
+    const chat = service.app.get(ChatService, { strict: false });
+    const caller = callerWith();
+    await chat.complete(HELLO, caller);
+    await expect(chat.complete({ ...HELLO, model: 'no/model' }, caller)).rejects.toMatchObject({
+      name: 'ServiceError',
+    });
+    expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
+  });
+
+  it('refuses an invalid request, and gives the lease back', async () => {
+    const { service, provider } = await staged({});
+    const chat = service.app.get(ChatService, { strict: false });
+    for (const wrong of [{ temperature: 99 }, { max_tokens: 0 }, { messages: [] }, { model: 'no/model' }]) {
+      const seen: string[] = [];
+      const asked = chat.complete({ ...HELLO, ...wrong }, callerWith(leaseThat(seen)));
+      await expect(asked).rejects.toMatchObject({ name: 'ServiceError' });
+      expect(seen).toEqual(['settled 0', 'released']);
+    }
+    expect(provider.calls).toEqual([]);
+  });
+
+  it('adds up the tokens that the provider and the hooks report in several parts', async () => {
+    const { service, provider } = await staged({
+      completionHooks: [
+        {
+          async *wrapStream(parts) {
+            yield* parts;
+            yield { type: 'usage', usage: { reasoningOutputTokens: 1 } };
+          },
+        },
+      ],
+    });
+    const usage = JSON.stringify({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } });
+    provider.next((call) => {
+      call.head().text('Hello').finish().write(`data: ${usage}\n\n`).endMarker().end();
+    });
+    const answer = await service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
+    expect(answer).toMatchObject({
+      text: 'Hello',
+      usage: { inputTokens: 3, outputTokens: 2, reasoningOutputTokens: 1 },
+    });
+  });
+
+  it.each<[string, StageOptions, StreamOptions | undefined, string[]]>([
+    ['has the reasoning where the caller asks for it', {}, { reasoning: true }, ['reasoning: Hm', 'text: Hello']],
+    ['has the reasoning, through hooks', THROUGH_HOOKS, { reasoning: true }, ['reasoning: Hm', 'text: Hello']],
+    ['has no reasoning by default', {}, undefined, ['text: Hello']],
+  ])('%s', async (_, options, streamOptions, expected) => {
+    const { service, provider } = await staged(options);
+    provider.next((call) => {
+      call.head().reasoning('Hm').text('Hello').finish().endMarker().end();
+    });
+    const pieces: string[] = [];
+    const chat = service.app.get(ChatService, { strict: false });
+    for await (const part of await chat.stream(HELLO, callerWith(), streamOptions)) {
+      if (part.type === 'text' || part.type === 'reasoning') pieces.push(`${part.type}: ${part.text}`);
+    }
+    expect(pieces).toEqual(expected);
+  });
+
+  it('collects no more than eight megabytes, and then stops the provider', async () => {
+    const { service, provider } = await staged({});
+    const piece = 'x'.repeat(64 * 1024);
+    provider.next((call) => {
+      call.head();
+      for (let count = 0; count <= 128; count++) call.text(piece);
+    });
+    const asked = service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
+    await expect(asked).rejects.toMatchObject({ code: 'upstream_error', message: 'The answer is too long.' });
+    await provider.calls[0]?.over;
+    expect(provider.calls[0]?.abortedAt).toBeDefined();
+  });
+
+  it('rejects without a complete answer', async () => {
+    const { service, provider } = await staged({});
+    provider.next((call) => {
+      call.head().text('Hel').end();
+    });
+    const asked = service.app.get(ChatService, { strict: false }).complete(HELLO, callerWith());
+    await expect(asked).rejects.toMatchObject({ code: 'upstream_error' });
+  });
+});

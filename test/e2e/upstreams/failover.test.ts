@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { routesTo } from '../../support/catalog.js';
+import { Gate } from '../../support/gate.js';
+import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
+import { SeparateModels, type Patience } from '../../support/separate-models.js';
+import { startService } from '../../support/service.js';
+import { closedPort } from '../../support/silent-server.js';
+import { openStream, stream } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { wireOf } from '../../support/wire.js';
+
+const FAILURES_TO_OPEN = 5;
+
+const FAILURES_BEFORE_TEXT: [string, Script, Patience?][] = [
+  ['resets the connection', (call) => call.cut('reset')],
+  ['closes the connection', (call) => call.cut('fin')],
+  [
+    'answers 500',
+    (call) => {
+      call.refuse(500);
+    },
+  ],
+  [
+    'answers 503',
+    (call) => {
+      call.refuse(503);
+    },
+  ],
+  [
+    'answers 429',
+    (call) => {
+      call.refuse(429, { 'retry-after': '60' });
+    },
+  ],
+  [
+    'answers 529',
+    (call) => {
+      call.refuse(529);
+    },
+  ],
+  [
+    'refuses our key',
+    (call) => {
+      call.refuse(401);
+    },
+  ],
+  ['never answers', () => undefined, 'hasty'],
+  [
+    'says nothing after its headers',
+    (call) => {
+      call.head();
+    },
+    'hasty',
+  ],
+  [
+    'sends an error event',
+    (call) => {
+      call.head().failure('overloaded_error');
+    },
+  ],
+  ['breaks off after thinking', (call) => call.head().reasoning('Hm.').cut()],
+  [
+    'ends without any text',
+    (call) => {
+      call.head().end();
+    },
+  ],
+  [
+    'is no provider at all',
+    (call) => {
+      call.garbage('220 mail ESMTP\r\n');
+    },
+  ],
+];
+
+describe('failover', () => {
+  let stage: Stage;
+  let backup: ScriptedProvider;
+  let spare: ScriptedProvider;
+  let models: SeparateModels;
+
+  beforeAll(async () => {
+    stage = await setStage(3, { catalog: (providers) => (models = new SeparateModels(providers)) });
+    for (const provider of stage.providers) provider.closesConnections();
+    [, backup, spare] = stage.providers as [ScriptedProvider, ScriptedProvider, ScriptedProvider];
+  });
+  beforeEach(() => {
+    for (const { calls } of stage.providers) calls.length = 0;
+  });
+  afterAll(() => stage.clear());
+
+  const asking = (model = models.next()) => ({ key: stage.key, body: { model } });
+  const asked = () => stage.providers.map(({ calls }) => calls.length);
+
+  it.each(FAILURES_BEFORE_TEXT)('goes on to the next route when the first provider %s', async (_, fail, patience) => {
+    stage.provider.next(fail);
+    backup.next((call) => {
+      call.answer('Here ', 'I am');
+    });
+
+    const answer = await openStream(stage.origin, asking(models.next(patience)));
+
+    expect(answer.status).toBe(200);
+    expect(await wireOf(answer)).toMatchObject({ text: 'Here I am', terminal: 'done' });
+    expect(asked()).toEqual([1, 1, 0]);
+    expect(backup.calls[0]?.json).toMatchObject({ model: 'backup-model' });
+    expect(backup.calls[0]?.headers.authorization).toBe('Bearer secret-of-backup');
+  });
+
+  it('goes along all routes, and tells the last failure when all fail', async () => {
+    stage.provider.next((call) => {
+      call.refuse(500);
+    });
+    backup.next((call) => call.cut());
+    spare.next((call) => {
+      call.refuse(429, { 'retry-after': '9' });
+    });
+
+    const answer = await stream(stage.origin, asking());
+
+    expect(answer.status).toBe(503);
+    expect((await answer.error()).code).toBe('upstream_unavailable');
+    expect(answer.headers['retry-after']).toBe('9');
+    expect(asked()).toEqual([1, 1, 1]);
+  });
+
+  it('does not happen when a provider refuses the request itself', async () => {
+    stage.provider.next((call) => {
+      call.refuse(400);
+    });
+
+    const answer = await stream(stage.origin, asking());
+
+    expect((await answer.error()).code).toBe('upstream_rejected');
+    expect(asked()).toEqual([1, 0, 0]);
+  });
+
+  it('does not happen when the answer is empty', async () => {
+    stage.provider.next((call) => {
+      call.answer();
+    });
+
+    expect(await wireOf(await openStream(stage.origin, asking()))).toMatchObject({
+      text: '',
+      terminal: 'done',
+    });
+    expect(asked()).toEqual([1, 0, 0]);
+  });
+
+  it('does not happen after the first text', async () => {
+    const seen = new Gate();
+    stage.provider.next(async (call) => {
+      call.head().text('Hi');
+      await seen.opened;
+      await call.cut();
+    });
+
+    const answer = await openStream(stage.origin, asking());
+    await answer.block(1);
+    seen.open();
+
+    expect(await wireOf(answer)).toMatchObject({ text: 'Hi', terminal: 'upstream_error' });
+    expect(asked()).toEqual([1, 0, 0]);
+  });
+
+  it('passes over a provider that failed again and again, without asking it', async () => {
+    const model = models.next();
+    for (let index = 0; index < FAILURES_TO_OPEN; index++) {
+      stage.provider.next((call) => {
+        call.refuse(500);
+      });
+      await stream(stage.origin, asking(model));
+    }
+
+    const answer = await openStream(stage.origin, asking(model));
+
+    expect(await wireOf(answer)).toMatchObject({ terminal: 'done' });
+    expect(asked()).toEqual([FAILURES_TO_OPEN, FAILURES_TO_OPEN + 1, 0]);
+  });
+});
+
+describe('failover from a provider that refuses the connection', () => {
+  it('goes on to the next route', async () => {
+    const backup = await ScriptedProvider.start();
+    const service = await startService(routesTo([`http://127.0.0.1:${await closedPort()}`, backup]));
+    const { key } = await service.createKey();
+
+    expect(await wireOf(await openStream(service.origin, { key }))).toMatchObject({ terminal: 'done' });
+    await service.stop();
+    await backup.stop();
+  });
+});

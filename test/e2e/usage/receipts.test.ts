@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { configFile, MODEL, routesTo } from '../../support/catalog.js';
+import { Gate } from '../../support/gate.js';
+import { Installation } from '../../support/process.js';
+import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
+import { get, openStream, startStream, stream, type ReceivedStream } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { atMostEvery, waitFor } from '../../support/wait-for.js';
+
+const PRICE = {
+  input_per_million: 2,
+  cached_input_per_million: 0.5,
+  cache_write_input_per_million: 3,
+  output_per_million: 10,
+  reasoning_output_per_million: 20,
+};
+/** 52 fresh, 40 cached and 8 written tokens; 6 tokens of text and 4 of reasoning: 104 + 20 + 24 + 60 + 80 millionths. */
+const USAGE = {
+  prompt_tokens: 100,
+  prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 8 },
+  completion_tokens: 10,
+  completion_tokens_details: { reasoning_tokens: 4 },
+  total_tokens: 110,
+};
+const COST = 0.000288;
+const usageChunk = (usage: object) => `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
+/** An account can request 60 receipts a minute. */
+const REQUEST_EVERY_MS = 100;
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+const DURATION = expect.any(Number) as number;
+
+const receipt = (origin: string, key: string, requestId: unknown) =>
+  get(origin, `/api/v1/usage/streams/${encodeURIComponent(String(requestId))}`, { authorization: `Bearer ${key}` });
+
+/** The receipt of a stream. A request while the stream runs, and just after its end, may find none. */
+const receiptOf = (origin: string, key: string, answer: ReceivedStream): Promise<object> =>
+  waitFor(
+    atMostEvery(REQUEST_EVERY_MS, async () => {
+      const { status, raw } = await receipt(origin, key, answer.headers['x-request-id']);
+      expect([200, 404]).toContain(status);
+      return status === 200 ? (JSON.parse(raw) as object) : undefined;
+    }),
+    'the receipt',
+  );
+
+describe('the receipt of a stream', () => {
+  let stage: Stage;
+  let key: string;
+
+  beforeAll(async () => {
+    stage = await setStage(2, { price: PRICE, currency: 'EUR' });
+  });
+  beforeEach(async () => {
+    ({ key } = await stage.service.createKey());
+  });
+  afterAll(() => stage.clear());
+
+  it('has the tokens by kind, the cost, the times and the attempts', async () => {
+    stage.provider.next((call) => {
+      call.refuse(503);
+    });
+    stage.providers[1]?.next((call) => {
+      call.head().text('Hello').finish().write(usageChunk(USAGE)).endMarker().end();
+    });
+    const answer = await stream(stage.origin, { key });
+    expect(await receiptOf(stage.origin, key, answer)).toEqual({
+      request_id: answer.headers['x-request-id'],
+      model: MODEL,
+      outcome: 'completed',
+      finish_reason: 'stop',
+      started_at: TIME,
+      first_text_at: TIME,
+      ended_at: TIME,
+      tokens: {
+        input: 100,
+        cached_input: 40,
+        cache_write_input: 8,
+        output: 10,
+        reasoning_output: 4,
+        source: 'reported',
+      },
+      cost: COST,
+      currency: 'EUR',
+      attempts: [
+        { upstream: 'acme', code: 'upstream_unavailable', duration_ms: DURATION },
+        { upstream: 'backup', duration_ms: DURATION },
+      ],
+    });
+  });
+
+  it('tells what is unknown as null, and what is estimated', async () => {
+    stage.provider.next((call) => {
+      call.answer('Hello');
+    });
+    const answer = await stream(stage.origin, { key });
+    expect(await receiptOf(stage.origin, key, answer)).toMatchObject({
+      outcome: 'completed',
+      tokens: { cached_input: null, cache_write_input: null, reasoning_output: null, source: 'estimated' },
+      cost: expect.any(Number) as number,
+    });
+  });
+
+  it('may not be cached', async () => {
+    stage.provider.next((call) => {
+      call.answer('Hello');
+    });
+    const answer = await stream(stage.origin, { key });
+    await receiptOf(stage.origin, key, answer);
+    const { status, headers } = await receipt(stage.origin, key, answer.headers['x-request-id']);
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+  });
+
+  it('is there for a stream that failed before its first text', async () => {
+    for (const provider of stage.providers) {
+      provider.next((call) => {
+        call.refuse(500);
+      });
+    }
+    const answer = await stream(stage.origin, { key });
+    expect(answer.status).toBe(502);
+    expect(await receiptOf(stage.origin, key, answer)).toMatchObject({
+      outcome: 'upstream_failed',
+      finish_reason: null,
+      first_text_at: null,
+      ended_at: TIME,
+      tokens: { input: null, output: null, source: 'unknown' },
+      cost: null,
+      attempts: [
+        { upstream: 'acme', code: 'upstream_error' },
+        { upstream: 'backup', code: 'upstream_error' },
+      ],
+    });
+  });
+
+  it('is there for a stream that was cut after some text', async () => {
+    const gate = new Gate();
+    stage.provider.next(async (call) => {
+      call.head().text('Hello');
+      await gate.opened;
+      await call.cut();
+    });
+    const answer = await openStream(stage.origin, { key });
+    await answer.block(1);
+    gate.open();
+    await answer.over;
+    expect(await receiptOf(stage.origin, key, answer)).toMatchObject({
+      outcome: 'upstream_failed',
+      first_text_at: TIME,
+      tokens: { source: 'estimated' },
+      attempts: [{ upstream: 'acme', code: 'upstream_error' }],
+    });
+  });
+
+  it.each([false, true])('is there for a client that leaves (after text: %s)', async (hasText) => {
+    const requestId = randomUUID();
+    stage.provider.next((call) => {
+      if (hasText) call.head().text('Hello');
+    });
+    const count = stage.provider.calls.length;
+    const { answer, leave } = startStream(stage.origin, { key, headers: { 'x-request-id': requestId } });
+    await waitFor(() => stage.provider.calls[count], 'the call');
+    if (hasText) await (await answer).block(1);
+    leave();
+    const found = await waitFor(
+      atMostEvery(REQUEST_EVERY_MS, async () => {
+        const { status, raw } = await receipt(stage.origin, key, requestId);
+        return status === 200 ? (JSON.parse(raw) as object) : undefined;
+      }),
+      'the receipt',
+    );
+    expect(found).toMatchObject({ outcome: 'client_gone', first_text_at: hasText ? TIME : null });
+  });
+
+  it('is there for a stream whose key was revoked, for another key of the account', async () => {
+    stage.provider.next((call) => {
+      call.head().text('Hello');
+    });
+    const [email, keys] = ['revoked@example.com', stage.service.app.get(ApiKeysService, { strict: false })];
+    const [{ id, key }, other] = [await stage.service.createKey({ email }), await stage.service.createKey({ email })];
+    const answer = await openStream(stage.origin, { key });
+    await answer.block(1);
+    await keys.revoke(id);
+    await answer.over;
+    expect(await receiptOf(stage.origin, other.key, answer)).toMatchObject({ outcome: 'revoked' });
+  });
+
+  it('is only for the account of the stream', async () => {
+    stage.provider.next((call) => {
+      call.answer('Hello');
+    });
+    const answer = await stream(stage.origin, { key });
+    await receiptOf(stage.origin, key, answer);
+    const other = await stage.service.createKey();
+    const refused = await receipt(stage.origin, other.key, answer.headers['x-request-id']);
+    expect(refused.status).toBe(404);
+    expect(await refused.error()).toMatchObject({ code: 'not_found' });
+    expect((await get(stage.origin, '/api/v1/usage/streams/some-id')).status).toBe(401);
+  });
+
+  it.each(['none', 'a'.repeat(2000), '%00', "' OR 1=1 --", '\u{1f600}'])('is not there for the id %j', async (id) => {
+    const answer = await receipt(stage.origin, key, id);
+    expect([answer.status, (await answer.error()).code]).toEqual([404, 'not_found']);
+  });
+
+  it('is not there while the stream runs', async () => {
+    const gate = new Gate();
+    stage.provider.next(async (call) => {
+      call.head().text('Hello');
+      await gate.opened;
+      call.finish().endMarker().end();
+    });
+    const answer = await openStream(stage.origin, { key });
+    await answer.block(1);
+    expect((await receipt(stage.origin, key, answer.headers['x-request-id'])).status).toBe(404);
+    gate.open();
+    expect(await receiptOf(stage.origin, key, answer)).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('is the latest of the streams with one id', async () => {
+    const headers = { 'x-request-id': randomUUID() };
+    for (const reason of ['length', 'stop']) {
+      stage.provider.next((call) => {
+        call.head().text('Hello').finish(reason).endMarker().end();
+      });
+      await stream(stage.origin, { key, headers });
+      const isOf = atMostEvery(REQUEST_EVERY_MS, async () => {
+        const { status, raw } = await receipt(stage.origin, key, headers['x-request-id']);
+        return status === 200 && (JSON.parse(raw) as { finish_reason: string }).finish_reason === reason;
+      });
+      await waitFor(isOf, `the receipt of the answer that ended with ${reason}`);
+    }
+  });
+
+  it('is looked up at most 20 times at a time', async () => {
+    const answers = await Promise.all(Array.from({ length: 60 }, () => receipt(stage.origin, key, 'none')));
+    const statuses = answers.map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([404, 429]));
+    const refused = answers.find(({ status }) => status === 429);
+    expect(await refused?.error()).toMatchObject({ code: 'concurrency_limit_exceeded' });
+    expect(refused?.headers['retry-after']).toBe('1');
+  });
+});
+
+describe('a killed process', () => {
+  it('leaves receipts of its open streams, for the next start and for a process that runs', async () => {
+    const provider = await ScriptedProvider.start();
+    const installation = await Installation.create(configFile(routesTo([provider], {}, PRICE)));
+    const gate = new Gate();
+    try {
+      const { key } = await installation.createKey();
+      const [killed, survivor] = [installation.start(), installation.start()];
+      const [origin, other] = [await killed.origin(), await survivor.origin()];
+      provider.answers(async (call) => {
+        if (provider.calls.length > 1) call.head().text('Hi');
+        await gate.opened;
+      });
+      const headers = { 'x-request-id': randomUUID() };
+      const silent = openStream(origin, { key, headers }).catch(() => undefined);
+      await waitFor(() => provider.calls[0], 'the first call');
+      const answer = await openStream(origin, { key });
+      await answer.block(1);
+      expect((await receipt(other, key, answer.headers['x-request-id'])).status).toBe(404);
+
+      killed.signal('SIGKILL');
+      await killed.exited;
+      await silent;
+
+      const found = await receiptOf(other, key, answer);
+      expect(found).toEqual({
+        request_id: answer.headers['x-request-id'],
+        model: MODEL,
+        outcome: 'interrupted',
+        finish_reason: null,
+        started_at: TIME,
+        first_text_at: null,
+        ended_at: null,
+        tokens: {
+          input: null,
+          cached_input: null,
+          cache_write_input: null,
+          output: null,
+          reasoning_output: null,
+          source: 'unknown',
+        },
+        cost: null,
+        currency: null,
+        attempts: [],
+      });
+      const next = await installation.start().origin();
+      const { status, raw } = await receipt(next, key, headers['x-request-id']);
+      expect(status).toBe(200);
+      expect(JSON.parse(raw)).toMatchObject({ outcome: 'interrupted' });
+    } finally {
+      gate.open();
+      await installation.remove();
+      await provider.stop();
+    }
+  });
+});

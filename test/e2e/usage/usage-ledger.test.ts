@@ -1,0 +1,345 @@
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
+import { configFile, MODEL, routesTo } from '../../support/catalog.js';
+import { Gate } from '../../support/gate.js';
+import { Installation } from '../../support/process.js';
+import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
+import { SeparateModels } from '../../support/separate-models.js';
+import { get, openStream, startStream, stream } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { waitFor } from '../../support/wait-for.js';
+
+interface Row {
+  readonly outcome: string;
+  readonly error_code: string | null;
+  readonly upstream: string | null;
+  readonly attempts: number;
+  readonly first_text_at: string | null;
+  readonly ended_at: string;
+  readonly prompt_tokens: number | null;
+  readonly prompt_tokens_source: string;
+  readonly completion_tokens: number | null;
+  readonly completion_tokens_source: string;
+  readonly cost_micros: number | null;
+  readonly currency: string | null;
+  readonly finish_reason: string | null;
+}
+
+const REPORTED = { inputTokens: 12, outputTokens: 34 };
+/** As providers of OpenAI's protocol report it: in an event without a choice. */
+const usage = ({ inputTokens, outputTokens } = REPORTED) =>
+  `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: inputTokens, completion_tokens: outputTokens } })}\n\n`;
+const talkOn: Script = (call) => {
+  call.head().text('Hi, how are you?');
+};
+const hang: Script = () => undefined;
+
+describe('the ledger has exactly one record of a stream', () => {
+  let stage: Stage;
+  let backup: ScriptedProvider;
+  let told: UsageRecord[];
+  let known: number;
+  /** A model whose provider times out soon after its text. */
+  let hasty: string;
+
+  beforeAll(async () => {
+    told = [];
+    stage = await setStage(2, {
+      catalog: (providers) => {
+        const one = routesTo(providers);
+        const others = new SeparateModels(providers, 1);
+        hasty = others.next('hastyAfterText');
+        return { upstreams: { ...one.upstreams, ...others.upstreams }, models: [...one.models, ...others.models] };
+      },
+      usageSinks: [
+        {
+          record: (record) => {
+            told.push(record);
+          },
+        },
+        {
+          record: () => {
+            throw new Error('A sink that fails harms nobody.');
+          },
+        },
+        { record: () => Promise.reject(new Error('Neither does one that fails later.')) },
+      ],
+    });
+    [, backup] = stage.providers as [ScriptedProvider, ScriptedProvider];
+  });
+  beforeEach(async () => {
+    backup.answers((call) => {
+      call.refuse(500);
+    });
+    known = (await rows()).length;
+    told.length = 0;
+  });
+  afterAll(() => stage.clear());
+
+  const rows = (): Promise<Row[]> =>
+    stage.service.app.get(DataSource, { strict: false }).query('SELECT * FROM usage_records ORDER BY rowid');
+
+  /** The record of the one stream that this test had. */
+  async function record(model: string = MODEL): Promise<Row> {
+    const newest = await waitFor(async () => {
+      const all = await rows();
+      return all.length > known ? all.slice(known) : undefined;
+    }, 'the record');
+    expect(newest).toHaveLength(1);
+    expect(told).toHaveLength(1);
+    const [only] = newest as [Row];
+    expect(told[0]).toMatchObject({ outcome: only.outcome, model });
+    return only;
+  }
+
+  it('that is complete, with what the provider reports', async () => {
+    stage.provider.next((call) => {
+      call.head().text('Hello').finish().write(usage()).endMarker().end();
+    });
+    await stream(stage.origin, { key: stage.key });
+    const row = await record();
+    expect(row).toMatchObject({
+      outcome: 'completed',
+      error_code: null,
+      upstream: 'acme',
+      attempts: 1,
+      finish_reason: 'stop',
+      prompt_tokens: 12,
+      prompt_tokens_source: 'reported',
+      completion_tokens: 34,
+      completion_tokens_source: 'reported',
+      cost_micros: null,
+    });
+    expect(row.first_text_at).not.toBeNull();
+    expect(Date.parse(row.ended_at)).toBeGreaterThanOrEqual(Date.parse(row.first_text_at ?? ''));
+  });
+
+  it('that is complete, with an estimate where the provider reports nothing', async () => {
+    stage.provider.next((call) => {
+      call.answer('one two three four five six seven');
+    });
+    await stream(stage.origin, { key: stage.key });
+    const row = await record();
+    expect(row).toMatchObject({ prompt_tokens_source: 'estimated', completion_tokens_source: 'estimated' });
+    expect(row.prompt_tokens).toBeGreaterThanOrEqual(1);
+    expect(row.completion_tokens).toBeGreaterThanOrEqual(5);
+    expect(row.completion_tokens).toBeLessThanOrEqual(10);
+  });
+
+  it('of a long answer without text in memory, with an estimate of all of it', async () => {
+    stage.provider.next((call) => {
+      call.answer(...Array.from({ length: 1000 }, () => 'The quick brown fox jumps over the lazy dog. '));
+    });
+    await stream(stage.origin, { key: stage.key });
+    const { completion_tokens: tokens } = await record();
+    expect(tokens).toBeGreaterThan(8_000);
+    expect(tokens).toBeLessThan(12_000);
+  });
+
+  it('whose client left before the provider answered: nobody knows its tokens', async () => {
+    const number = stage.provider.calls.length + 1;
+    stage.provider.next(hang);
+    const { leave } = startStream(stage.origin, { key: stage.key });
+    await stage.provider.call(number);
+    leave();
+    expect(await record()).toMatchObject({
+      outcome: 'client_gone',
+      first_text_at: null,
+      prompt_tokens: null,
+      prompt_tokens_source: 'unknown',
+      completion_tokens: null,
+      completion_tokens_source: 'unknown',
+    });
+  });
+
+  it('whose client left in the middle: an estimate of what was written until then', async () => {
+    stage.provider.next(talkOn);
+    const answer = await openStream(stage.origin, { key: stage.key });
+    await answer.block(1);
+    answer.leave();
+    expect(await record()).toMatchObject({
+      outcome: 'client_gone',
+      prompt_tokens_source: 'estimated',
+      completion_tokens: 6,
+      completion_tokens_source: 'estimated',
+    });
+  });
+
+  it('that no provider answered, with all that were asked', async () => {
+    stage.provider.next((call) => {
+      call.refuse(500);
+    });
+    expect((await stream(stage.origin, { key: stage.key })).status).toBe(502);
+    expect(await record()).toMatchObject({
+      outcome: 'upstream_failed',
+      error_code: 'upstream_error',
+      upstream: 'backup',
+      attempts: 2,
+      first_text_at: null,
+      prompt_tokens_source: 'unknown',
+      completion_tokens_source: 'unknown',
+    });
+    expect(told[0]?.attempts.map(({ upstream, code }) => [upstream, code])).toEqual([
+      ['acme', 'upstream_error'],
+      ['backup', 'upstream_error'],
+    ]);
+  });
+
+  it('that the second provider answered', async () => {
+    stage.provider.next((call) => {
+      call.refuse(503);
+    });
+    backup.next((call) => {
+      call.head().text('Hello').finish().write(usage()).endMarker().end();
+    });
+    await stream(stage.origin, { key: stage.key });
+    expect(await record()).toMatchObject({ outcome: 'completed', upstream: 'backup', attempts: 2, prompt_tokens: 12 });
+  });
+
+  it('that broke off after text, and does not take a count of the middle for the end', async () => {
+    stage.provider.next((call) =>
+      call
+        .head()
+        .write(usage({ inputTokens: 12, outputTokens: 1 }))
+        .text('one two three four five six seven')
+        .cut('fin'),
+    );
+    await stream(stage.origin, { key: stage.key });
+    const row = await record();
+    expect(row).toMatchObject({
+      outcome: 'upstream_failed',
+      prompt_tokens: 12,
+      prompt_tokens_source: 'reported',
+      completion_tokens_source: 'estimated',
+    });
+    expect(row.completion_tokens).toBeGreaterThan(4);
+    expect(row.first_text_at).not.toBeNull();
+  });
+
+  it('that timed out', async () => {
+    stage.provider.next(talkOn);
+    await stream(stage.origin, { key: stage.key, body: { model: hasty } });
+    expect(await record(hasty)).toMatchObject({ outcome: 'timed_out', error_code: 'upstream_timeout' });
+  });
+
+  it('that the provider refused', async () => {
+    stage.provider.next((call) => {
+      call.refuse(400);
+    });
+    await stream(stage.origin, { key: stage.key });
+    expect(await record()).toMatchObject({ outcome: 'rejected', error_code: 'upstream_rejected' });
+  });
+
+  it('whose key was revoked', async () => {
+    stage.provider.next(talkOn);
+    const { id, key } = await stage.service.createKey();
+    const answer = await openStream(stage.origin, { key });
+    await answer.block(1);
+    await stage.service.app.get(ApiKeysService, { strict: false }).revoke(id);
+    await answer.over;
+    expect(await record()).toMatchObject({ outcome: 'revoked', error_code: 'key_revoked' });
+  });
+
+  it('and none of a request that was not admitted', async () => {
+    for (const body of ['{', { model: 'acme/none' }, { messages: [] }]) {
+      expect((await stream(stage.origin, { key: stage.key, body })).status).toBeGreaterThanOrEqual(400);
+    }
+    expect((await stream(stage.origin, { key: 'csk_none' })).status).toBe(401);
+    stage.provider.next((call) => {
+      call.answer('Hi');
+    });
+    await stream(stage.origin, { key: stage.key });
+    await record();
+  });
+});
+
+describe('prices', () => {
+  it('in force are kept with each record, and sum up to money', async () => {
+    const stage = await setStage(1, { price: { input_per_million: 2.5, output_per_million: 10 }, currency: 'EUR' });
+    try {
+      stage.provider.answers((call) => {
+        call.head().text('Hello').finish().write(usage()).endMarker().end();
+      });
+      await stream(stage.origin, { key: stage.key });
+      await stream(stage.origin, { key: stage.key });
+      const report = await waitFor(async () => {
+        const answer = await get(stage.origin, '/api/v1/usage', { authorization: `Bearer ${stage.key}` });
+        const { usage: sums } = JSON.parse(answer.raw) as { usage: { requests: number }[] };
+        return sums[0]?.requests === 2 ? sums : undefined;
+      }, 'both records');
+      expect(report).toEqual([
+        expect.objectContaining({
+          model: MODEL,
+          requests: 2,
+          completed: 2,
+          errors: 0,
+          prompt_tokens: 24,
+          completion_tokens: 68,
+          tokens_unknown: 0,
+          cost: 0.00074,
+          currency: 'EUR',
+        }),
+      ]);
+    } finally {
+      await stage.clear();
+    }
+  });
+});
+
+describe('a process that is killed', () => {
+  it('leaves its open streams as interrupted, those that were over as they ended', async () => {
+    const provider = await ScriptedProvider.start();
+    const installation = await Installation.create(configFile(routesTo([provider])));
+    const gate = new Gate();
+    try {
+      const { key } = await installation.createKey();
+      const killed = installation.start();
+      const origin = await killed.origin();
+      await stream(origin, { key });
+      provider.answers(async (call) => {
+        call.head().text('Hi');
+        await gate.opened;
+      });
+      const running = await Promise.all([1, 2, 3].map(() => openStream(origin, { key })));
+      await Promise.all(running.map((answer) => answer.block(1)));
+
+      killed.signal('SIGKILL');
+      await killed.exited;
+      await installation.start().origin();
+
+      const sums = (await installation.admin('usage')) as unknown as { requests: number; completed: number }[];
+      expect(sums.map(({ requests, completed }) => [requests, completed])).toEqual([[4, 1]]);
+    } finally {
+      gate.open();
+      await installation.remove();
+      await provider.stop();
+    }
+  });
+
+  it('has told the ledger of a stream before its client hears of it', async () => {
+    const provider = await ScriptedProvider.start();
+    const installation = await Installation.create(configFile(routesTo([provider])));
+    try {
+      const { key } = await installation.createKey();
+      let admitted = 0;
+      for (let round = 0; round < 2; round++) {
+        const killed = installation.start();
+        const origin = await killed.origin();
+        provider.next(talkOn);
+        // No time passes between the head of the answer and the end of the process.
+        expect((await openStream(origin, { key })).status).toBe(200);
+        killed.signal('SIGKILL');
+        admitted++;
+        await killed.exited;
+      }
+      await installation.start().origin();
+      const sums = (await installation.admin('usage')) as unknown as { requests: number; errors: number }[];
+      expect(sums.map(({ requests, errors }) => [requests, errors])).toEqual([[admitted, admitted]]);
+    } finally {
+      await installation.remove();
+      await provider.stop();
+    }
+  });
+});

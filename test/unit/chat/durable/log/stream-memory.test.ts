@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { StreamLog } from '../../../../../src/chat/durable/log/stream-log.js';
+import { StreamMemory } from '../../../../../src/chat/durable/log/stream-memory.js';
+import { ShedLoad } from '../../../../../src/common/shed-load.js';
+
+const DONE = { kind: 'done' } as const;
+/** The memory of a stream without text. */
+const EMPTY = 1_024;
+const LIMIT = 100 * EMPTY;
+const FULL = { code: 'unavailable', retryAfterSeconds: 5 };
+
+let memory: StreamMemory;
+let shedLoad: ShedLoad;
+
+beforeEach(() => {
+  shedLoad = new ShedLoad();
+  memory = new StreamMemory({ streamMemoryBytes: LIMIT }, shedLoad);
+});
+
+/** A running stream that uses this many KiB. */
+function running(accountId: string, kibibytes: number): StreamLog {
+  const log = new StreamLog(memory, 0, accountId);
+  log.append('x'.repeat(kibibytes * EMPTY - EMPTY));
+  return log;
+}
+
+function ended(accountId: string, kibibytes: number): StreamLog {
+  const log = running(accountId, kibibytes);
+  log.end(DONE);
+  return log;
+}
+
+const evictedOf = (logs: Readonly<Record<string, StreamLog>>): string[] =>
+  Object.entries(logs).flatMap(([name, { isEvicted }]) => (isEvicted ? [name] : []));
+const shedCount = (): number => new Map(shedLoad.counts).get('stream_memory') ?? 0;
+
+describe('the memory of durable streams', () => {
+  it('belongs to one account as long as no other account needs it', () => {
+    const logs = { first: ended('greedy', 60), second: ended('greedy', 40) };
+    expect([memory.used, evictedOf(logs)]).toEqual([LIMIT, []]);
+  });
+
+  it('evicts the ended streams of the account that uses the most, the oldest first', () => {
+    const logs = {
+      kept: ended('honest', 10),
+      old: ended('greedy', 30),
+      young: ended('greedy', 30),
+      last: ended('greedy', 30),
+    };
+    running('another', 20);
+    expect(evictedOf(logs)).toEqual(['old']);
+    running('another', 20);
+    expect([evictedOf(logs), shedCount()]).toEqual([['old', 'young'], 0]);
+  });
+
+  it('evicts streams that somebody reads after the others of the account', () => {
+    const logs = { read: ended('greedy', 30), young: ended('greedy', 30), last: ended('greedy', 30) };
+    const leave = logs.read.follow(() => undefined);
+    running('another', 20);
+    expect(evictedOf(logs)).toEqual(['young']);
+    logs.last.follow(() => undefined);
+    running('another', 40);
+    expect(evictedOf(logs)).toEqual(['read', 'young']);
+    leave();
+  });
+
+  it('refuses the account that uses the most and has no ended stream, and lets the others begin', () => {
+    const kept = ended('honest', 10);
+    const greedy = running('greedy', 89);
+    const text = 'x'.repeat(EMPTY + 1);
+    expect(() => {
+      greedy.append(text);
+    }).toThrow(expect.objectContaining(FULL));
+    expect([kept.isEvicted, greedy.ending, shedCount()]).toEqual([false, undefined, 1]);
+    running('honest', 1);
+    expect([kept.isEvicted, greedy.ending]).toEqual([false, undefined]);
+  });
+
+  it('lets the running streams of an account begin up to half of the memory, and one stream alone always', () => {
+    const alone = new StreamLog(memory, 90 * EMPTY, 'alone');
+    alone.release();
+    new StreamLog(memory, 29 * EMPTY, 'greedy');
+    new StreamLog(memory, 19 * EMPTY, 'greedy');
+    expect(() => new StreamLog(memory, 0, 'greedy')).toThrow(expect.objectContaining(FULL));
+    expect([memory.used, shedCount()]).toEqual([50 * EMPTY, 1]);
+    new StreamLog(memory, 39 * EMPTY, 'another');
+  });
+
+  it('counts the ended streams of an account for no share of its running ones', () => {
+    ended('greedy', 60);
+    expect(running('greedy', 40).isEvicted).toBe(false);
+  });
+
+  it('ends the largest running stream of the account that uses the most where another account uses less', () => {
+    const logs = {
+      kept: ended('honest', 5),
+      small: running('greedy', 20),
+      large: running('greedy', 28),
+      other: running('other', 47),
+    };
+    const mine = running('honest', 1);
+    mine.append('x'.repeat(EMPTY));
+    expect(evictedOf(logs)).toEqual(['large']);
+    expect(logs.large.ending).toMatchObject({ kind: 'failed', code: 'unavailable' });
+    expect([mine.ending, shedCount(), memory.used]).toEqual([undefined, 1, (5 + 20 + 47 + 2) * EMPTY]);
+  });
+
+  it('prefers an ended stream above an equal share to a running stream of an account that uses more', () => {
+    const logs = { kept: ended('honest', 5), old: ended('other', 45), running: running('greedy', 50) };
+    running('another', 2);
+    expect(evictedOf(logs)).toEqual(['old']);
+  });
+
+  it('takes nothing for a stream that is refused', () => {
+    running('greedy', 60);
+    expect(() => new StreamLog(memory, 120 * EMPTY, 'honest')).toThrow(expect.objectContaining(FULL));
+    expect(memory.used).toBe(60 * EMPTY);
+    expect(running('honest', 40).ending).toBeUndefined();
+  });
+
+  it('is free again when all streams are released', () => {
+    const logs = [running('one', 10), ended('one', 10), running('two', 10), ended('two', 10)];
+    for (const log of logs) log.release();
+    for (const log of logs) {
+      log.append('text');
+      log.end(DONE);
+      log.release();
+    }
+    expect([memory.used, (Reflect.get(memory, 'accounts') as Map<string, unknown>).size]).toEqual([0, 0]);
+  });
+});

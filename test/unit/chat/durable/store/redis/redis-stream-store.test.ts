@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  derive,
+  newSecret,
+  parseStreamId,
+  type RequestKey,
+  type StreamAddress,
+} from '../../../../../../src/chat/durable/identity/stream-identity.js';
+import { CLAIM_RELEASED } from '../../../../../../src/chat/durable/log/stream-log.js';
+import type { StreamMemory } from '../../../../../../src/chat/durable/log/stream-memory.js';
+import { RedisStreamStore } from '../../../../../../src/chat/durable/store/redis/redis-stream-store.js';
+import { inboxKey, metaKey, streamKeys } from '../../../../../../src/chat/durable/store/redis/stream-keys.js';
+import { ABANDON, CLAIM, REFUSED } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
+import type { Claim, OwnStream } from '../../../../../../src/chat/durable/store/stream-store.js';
+import { RedisTimeout } from '../../../../../../src/redis/redis-timeout.js';
+import { memoryOf } from '../../../../../contract/durable/describe-stream-store.js';
+import { Gate, isOver } from '../../../../../support/gate.js';
+import { stopTime } from '../../../../../support/moved-time.js';
+import { AWAY } from './fake-stream-redis.js';
+import { ScriptedStreamRedis, unhandledIn } from './scripted-stream-redis.js';
+
+const RETENTION_MS = 30_000;
+const RESTORED_WITHIN_MS = 3_000;
+const KEY: RequestKey = { accountId: 'ada', locator: '0a'.repeat(16), proof: Buffer.alloc(32, 1) };
+const META = metaKey(KEY.locator);
+const NOT_AVAILABLE = {
+  code: 'unavailable',
+  message: 'Durable streams are not available right now. Try again.',
+  retryAfterSeconds: 1,
+};
+
+let redis: ScriptedStreamRedis;
+let memory: StreamMemory;
+let store: RedisStreamStore;
+
+beforeEach(() => {
+  stopTime();
+  redis = new ScriptedStreamRedis();
+  memory = memoryOf();
+  store = new RedisStreamStore(redis, memory, RETENTION_MS);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const namesSent = (): string[] => redis.sent.map(({ name }) => name);
+const addressOf = ({ id }: { id: string }): StreamAddress => parseStreamId(id) ?? { locator: '', secret: Buffer.of() };
+async function claimed(key = KEY, from = store): Promise<OwnStream & { leave: () => void }> {
+  const claim = await from.claim(key, 300);
+  if (claim.outcome !== 'new') throw new Error(`The outcome is ${claim.outcome}.`);
+  return Object.assign(claim.stream, { leave: claim.leave });
+}
+/** What the last claim has told Redis. */
+function told(): { generation: string; owner: string; wrap: string; check: string; text: string } {
+  const [generation = '', owner = '', wrap = '', check = ''] = redis.argsOf(CLAIM).at(-1) ?? [];
+  return { generation, owner, wrap, check, text: streamKeys(KEY.locator, generation).text };
+}
+/** The claim of a second request, on this replica or on another one. */
+async function claimedAgain(key: RequestKey, from = store): Promise<Claim> {
+  const { generation, owner, wrap } = told();
+  redis.on(CLAIM, () => [generation, owner, wrap]);
+  return from.claim(key, 300);
+}
+
+describe('a claim of a free key', () => {
+  it('shows this replica, then tells Redis all that others need, and is generated here', async () => {
+    const stream = await claimed();
+    const { generation, owner, text } = told();
+    expect(namesSent().slice(0, 2)).toEqual(['set', redis.of(CLAIM)[0]?.name]);
+    const [command] = redis.of(CLAIM);
+    expect(command).toMatchObject({ keys: [META, `${text}:readers`], slot: META, isPatient: false });
+    expect(command?.args.slice(4)).toEqual([String(RETENTION_MS + 60_000), expect.stringMatching(/^[\w-]{36}$/), '1']);
+    expect([generation, owner]).toEqual([expect.stringMatching(/^[\w-]{36}$/), expect.stringMatching(/^[\w-]{36}$/)]);
+    const { locator, secret } = addressOf(stream);
+    expect(locator).toBe(KEY.locator);
+    // Replicas of other versions have to agree.
+    expect(told().check).toBe(derive(secret, 'ada', 'chat durable stream: check').toString('base64'));
+    expect([store.counts, store.isShared, memory.used]).toEqual([{ running: 1, kept: 0 }, true, 1_024 + 300]);
+  });
+
+  it('has a generation and a secret of its own', async () => {
+    const first = await claimed();
+    const { generation, check } = told();
+    expect((await claimed()).id).not.toBe(first.id);
+    expect([told().generation === generation, told().check === check]).toEqual([false, false]);
+  });
+
+  it('waits until other replicas can see this one', async () => {
+    const seen = new Gate();
+    redis.on('set', () => seen.opened);
+    const claim = store.claim(KEY, 0);
+    expect([await isOver(claim), redis.of(CLAIM)]).toEqual([false, []]);
+    seen.open();
+    expect(await isOver(claim)).toBe(true);
+  });
+
+  it('counts its request as the first reader', async () => {
+    const { leave } = await claimed();
+    leave();
+    expect(redis.of('zRem')).toMatchObject([{ keys: [`${told().text}:readers`], args: [redis.argsOf(CLAIM)[0]?.[5]] }]);
+  });
+
+  it.each([
+    [RESTORED_WITHIN_MS - 1, '0'],
+    [RESTORED_WITHIN_MS, '1'],
+  ])('%i ms after an outage may take it: %s', async (availableMs, mayTake) => {
+    redis.availableMs = availableMs;
+    await claimed();
+    expect([redis.argsOf(CLAIM)[0]?.[6], redis.availabilityOf]).toEqual([mayTake, [META]]);
+  });
+
+  it('that is refused takes nothing', async () => {
+    redis.on(CLAIM, () => [REFUSED]);
+    await expect(store.claim(KEY, 300)).rejects.toMatchObject(NOT_AVAILABLE);
+    expect([memory.used, store.counts.running, redis.of(ABANDON)]).toEqual([0, 0, []]);
+  });
+
+  it('is refused without a word to Redis where the memory is full', async () => {
+    await expect(store.claim(KEY, 65 * 1024 * 1024)).rejects.toMatchObject({ code: 'unavailable' });
+    expect([memory.used, redis.sent]).toEqual([0, []]);
+  });
+});
+
+describe('a claim of a key that is taken', () => {
+  it('finds the stream of this replica', async () => {
+    const stream = await claimed();
+    const used = memory.used;
+    const again = await claimedAgain(KEY);
+    expect(again.outcome === 'found' && again.stream === stream).toBe(true);
+    expect([memory.used, store.counts.running]).toEqual([used, 1]);
+  });
+
+  it('finds the stream of another replica under the same id, and asks its owner to cancel it', async () => {
+    const stream = await claimed();
+    const { owner, text } = told();
+    const again = await claimedAgain(KEY, new RedisStreamStore(redis, memory, RETENTION_MS));
+    if (again.outcome !== 'found') throw new Error('The stream is not found.');
+    expect([again.stream === stream, again.stream.id]).toEqual([false, stream.id]);
+    void again.stream.cancel();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(redis.of('xAdd')).toMatchObject([{ keys: [inboxKey(owner)], args: ['*', { c: text }, {}] }]);
+  });
+
+  it('is a conflict for another body', async () => {
+    await claimed();
+    const used = memory.used;
+    expect(await claimedAgain({ ...KEY, proof: Buffer.alloc(32, 2) })).toEqual({ outcome: 'conflict' });
+    expect(memory.used).toBe(used);
+  });
+
+  it.each([1, 2])('counts as free where Redis tells only %i of its three values', async (values) => {
+    redis.on(CLAIM, () => ['generation', 'owner'].slice(0, values));
+    await claimed();
+    expect(store.counts.running).toBe(1);
+  });
+});
+
+describe('a claim without an answer', () => {
+  it.each([
+    ['slow, with the command on its way', new RedisTimeout(true), 1],
+    ['slow, with nothing sent', new RedisTimeout(false), 0],
+    ['of no use', new Error('ERR'), 1],
+  ])('is given up for Redis, too, if it may have arrived: Redis is %s', async (_, failure, given) => {
+    redis.on(CLAIM, () => Promise.reject(failure));
+    await expect(store.claim(KEY, 300)).rejects.toBe(failure);
+    const { generation, text } = told();
+    const abandoned = { keys: [META, text], args: [generation, ''], slot: META, isPatient: true };
+    expect(redis.of(ABANDON)).toMatchObject(given === 1 ? [abandoned] : []);
+    expect([memory.used, store.counts.running]).toEqual([0, 0]);
+  });
+
+  it('is an outage for the client, and no other error', async () => {
+    redis.on(CLAIM, () => Promise.reject(AWAY));
+    redis.on(ABANDON, () => Promise.reject(AWAY));
+    const claim = store.claim(KEY, 300);
+    const unhandled = await unhandledIn(() => expect(claim).rejects.toMatchObject({ ...NOT_AVAILABLE, cause: AWAY }));
+    expect([unhandled, redis.of(ABANDON).length]).toEqual([[], 1]);
+  });
+
+  it('is not tried where this replica cannot be seen', async () => {
+    redis.on('set', () => Promise.reject(AWAY));
+    await expect(store.claim(KEY, 300)).rejects.toMatchObject(NOT_AVAILABLE);
+    expect([redis.of(CLAIM), redis.of(ABANDON), redis.inboxes, memory.used]).toEqual([[], [], [], 0]);
+  });
+});
+
+describe('a place', () => {
+  it.each([
+    [1, true],
+    [0, false],
+  ])('with %i streams is known: %s', async (count, isKnown) => {
+    redis.on('exists', () => count);
+    expect(await store.knows(KEY.locator)).toBe(isKnown);
+    expect(redis.sent).toEqual([expect.objectContaining({ keys: [META], slot: META, isPatient: false })]);
+  });
+
+  it('is not known while Redis is away', async () => {
+    redis.failure = AWAY;
+    await expect(store.knows(KEY.locator)).rejects.toMatchObject(NOT_AVAILABLE);
+  });
+});
+
+describe('a stream that is looked for', () => {
+  it('is that of this replica', async () => {
+    const stream = await claimed();
+    const { generation, owner, check } = told();
+    redis.on('hmGet', () => [generation, owner, check]);
+    expect(await store.find(addressOf(stream), 'ada')).toBe(stream);
+    expect(redis.of('hmGet')).toMatchObject([{ keys: [META], args: [['gen', 'owner', 'check']], slot: META }]);
+  });
+
+  it('may be that of another replica', async () => {
+    const stream = await claimed();
+    redis.on('hmGet', () => ['generation-2', 'replica-2', told().check]);
+    const found = await store.find(addressOf(stream), 'ada');
+    expect([found === stream, found?.id]).toEqual([false, stream.id]);
+  });
+
+  it.each([0, 1, 2])('is not there without each of its values, such as number %i', async (missing) => {
+    const address = addressOf(await claimed());
+    const values: (string | null)[] = [told().generation, told().owner, told().check];
+    values[missing] = null;
+    redis.on('hmGet', () => values);
+    expect(await store.find(address, 'ada')).toBeUndefined();
+  });
+
+  it('is not there for another account, or with another secret', async () => {
+    const address = addressOf(await claimed());
+    redis.on('hmGet', () => [told().generation, told().owner, told().check]);
+    expect(await store.find(address, 'bob')).toBeUndefined();
+    expect(await store.find({ ...address, secret: newSecret() }, 'ada')).toBeUndefined();
+  });
+
+  it('is not found while Redis is away', async () => {
+    redis.failure = AWAY;
+    await expect(store.find({ locator: KEY.locator, secret: newSecret() }, 'ada')).rejects.toMatchObject(NOT_AVAILABLE);
+  });
+});
+
+it('an own stream that has not begun gives its key back', async () => {
+  const stream = await claimed();
+  stream.abandon(CLAIM_RELEASED);
+  expect([store.counts.running, redis.argsOf(ABANDON)]).toEqual([0, [[told().generation, '']]]);
+});

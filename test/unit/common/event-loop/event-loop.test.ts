@@ -1,0 +1,62 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { EventLoop } from '../../../../src/common/event-loop/event-loop.js';
+
+const MEASURE_EVERY_MS = 20;
+
+describe('the watch of the event loop', () => {
+  const timers: NodeJS.Timeout[] = [];
+  let loop: EventLoop;
+  let lines: string[];
+  let now: number;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    timers.length = 0;
+    lines = [];
+    now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const note = (line: unknown) => void lines.push(String(line));
+    vi.spyOn(Logger.prototype, 'warn').mockImplementation(note);
+    vi.spyOn(Logger.prototype, 'log').mockImplementation(note);
+    const begin = globalThis.setInterval;
+    vi.spyOn(globalThis, 'setInterval').mockImplementation(((callback: () => void, ms: number) => {
+      timers.push(begin(callback, ms));
+      return timers.at(-1);
+    }) as typeof setInterval);
+    loop = new EventLoop();
+    loop.onApplicationBootstrap();
+  });
+  afterEach(() => {
+    loop.onApplicationShutdown();
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  /** Lets time pass, with turns of the event loop that are this late. */
+  const pass = (ms: number, lateMs: number) => {
+    for (let passed = 0; passed < ms; passed += MEASURE_EVERY_MS + lateMs) {
+      now += MEASURE_EVERY_MS + lateMs;
+      vi.advanceTimersByTime(MEASURE_EVERY_MS);
+    }
+  };
+
+  it('does not keep the process alive, and ends with the service', () => {
+    expect(timers.map((timer) => timer.hasRef())).toEqual([false]);
+    loop.onApplicationShutdown();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('tells once of an overload that lasts, and once of its end', () => {
+    pass(10_000, 0);
+    expect([loop.isOverloaded, lines]).toEqual([false, []]);
+    pass(20_000, 400);
+    expect(loop.isOverloaded).toBe(true);
+    pass(60_000, 0);
+    expect(loop.isOverloaded).toBe(false);
+    expect(lines).toEqual([
+      'The event loop is overloaded: new streams are refused until it recovers.',
+      'The event loop has recovered: new streams are accepted again.',
+    ]);
+  });
+});

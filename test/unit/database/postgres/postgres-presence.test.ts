@@ -1,0 +1,319 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { OutageLog } from '../../../../src/common/outage-log.js';
+import { PostgresPresence } from '../../../../src/database/postgres/postgres-presence.js';
+import { ProbeTimeout, ProbeConnection } from '../../../../src/database/postgres/probe-connection.js';
+
+const SILENCE_MS = 500;
+const REDIAL_MS = 250;
+const REFUSED = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+const TOO_MANY = Object.assign(new Error('sorry, too many clients already'), { code: '53300' });
+
+/** A connection whose answers the test gives. */
+interface Probe {
+  readonly ping: ReturnType<typeof vi.fn<() => Promise<void>>>;
+  readonly close: ReturnType<typeof vi.fn<() => void>>;
+  readonly lock: ReturnType<typeof vi.fn<() => Promise<boolean>>>;
+  lose(): void;
+}
+
+let presence: PostgresPresence;
+let dialed: Probe[];
+/** The outcome of each connection that is opened. */
+let dialing: () => Promise<void>;
+let silences: number;
+let locks: number;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.spyOn(Logger.prototype, 'log').mockReturnValue();
+  vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
+  vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  dialed = [];
+  dialing = () => Promise.resolve();
+  silences = 0;
+  locks = 0;
+  vi.spyOn(ProbeConnection, 'dial').mockImplementation(async (_, onLost) => {
+    const probe = {
+      isLost: false,
+      ping: vi.fn<() => Promise<void>>().mockResolvedValue(),
+      close: vi.fn<() => void>(),
+      lock: vi.fn<() => Promise<boolean>>().mockResolvedValue(true),
+      lose() {
+        probe.isLost = true;
+        onLost(probe as unknown as ProbeConnection);
+      },
+    };
+    dialed.push(probe);
+    await dialing();
+    return probe as unknown as ProbeConnection;
+  });
+  presence = new PostgresPresence('postgres://server/chat');
+  presence.whenSilent(() => (silences += 1));
+  presence.whenLocked(() => (locks += 1));
+});
+afterEach(() => {
+  presence.onApplicationShutdown();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** Lets time pass, and what waits for nothing but turns of the event loop. */
+async function pass(ms = 0): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms);
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+async function connected(): Promise<Probe> {
+  presence.onModuleInit();
+  await pass();
+  return last();
+}
+const last = (): Probe => dialed.at(-1) ?? ({} as Probe);
+const never = (): Promise<never> => new Promise(() => undefined);
+
+/** Makes the server refuse connections, and loses the connection that there is. */
+async function unavailable(): Promise<void> {
+  const probe = await connected();
+  dialing = () => Promise.reject(REFUSED);
+  probe.ping.mockRejectedValue(new Error('Connection terminated'));
+  expect(await presence.check()).toBe('unavailable');
+}
+
+describe('a database that answers', () => {
+  it('is connected to in advance, and takes the lock of this process', async () => {
+    vi.spyOn(performance, 'now').mockReturnValue(7_000);
+    await connected();
+    expect([dialed.length, locks, presence.isUnavailable]).toEqual([1, 1, false]);
+    expect(presence.lock?.key).toBeGreaterThan(0);
+    expect(presence.lock?.heldSince).toBe(7_000);
+  });
+
+  it('is asked once by those who ask at the same time, and again by later ones', async () => {
+    const { ping } = await connected();
+    expect(await Promise.all([presence.check(), presence.check()])).toEqual(['available', 'available']);
+    expect(ping).toHaveBeenCalledTimes(1);
+    expect(await presence.check()).toBe('available');
+    expect([ping.mock.calls.length, dialed.length, silences]).toEqual([2, 1, 0]);
+  });
+
+  it('is available although it does not accept one more connection', async () => {
+    dialing = () => Promise.reject(TOO_MANY);
+    expect(await presence.check()).toBe('available');
+    expect([presence.isUnavailable, presence.lock]).toEqual([false, undefined]);
+  });
+
+  it('is available if the old connection fails, and a new one is accepted', async () => {
+    const probe = await connected();
+    probe.ping.mockRejectedValue(new Error('Connection terminated'));
+    expect(await presence.check()).toBe('available');
+    expect([presence.isUnavailable, dialed.length, silences]).toEqual([false, 2, 1]);
+  });
+
+  it('is available if the old connection answers late, while a new one is not accepted', async () => {
+    const probe = await connected();
+    let answer: () => void = () => undefined;
+    probe.ping.mockReturnValue(new Promise((resolve) => (answer = resolve)));
+    dialing = never;
+    const outcome = presence.check();
+    await pass(SILENCE_MS);
+    expect(dialed).toHaveLength(2);
+    answer();
+    expect(await outcome).toBe('available');
+    expect(probe.close).not.toHaveBeenCalled();
+  });
+});
+
+describe('a connection that is silent', () => {
+  it('is replaced after half a second, with its lock; others of its age are told', async () => {
+    const old = await connected();
+    old.ping.mockImplementation(never);
+    const outcome = presence.check();
+    await pass(SILENCE_MS - 1);
+    expect(dialed).toHaveLength(1);
+    await pass(1);
+    expect(await outcome).toBe('available');
+    expect([dialed.length, old.close.mock.calls.length, silences, locks]).toEqual([2, 1, 1, 2]);
+    expect(presence.lock).toBeDefined();
+    await presence.check();
+    expect(last().ping).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves no lock if the new one does not get it', async () => {
+    const old = await connected();
+    old.ping.mockImplementation(never);
+    dialing = () => {
+      last().lock.mockResolvedValue(false);
+      return Promise.resolve();
+    };
+    const outcome = presence.check();
+    await pass(SILENCE_MS);
+    await outcome;
+    expect([presence.lock, locks]).toEqual([undefined, 1]);
+  });
+
+  it.each([
+    ['refuses', () => Promise.reject(REFUSED)],
+    ['does not answer', () => Promise.reject(new ProbeTimeout())],
+  ])('tells that the database is unavailable if the server %s', async (_, refusal) => {
+    const old = await connected();
+    old.ping.mockImplementation(never);
+    dialing = refusal;
+    const outcome = presence.check();
+    await pass(SILENCE_MS);
+    expect(await outcome).toBe('unavailable');
+    expect(presence.isUnavailable).toBe(true);
+    expect(
+      vi.mocked(Logger.prototype.error).mock.calls.length + vi.mocked(Logger.prototype.warn).mock.calls.length,
+    ).toBe(1);
+  });
+});
+
+describe('a database that is unavailable', () => {
+  it('is not asked by requests, but tried every quarter of a second until it is back', async () => {
+    await unavailable();
+    const before = dialed.length;
+    expect(await presence.check()).toBe('unavailable');
+    expect(dialed).toHaveLength(before);
+    await pass(REDIAL_MS - 1);
+    expect(dialed).toHaveLength(before);
+    await pass(1);
+    await pass(REDIAL_MS);
+    expect([dialed.length, presence.isUnavailable]).toEqual([before + 2, true]);
+
+    dialing = () => Promise.resolve();
+    await pass(REDIAL_MS);
+    expect(presence.isUnavailable).toBe(false);
+    expect(await presence.check()).toBe('available');
+    await pass(4 * REDIAL_MS);
+    expect([dialed.length, vi.getTimerCount()]).toEqual([before + 3, 0]);
+  });
+
+  it('is told of in the log with the reason, once, and when it is back', async () => {
+    await unavailable();
+    expect(vi.mocked(Logger.prototype.warn).mock.calls.flat()).toEqual([
+      expect.stringContaining('The database is unavailable (connect ECONNREFUSED)'),
+    ]);
+    await pass(2 * REDIAL_MS);
+    expect(Logger.prototype.log).not.toHaveBeenCalled();
+    dialing = () => Promise.resolve();
+    await pass(REDIAL_MS);
+    expect(vi.mocked(Logger.prototype.log).mock.calls.flat()).toEqual([
+      expect.stringMatching(/^The database is back after \d+ s$/),
+    ]);
+    expect(Logger.prototype.warn).toHaveBeenCalledTimes(1);
+  });
+
+  it('is told of no more when the process ends', async () => {
+    await unavailable();
+    const log = Reflect.get(presence, 'log') as OutageLog;
+    expect(log.isOpen).toBe(true);
+    presence.onApplicationShutdown();
+    expect(log.isOpen).toBe(false);
+  });
+
+  it('is tried by one timer that does not keep the process alive', async () => {
+    await unavailable();
+    expect(vi.getTimerCount()).toBe(1);
+    expect((Reflect.get(presence, 'redialing') as NodeJS.Timeout).hasRef()).toBe(false);
+  });
+
+  it('can be asked about again when it is back, and be unavailable again', async () => {
+    await unavailable();
+    dialing = () => Promise.resolve();
+    await pass(REDIAL_MS);
+    last().ping.mockRejectedValue(new Error('Connection terminated'));
+    dialing = () => Promise.reject(REFUSED);
+    expect(await presence.check()).toBe('unavailable');
+  });
+});
+
+describe('a connection that is lost', () => {
+  it('takes the lock with it, and is replaced soon', async () => {
+    const lost = await connected();
+    lost.lose();
+    expect(presence.lock).toBeUndefined();
+    await pass(REDIAL_MS - 1);
+    expect(dialed).toHaveLength(1);
+    await pass(1);
+    expect([dialed.length, presence.isUnavailable, vi.getTimerCount()]).toEqual([2, false, 0]);
+    expect(presence.lock).toBeDefined();
+    expect([lost.close.mock.calls.length, silences]).toEqual([0, 0]);
+  });
+
+  it('tells that the database is unavailable if no new one is accepted', async () => {
+    const lost = await connected();
+    dialing = () => Promise.reject(REFUSED);
+    lost.lose();
+    await pass(REDIAL_MS);
+    expect(presence.isUnavailable).toBe(true);
+  });
+
+  it('is none of ours when it has been replaced', async () => {
+    const old = await connected();
+    old.ping.mockImplementation(never);
+    const outcome = presence.check();
+    await pass(SILENCE_MS);
+    await outcome;
+    old.lose();
+    expect([presence.lock === undefined, vi.getTimerCount()]).toEqual([false, 0]);
+  });
+});
+
+describe('at the end of the process', () => {
+  it('the connection is closed, and nothing is asked any more', async () => {
+    const probe = await connected();
+    presence.onApplicationShutdown();
+    expect(probe.close).toHaveBeenCalledTimes(1);
+    expect(await presence.check()).toBe('available');
+    expect(probe.ping).not.toHaveBeenCalled();
+  });
+
+  it('a lost connection is not replaced', async () => {
+    const probe = await connected();
+    presence.onApplicationShutdown();
+    probe.lose();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('a connection that comes too late is closed', async () => {
+    let accept: () => void = () => undefined;
+    dialing = () => new Promise((resolve) => (accept = resolve));
+    presence.onModuleInit();
+    await pass();
+    presence.onApplicationShutdown();
+    accept();
+    await pass();
+    expect([last().close.mock.calls.length, last().lock.mock.calls.length, locks]).toEqual([1, 0, 0]);
+  });
+
+  it('a database that cannot be reached is not called unavailable, nor tried again', async () => {
+    let refuse: (error: Error) => void = () => undefined;
+    dialing = () => new Promise((_, reject) => (refuse = reject));
+    presence.onModuleInit();
+    await pass();
+    presence.onApplicationShutdown();
+    refuse(REFUSED);
+    await pass();
+    expect([presence.isUnavailable, vi.getTimerCount()]).toEqual([false, 0]);
+  });
+
+  it('the next try is not made', async () => {
+    await unavailable();
+    presence.onApplicationShutdown();
+    const before = dialed.length;
+    await pass(2 * REDIAL_MS);
+    expect(dialed).toHaveLength(before);
+  });
+
+  it('a try that runs has no next one', async () => {
+    await unavailable();
+    let refuse: (error: Error) => void = () => undefined;
+    dialing = () => new Promise((_, reject) => (refuse = reject));
+    await pass(REDIAL_MS);
+    presence.onApplicationShutdown();
+    refuse(REFUSED);
+    await pass();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,59 @@
+import { ImATeapotException, Logger, NotImplementedException } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { EventEmitter } from 'node:events';
+import { afterEach, expect, it, vi } from 'vitest';
+import { ServiceError } from '../../../../src/common/service-error.js';
+import { ServiceErrorFilter } from '../../../../src/http/errors/service-error.filter.js';
+import { toServiceError } from '../../../../src/http/errors/to-service-error.js';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+it('an error that nobody expected is logged with its stack, and failures of a provider or a caller are not', () => {
+  const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
+  const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
+  const destroy = vi.fn();
+  const answer = (thrown: unknown): void => {
+    const request = { context: { requestId: 'r1' } } as unknown as Request;
+    new ServiceErrorFilter().answer(thrown, request, { headersSent: true, destroy } as unknown as Response);
+  };
+  const thrown = new TypeError('x is not a function');
+
+  answer(thrown);
+  answer(new ServiceError('upstream_error', 'The provider failed.'));
+  answer(new ServiceError('rate_limit_exceeded', 'The caller sends too much.'));
+
+  expect(error.mock.calls).toEqual([
+    [expect.objectContaining({ code: 'internal_error', requestId: 'r1', reason: thrown.message }), thrown.stack],
+  ]);
+  expect(warn).not.toHaveBeenCalled();
+  expect(destroy).toHaveBeenCalledTimes(3);
+});
+
+it('a refusal of a long body closes the connection, so that the rest of the body costs little', () => {
+  vi.useFakeTimers();
+  const headers = { 'content-length': '4000000' };
+  const socket = { destroySoon: () => undefined };
+  const request = Object.assign(new EventEmitter(), { context: { requestId: 'r1' }, complete: false, headers, socket });
+  const response = { req: request, setHeader: vi.fn(), writeHead: vi.fn(), end: vi.fn() };
+  const error = new ServiceError('unauthenticated', 'Who are you?');
+  new ServiceErrorFilter().answer(error, request as unknown as Request, response as unknown as Response);
+  expect(response.setHeader.mock.calls).toEqual([['Connection', 'close']]);
+  expect(response.writeHead).toHaveBeenCalledWith(401, expect.objectContaining({ 'Cache-Control': 'no-store' }));
+  request.emit('close');
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+it.each<[string, unknown, string]>([
+  ['of middleware that the client may see', { status: 413, expose: true }, 'payload_too_large'],
+  ['of middleware that the client may not see', { status: 404, expose: false }, 'internal_error'],
+  ['with the status of another server', { status: 401 }, 'internal_error'],
+  ['of the framework about the request', new ImATeapotException(), 'invalid_request'],
+  ['of the framework about the service', new NotImplementedException('secret'), 'internal_error'],
+])('an error %s has the right code, and a message of the service', (_, thrown, code) => {
+  const error = toServiceError(thrown);
+  expect(error).toMatchObject({ code, cause: thrown });
+  expect(error.message).not.toContain('secret');
+});

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TokensUsedLookup } from '../../../../src/throttling/tokens/tokens-used-lookup.js';
+import { TokensUsed } from '../../../../src/throttling/tokens/tokens-used.js';
+
+const DAY = Date.parse('2026-11-21T00:00:00Z');
+const WAIT_MS = 1000;
+const PAUSE_MS = 5000;
+
+describe('the tokens that the ledger knows', () => {
+  let asked: string[];
+  let answer: () => Promise<number>;
+  let lookup: TokensUsedLookup;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    asked = [];
+    class Ledger extends TokensUsed {
+      since(accountId: string, from: Date): Promise<number> {
+        asked.push(`${accountId} ${from.toISOString()}`);
+        return answer();
+      }
+    }
+    lookup = new TokensUsedLookup(new Ledger());
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('are asked for once by requests that arrive together, and again by later ones', async () => {
+    answer = () => Promise.resolve(42);
+    expect(await Promise.all([lookup.since('ada', DAY), lookup.since('ada', DAY), lookup.since('bob', DAY)])).toEqual([
+      42, 42, 42,
+    ]);
+    expect(asked).toEqual(['ada 2026-11-21T00:00:00.000Z', 'bob 2026-11-21T00:00:00.000Z']);
+    expect(await lookup.since('ada', DAY)).toBe(42);
+    expect(asked).toHaveLength(3);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are asked for again after midnight, also while the question about yesterday has no answer', async () => {
+    const answers: ((tokens: number) => void)[] = [];
+    answer = () => new Promise((resolve) => answers.push(resolve));
+    const both = Promise.all([lookup.since('ada', DAY), lookup.since('ada', DAY + 86_400_000)]);
+    answers[1]?.(7);
+    answers[0]?.(900);
+    expect(await both).toEqual([900, 7]);
+  });
+
+  it.each<[string, () => Promise<number>]>([
+    ['fails', () => Promise.reject(new Error('unavailable'))],
+    ['says what is not a number', () => Promise.resolve(NaN)],
+  ])('are not waited for again for five seconds after a ledger that %s', async (_, broken) => {
+    answer = broken;
+    expect(await lookup.since('ada', DAY)).toBeUndefined();
+    answer = () => Promise.resolve(42);
+    vi.advanceTimersByTime(PAUSE_MS - 1);
+    expect(await lookup.since('ada', DAY)).toBeUndefined();
+    expect(asked).toHaveLength(1);
+
+    vi.advanceTimersByTime(1);
+    expect(await lookup.since('ada', DAY)).toBe(42);
+  });
+
+  it('are waited for for a second', async () => {
+    answer = () => new Promise(() => undefined);
+    let outcome: unknown = 'waiting';
+    void lookup.since('ada', DAY).then((tokens) => (outcome = tokens));
+    await vi.advanceTimersByTimeAsync(WAIT_MS - 1);
+    expect(outcome).toBe('waiting');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(outcome).toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { httpFailure } from '../../../../../src/upstreams/protocols/shared/http-failure.js';
+
+const reasonOf = (status: number, body: unknown): string =>
+  (httpFailure(status, {}, JSON.stringify(body)).cause as Error).message;
+
+describe('what is logged of a provider that refuses by a status', () => {
+  it('is the status and the labels that are identifiers', () => {
+    expect(reasonOf(400, { error: { type: 'invalid_request_error', code: 'context_length_exceeded' } })).toBe(
+      'HTTP 400 invalid_request_error context_length_exceeded',
+    );
+  });
+
+  it.each([
+    ['as the type', { error: { type: 'Please summarise my secret diary' } }],
+    ['as the code', { error: { code: 'secret 7' } }],
+    ['as the status', { error: { status: 'my secret' } }],
+    ['in the metadata', { error: { metadata: { error_type: 'a secret' } } }],
+    ['without an envelope', { type: 'a secret', code: 'hunter2' }],
+  ])('holds nothing that the provider says in its own words, %s', (_, body) => {
+    expect(reasonOf(422, body)).toBe('HTTP 422 other');
+  });
+
+  it.each(['a secret text', ['secret'], { message: 'secret', error: { message: 'secret' } }])(
+    'holds nothing of a body without labels: %o',
+    (body) => {
+      expect(reasonOf(500, body)).toBe('HTTP 500');
+    },
+  );
+});
+
+describe('the error of a provider that refuses by a status', () => {
+  it.each([
+    [401, {}, 'upstream'],
+    [402, {}, 'upstream'],
+    [400, {}, 'route'],
+    [400, { error: { code: 'invalid_api_key' } }, 'upstream'],
+  ])('of %d with %o is of the %s', (status, body, scope) => {
+    expect(httpFailure(status, {}, JSON.stringify(body)).scope).toBe(scope);
+  });
+
+  it.each(['7', ['7', '9']])('tells when to come back, if the provider says so: %o', (header) => {
+    expect(httpFailure(429, { 'retry-after': header }, '{}')).toMatchObject({
+      code: 'upstream_unavailable',
+      retryAfterSeconds: 7,
+    });
+  });
+
+  it('tells no time without a header', () => {
+    expect(httpFailure(429, {}, '{}').retryAfterSeconds).toBeUndefined();
+  });
+
+  it.each([400, 401, 500, 504])('tells no time where the provider is not overloaded: %d', (status) => {
+    expect(httpFailure(status, { 'retry-after': '7' }, '{}').retryAfterSeconds).toBeUndefined();
+  });
+});
+
+describe('an answer with status 200 that is not a stream', () => {
+  it('is what its error says, in an envelope or not', () => {
+    const error = { type: 'overloaded_error' };
+    for (const body of [{ error }, error])
+      expect(httpFailure(200, {}, JSON.stringify(body)).code).toBe('upstream_unavailable');
+  });
+
+  it('is an error of the provider where it is not JSON', () => {
+    const failure = httpFailure(200, {}, '<html>');
+    expect([failure.code, (failure.cause as Error).message]).toEqual(['upstream_error', 'The answer is not a stream.']);
+  });
+});

@@ -1,0 +1,290 @@
+import type { Dispatcher } from 'undici';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ServiceError } from '../../../../src/common/service-error.js';
+import type { UpstreamRequest } from '../../../../src/upstreams/contract/protocol.js';
+import { headerOf, UpstreamExchange } from '../../../../src/upstreams/transport/upstream-exchange.js';
+import { PlayedConnection } from '../played-connection.js';
+import { REQUEST, turn } from '../played-source.js';
+
+const HIGH_WATER_BYTES = 64 * 1024;
+const MAX_WAITING_PIECES = 1_024;
+const MAX_INTERIM_ANSWERS = 16;
+const GRACE_MS = 100;
+const GONE = new Error('The client has left.');
+const TOO_LATE = new Error('too late');
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+function begin(line = new PlayedConnection(), body: UpstreamRequest['body'] = '{}') {
+  const onChange = vi.fn<() => void>();
+  return { line, onChange, exchange: new UpstreamExchange(line, { ...REQUEST, body }, onChange) };
+}
+
+describe('a header of an answer', () => {
+  it('is the first of several', () => {
+    const headers = { 'retry-after': ['5', '7'], date: 'today' };
+    expect(headerOf({ headers }, 'retry-after')).toBe('5');
+    expect(headerOf({ headers }, 'date')).toBe('today');
+    expect(headerOf({ headers }, 'server')).toBeUndefined();
+  });
+});
+
+describe('an exchange', () => {
+  it('sends its request at once', () => {
+    const { line } = begin();
+    const { headers } = REQUEST;
+    expect(line.sent).toEqual([
+      { origin: 'http://acme.test', path: '/v1/chat?beta=true', method: 'POST', headers, body: '{}' },
+    ]);
+  });
+
+  it('tells once of all that arrives in one go', async () => {
+    const { line, onChange } = begin();
+    line.head();
+    await turn();
+    line.data('a').data('b');
+    expect(onChange).toHaveBeenCalledTimes(1);
+    await turn();
+    expect(onChange).toHaveBeenCalledTimes(2);
+    line.data('c').end();
+    await turn();
+    expect(onChange).toHaveBeenCalledTimes(3);
+  });
+
+  it('gives the head, all bytes since the last read, and then the end', () => {
+    const { line, exchange } = begin();
+    expect([exchange.head, exchange.take(), exchange.isOver]).toEqual([undefined, undefined, false]);
+    line.head(201, { server: 'acme' }).data('a');
+    expect([exchange.head, String(exchange.take())]).toEqual([{ status: 201, headers: { server: 'acme' } }, 'a']);
+    line.data('b').data('c').end();
+    expect([exchange.isOver, String(exchange.take()), exchange.isOver]).toEqual([false, 'bc', true]);
+    expect(exchange.take()).toBeUndefined();
+  });
+
+  it('passes a single piece on without a copy', () => {
+    const { exchange } = begin();
+    const piece = Buffer.from('a');
+    exchange.onResponseData({} as Dispatcher.DispatchController, piece);
+    expect(exchange.take()).toBe(piece);
+  });
+
+  it('leaves its connection to the next request before it tells of the end', async () => {
+    const { line, onChange } = begin();
+    line.head().end();
+    expect(line.events).toEqual(['release']);
+    expect(onChange).not.toHaveBeenCalled();
+    await turn();
+    expect(onChange).toHaveBeenCalledTimes(1);
+  });
+
+  it('waits for the answer after a limited number of interim answers', async () => {
+    const { line, onChange, exchange } = begin();
+    for (let count = 1; count <= MAX_INTERIM_ANSWERS; count++) line.head(103);
+    await turn();
+    expect([exchange.head, exchange.failure, onChange.mock.calls]).toEqual([undefined, undefined, []]);
+    line.head(103);
+    expect(line.events).toEqual(['spare', 'abort: The provider sent too many interim answers.']);
+    expect(() => exchange.take()).toThrow(expect.objectContaining({ code: 'upstream_error' }));
+  });
+
+  it('has the head of the answer, and not of an interim answer', () => {
+    const { line, exchange } = begin();
+    line.head(199).head(200, {});
+    expect(exchange.head).toEqual({ status: 200, headers: {} });
+  });
+});
+
+describe('an exchange with a slow reader', () => {
+  it.each([
+    ['bytes', 'x'.repeat(HIGH_WATER_BYTES / 2), 2, 'x'],
+    ['pieces', 'x', MAX_WAITING_PIECES - 1, 'x'],
+  ])('pauses the provider above the limit of %s, until they are taken', (_, piece, count, last) => {
+    const { line, exchange } = begin();
+    for (let number = 0; number < count; number++) line.data(piece);
+    expect(line.events).toEqual([]);
+    line.data(last);
+    expect(line.events).toEqual(['pause']);
+    expect(exchange.take()).toHaveLength(piece.length * count + last.length);
+    expect(line.events).toEqual(['pause', 'resume']);
+  });
+
+  it('counts only what still waits', () => {
+    const { line, exchange } = begin();
+    for (let count = 1; count <= 3; count++) {
+      line.data('x'.repeat(HIGH_WATER_BYTES));
+      exchange.take();
+    }
+    expect(line.events).toEqual([]);
+  });
+});
+
+describe('an exchange that fails', () => {
+  it('gives the bytes before, and then the failure at each read', async () => {
+    const { line, onChange, exchange } = begin();
+    line.head().data('a').breaks();
+    await turn();
+    expect(onChange).toHaveBeenCalledTimes(1);
+    expect(String(exchange.take())).toBe('a');
+    const failed = expect.objectContaining({ code: 'upstream_error', scope: 'route' }) as Error;
+    expect(() => exchange.take()).toThrow(failed);
+    expect(() => exchange.take()).toThrow(failed);
+    expect(exchange.isOver).toBe(false);
+  });
+
+  it('tells of it', async () => {
+    const { line, onChange } = begin();
+    line.breaks();
+    await turn();
+    expect(onChange).toHaveBeenCalledTimes(1);
+  });
+
+  it.each([
+    ['leaves its connection if it was not begun', false, ['release']],
+    ['leaves the connection to undici once it was begun', true, []],
+  ])('%s', (_, isOpen, events) => {
+    const { line, exchange } = begin(new PlayedConnection({ isOpen }));
+    line.breaks('UND_ERR_INVALID_ARG');
+    expect([line.events, exchange.failure]).toEqual([events, expect.objectContaining({ code: 'internal_error' })]);
+  });
+
+  it.each(['UND_ERR_SOCKET', 'UND_ERR_DESTROYED', 'ECONNRESET', 'EPIPE'])(
+    'with %s was sent too late over a kept connection, and not over a new one',
+    (code) => {
+      const [kept, fresh] = [begin(new PlayedConnection({ reused: true })), begin()];
+      expect(kept.exchange.wasSentTooLate).toBe(false);
+      kept.line.breaks(code);
+      fresh.line.breaks(code);
+      expect([kept.exchange.wasSentTooLate, fresh.exchange.wasSentTooLate]).toEqual([true, false]);
+    },
+  );
+
+  it.each<[string, (line: PlayedConnection) => void]>([
+    ['after the head', (line) => line.head().breaks()],
+    ['for another reason', (line) => line.breaks('UND_ERR_HEADERS_OVERFLOW')],
+  ])('%s was not sent too late', (_, fail) => {
+    const { line, exchange } = begin(new PlayedConnection({ reused: true }));
+    fail(line);
+    expect([exchange.wasSentTooLate, exchange.failure]).toEqual([false, expect.any(ServiceError)]);
+  });
+});
+
+describe('an exchange that is closed', () => {
+  it('gives up its connection and all bytes, and tells so once', async () => {
+    const { line, onChange, exchange } = begin();
+    line.head().data('a');
+    await turn();
+    onChange.mockClear();
+    exchange.close(GONE);
+    exchange.close(TOO_LATE);
+    exchange.finish(GRACE_MS);
+    expect(line.events).toEqual(['spare', `abort: ${GONE.message}`]);
+    expect(() => exchange.take()).toThrow(GONE);
+    await turn();
+    expect(onChange).toHaveBeenCalledTimes(1);
+  });
+
+  it('keeps its reason when the connection then breaks', () => {
+    const { line, exchange } = begin(new PlayedConnection({ reused: true }));
+    exchange.close(GONE);
+    line.breaks();
+    expect([exchange.failure, exchange.wasSentTooLate]).toEqual([GONE, false]);
+  });
+
+  it('before its connection is open is aborted when it opens', () => {
+    const { line, exchange } = begin(new PlayedConnection({ isOpen: false }));
+    exchange.close(GONE);
+    expect(line.events).toEqual(['spare']);
+    line.open();
+    expect(line.events).toEqual(['spare', `abort: ${GONE.message}`]);
+  });
+
+  it.each(['close', 'finish'] as const)('or finished after the end leaves the connection alone (%s)', (how) => {
+    const { line, exchange } = begin();
+    line.head().data('a').end();
+    if (how === 'close') exchange.close(GONE);
+    else exchange.finish(GRACE_MS);
+    expect([line.events, exchange.failure, String(exchange.take())]).toEqual([['release'], undefined, 'a']);
+  });
+
+  it('after its failure keeps the failure', () => {
+    const { line, exchange } = begin();
+    line.breaks();
+    const { failure } = exchange;
+    exchange.close(GONE);
+    exchange.finish(GRACE_MS);
+    expect([exchange.failure, line.events]).toEqual([failure, []]);
+  });
+});
+
+describe('an exchange that is finished', () => {
+  function finish(line = new PlayedConnection()) {
+    const begun = begin(line);
+    begun.exchange.finish(GRACE_MS);
+    return begun;
+  }
+
+  it('closes the connection when the body does not end in time, and wakes no reader', async () => {
+    const { line, onChange, exchange } = finish();
+    line.head();
+    await vi.advanceTimersByTimeAsync(GRACE_MS - 1);
+    expect(line.events).toEqual(['spare']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(line.events).toEqual(['spare', 'spare', 'abort: The provider did not end the body.']);
+    expect(exchange.failure).toMatchObject({ code: 'upstream_error' });
+    expect(onChange).not.toHaveBeenCalled();
+  });
+
+  it('does not hold up the end of the process', async () => {
+    const started = vi.spyOn(globalThis, 'setTimeout');
+    const { exchange } = finish();
+    expect(started.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([false]);
+    exchange.close(GONE);
+    await turn();
+  });
+
+  it.each(['end', 'breaks'] as const)('waits no longer once its body %s', async (how) => {
+    const { line, onChange } = finish();
+    line.head();
+    line[how]();
+    await turn();
+    expect([vi.getTimerCount(), onChange.mock.calls]).toEqual([0, []]);
+    expect(line.events).toEqual(how === 'end' ? ['spare', 'release'] : ['spare']);
+  });
+
+  it('waits no longer once it is closed', async () => {
+    const { exchange } = finish(new PlayedConnection({ isOpen: false }));
+    exchange.close(GONE);
+    await turn();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('lets a paused provider go on, and gives no more bytes', async () => {
+    const { line, exchange } = begin();
+    line.head().data('x'.repeat(HIGH_WATER_BYTES + 1));
+    exchange.finish(GRACE_MS);
+    expect(line.events).toEqual(['pause', 'spare', 'resume']);
+    line.data('x');
+    expect(exchange.take()).toBeUndefined();
+    line.end();
+    expect([exchange.isOver, line.events.at(-1)]).toEqual([true, 'release']);
+    await turn();
+  });
+
+  it('closes the connection when too many bytes follow the answer', async () => {
+    const { line, exchange } = finish();
+    line
+      .head()
+      .data('x')
+      .data('x'.repeat(HIGH_WATER_BYTES - 1));
+    expect([line.events, exchange.failure]).toEqual([['spare'], undefined]);
+    line.data('x');
+    expect(line.events).toEqual(['spare', 'spare', 'abort: The provider sent too many bytes after the answer.']);
+    await turn();
+  });
+});

@@ -1,0 +1,255 @@
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { IntentLog, type Opening } from '../../../../src/usage/ledger/intent-log.js';
+import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
+import type { IntentBatch, UsageStore } from '../../../../src/usage/store/usage-store.js';
+import { begun } from '../../../contract/usage/records.js';
+import { Gate, isOver } from '../../../support/gate.js';
+
+const AWAY = () => Promise.reject(new Error('The database is away.'));
+
+describe('a journal of openings', () => {
+  let opens: string[];
+  let closes: number[];
+  let failures: unknown[];
+  let openResult: (batch: IntentBatch) => Promise<void>;
+  let closeResult: () => Promise<void>;
+  let opened: Set<string>;
+  let journal: IntentLog;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    [opens, closes, failures, opened] = [[], [], [], new Set()];
+    openResult = closeResult = () => Promise.resolve();
+    const store = {
+      open: (batch: IntentBatch) => {
+        opens.push(batch.streams.map(({ id }) => id).join(' '));
+        opened.add(batch.id);
+        return openResult(batch);
+      },
+      close: (ids: readonly string[]) => {
+        closes.push(ids.filter((id) => opened.has(id)).length);
+        return closeResult();
+      },
+    };
+    journal = new IntentLog(store as unknown as UsageStore, (...values: unknown[]) => failures.push(values[0]));
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  });
+
+  const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+  const add = (id: string) => journal.add(begun({ id }));
+  /** Whether the opening is kept now. */
+  const isKept = ({ kept }: Opening): Promise<boolean> => isOver(kept);
+
+  it('writes streams together that begin within 2 ms', async () => {
+    add('a');
+    await advance(1);
+    add('b');
+    expect(opens).toEqual([]);
+    await advance(1);
+    expect(opens).toEqual(['a b']);
+  });
+
+  it('writes streams together that begin within 10 ms while others began less than 20 ms ago', async () => {
+    add('a');
+    await advance(19.5);
+    add('b');
+    await advance(9);
+    add('c');
+    expect(opens).toEqual(['a']);
+    await advance(1);
+    expect(opens).toEqual(['a', 'b c']);
+  });
+
+  it('writes after 2 ms again when the last began 20 ms ago', async () => {
+    add('a');
+    await advance(20);
+    add('b');
+    await advance(2);
+    expect(opens).toEqual(['a', 'b']);
+  });
+
+  it('keeps a stream waiting until its opening is stored', async () => {
+    const gate = new Gate();
+    openResult = () => gate.opened;
+    const opening = add('a');
+    await advance(2);
+    expect(await isKept(opening)).toBe(false);
+    gate.open();
+    expect(await isKept(opening)).toBe(true);
+    expect([vi.getTimerCount(), failures]).toEqual([0, []]);
+  });
+
+  it('keeps a stream waiting for half a second at most, and the next not at all until the store answers', async () => {
+    const gate = new Gate();
+    openResult = () => gate.opened;
+    const first = add('a');
+    await advance(501);
+    expect(await isKept(first)).toBe(false);
+    await advance(1);
+    expect(await isKept(first)).toBe(true);
+    expect(await isKept(add('b'))).toBe(true);
+    gate.open();
+    await advance(10);
+    openResult = () => new Promise(() => undefined);
+    expect(await isKept(add('c'))).toBe(false);
+  });
+
+  it('does not call the store unavailable because of a write that has failed long ago', async () => {
+    openResult = AWAY;
+    add('a');
+    await advance(2);
+    openResult = () => Promise.resolve();
+    await journal.flush();
+    await advance(1000);
+    openResult = () => new Promise(() => undefined);
+    expect(await isKept(add('b'))).toBe(false);
+  });
+
+  it('tells its owner of a failure once, and lets streams begin meanwhile', async () => {
+    openResult = AWAY;
+    const opening = add('a');
+    await advance(2);
+    expect(failures).toEqual([new Error('The database is away.')]);
+    expect([await isKept(opening), await isKept(add('b'))]).toEqual([true, true]);
+  });
+
+  it('writes what failed again with each flush until it is stored, and only then', async () => {
+    openResult = AWAY;
+    add('a');
+    await advance(2);
+    await expect(journal.flush()).rejects.toThrow('away');
+    openResult = () => Promise.resolve();
+    await journal.flush();
+    await journal.flush();
+    expect([opens, closes]).toEqual([['a', 'a', 'a'], []]);
+  });
+
+  it('writes only the streams again that are still open', async () => {
+    openResult = AWAY;
+    const [first] = [add('a'), add('b')];
+    await advance(2);
+    first.settle();
+    openResult = () => Promise.resolve();
+    await journal.flush();
+    expect(opens).toEqual(['a b', 'b']);
+  });
+
+  it('removes an opening whose write failed, because the store may have it', async () => {
+    openResult = AWAY;
+    const opening = add('a');
+    await advance(2);
+    opening.settle();
+    await journal.flush();
+    expect([opens, closes]).toEqual([['a'], [1]]);
+    expect([Reflect.get(journal, 'unwritten'), Reflect.get(journal, 'finished')]).toEqual([new Set(), new Set()]);
+  });
+
+  it('removes openings together when the last stream of each is over, and once', async () => {
+    const openings = [add('a'), add('b')];
+    await advance(2);
+    openings[0]?.settle();
+    await journal.flush();
+    expect(closes).toEqual([]);
+    openings.push(add('c'));
+    await advance(10);
+    for (const opening of openings.slice(1)) opening.settle();
+    await journal.flush();
+    await journal.flush();
+    expect(closes).toEqual([2]);
+  });
+
+  it('removes openings again after the store has failed to', async () => {
+    const opening = add('a');
+    await advance(2);
+    opening.settle();
+    closeResult = AWAY;
+    await expect(journal.flush()).rejects.toThrow('away');
+    closeResult = () => Promise.resolve();
+    await journal.flush();
+    await journal.flush();
+    expect(closes).toEqual([1, 1]);
+  });
+
+  it('neither writes nor removes an opening whose stream is over before, and goes on with the others of its time', async () => {
+    const alone = add('a');
+    alone.settle();
+    await advance(2);
+    expect(await isKept(alone)).toBe(true);
+    add('b').settle();
+    const later = add('c');
+    await advance(10);
+    await journal.flush();
+    expect([opens, closes]).toEqual([['c'], []]);
+    later.settle();
+    await journal.flush();
+    expect(closes).toEqual([1]);
+  });
+
+  it('removes an opening of a stream that ended while it was written, when it is written', async () => {
+    const gate = new Gate();
+    openResult = () => gate.opened;
+    const opening = add('a');
+    await advance(2);
+    opening.settle();
+    await journal.flush();
+    expect(closes).toEqual([]);
+    gate.open();
+    await advance(0);
+    await journal.flush();
+    expect(closes).toEqual([1]);
+  });
+
+  describe('for a store that refuses data', () => {
+    const isBad = ({ streams }: IntentBatch) => streams.some(({ id }) => id === 'bad');
+    let errors: unknown[];
+
+    beforeEach(() => {
+      errors = [];
+      vi.spyOn(Logger.prototype, 'error').mockImplementation((line: unknown) => void errors.push(line));
+      openResult = (batch) => (isBad(batch) ? Promise.reject(new UnstorableData('A bad one.')) : Promise.resolve());
+    });
+
+    it('writes the others alone, and logs the one that is refused', async () => {
+      const openings = [add('a'), add('bad'), add('c')];
+      await advance(2);
+      for (const opening of openings) expect(await isKept(opening)).toBe(true);
+      expect(opens).toEqual(['a bad c', 'a', 'bad', 'c']);
+      expect(errors).toEqual([
+        {
+          msg: expect.stringMatching(/store refuses .*journal entry/) as string,
+          requestId: 'request',
+          recordId: 'bad',
+          reason: 'A bad one.',
+        },
+      ]);
+      for (const opening of openings) opening.settle();
+      await journal.flush();
+      expect([closes, failures]).toEqual([[2], []]);
+    });
+
+    it('removes nothing of a stream that is refused alone', async () => {
+      const opening = add('bad');
+      await advance(2);
+      opening.settle();
+      await journal.flush();
+      expect(closes).toEqual([]);
+    });
+
+    it('tries again later when the store is away in between', async () => {
+      const usual = openResult;
+      openResult = (batch) => (batch.streams.length === 1 ? AWAY() : usual(batch));
+      add('a');
+      add('bad');
+      await advance(2);
+      expect([opens, failures, errors]).toEqual([['a bad', 'a'], [new Error('The database is away.')], []]);
+      openResult = usual;
+      await journal.flush();
+      expect(opens).toEqual(['a bad', 'a', 'a bad', 'a', 'bad']);
+      expect(await isKept(add('c'))).toBe(false);
+    });
+  });
+});

@@ -1,0 +1,509 @@
+import { SHARED_LIMITS } from '../../../support/shared-limits.js';
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from 'vitest';
+import type { Principal } from '../../../../src/auth/principal/principal.js';
+import type { ModelConfig } from '../../../../src/config/config.js';
+import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
+import { InterruptedStreams } from '../../../../src/usage/ledger/interrupted-streams.js';
+import { RecordQueue } from '../../../../src/usage/ledger/record-queue.js';
+import { RecordWriter } from '../../../../src/usage/ledger/record-writer.js';
+import { UsageLedger } from '../../../../src/usage/ledger/usage-ledger.js';
+import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
+import { USAGE_SINKS, type UsageSink } from '../../../../src/usage/record/usage-sink.js';
+import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
+import { Gate, isOver } from '../../../support/gate.js';
+import { ScriptedStore } from './scripted-store.js';
+import { extensionsOf } from '../../../support/extensions.js';
+
+const PRINCIPAL = { accountId: 'ada', tier: { name: 'free' }, credential: { kind: 'external', id: 'x' } } as Principal;
+const MODEL = { id: 'acme/fast', contextLength: 1000 } as ModelConfig;
+const NOW = Date.parse('2026-11-21T00:00:01Z');
+const AWAY = () => Promise.reject(new Error('The database is away.'));
+const REFUSE = () => Promise.reject(new UnstorableData('A bad one.'));
+
+interface Written {
+  readonly level: 'debug' | 'log' | 'warn' | 'error';
+  readonly line: unknown;
+}
+
+/** The lines of the log. */
+let log: Written[];
+const spies: MockInstance[] = [];
+
+beforeEach(() => {
+  log = [];
+  for (const level of ['debug', 'log', 'warn', 'error'] as const) {
+    const spy = vi.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => void log.push({ level, line }));
+    spies.push(spy);
+  }
+});
+afterEach(() => {
+  for (const spy of spies.splice(0)) spy.mockRestore();
+  vi.useRealTimers();
+});
+
+const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+describe('the ledger', () => {
+  let store: ScriptedStore;
+  let writer: RecordWriter;
+  let interrupted: InterruptedStreams;
+  let ledger: UsageLedger;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+    opened();
+  });
+
+  function opened(sinks: UsageSink[] = []): void {
+    store = new ScriptedStore();
+    writer = new RecordWriter(store);
+    interrupted = new InterruptedStreams(store, writer, SHARED_LIMITS);
+    ledger = new UsageLedger(store, writer, interrupted, extensionsOf(USAGE_SINKS, sinks), () => NOW);
+    ledger.onModuleInit();
+  }
+
+  const end = (requestId: string, usage: CallTrace['usage'] = {}): UsageRecord => {
+    const trace = new CallTrace(requestId);
+    trace.usage = usage;
+    return ledger.begin(requestId, PRINCIPAL, MODEL).end(undefined, trace, { text: '', length: 0 });
+  };
+  const appends = () => store.takeCalls().filter((call) => call.startsWith('append'));
+
+  it('begins a record with what is known of the stream', () => {
+    const { begun } = ledger.begin('r1', PRINCIPAL, MODEL);
+    const { id, ...rest } = begun;
+    expect(id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7/);
+    expect(rest).toEqual({
+      requestId: 'r1',
+      accountId: 'ada',
+      credential: 'external',
+      keyId: undefined,
+      keyPrefix: undefined,
+      model: 'acme/fast',
+      startedAt: NOW,
+    });
+  });
+
+  it('writes the opening first, then the record, and removes the opening last', async () => {
+    const entry = ledger.begin('r1', PRINCIPAL, MODEL);
+    await advance(2);
+    await entry.kept;
+    expect(store.takeCalls()).toEqual(['open r1']);
+    entry.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+    expect(ledger.queued).toBe(1);
+    await advance(4);
+    expect(store.takeCalls()).toEqual([]);
+    await advance(1);
+    expect(store.takeCalls()).toEqual(['append r1', 'close 1']);
+    expect([ledger.queued, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
+  it('writes records together that end within 5 ms, and the next 100 ms later', async () => {
+    end('r1');
+    expect((Reflect.get(ledger, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
+    await advance(3);
+    end('r2');
+    await advance(2);
+    expect(appends()).toEqual(['append r1 r2']);
+    end('r3');
+    await advance(99);
+    expect(appends()).toEqual([]);
+    await advance(1);
+    expect(appends()).toEqual(['append r3']);
+    await advance(98);
+    end('r4');
+    await advance(4);
+    expect(appends()).toEqual([]);
+    await advance(1);
+    expect(appends()).toEqual(['append r4']);
+  });
+
+  it('writes a record in the same round that ends while others are written', async () => {
+    const gate = new Gate();
+    store.results.append = () => gate.opened;
+    end('r1');
+    await advance(5);
+    end('r2');
+    await advance(500);
+    expect(appends()).toEqual(['append r1']);
+    delete store.results.append;
+    gate.open();
+    await advance(0);
+    expect(appends()).toEqual(['append r2']);
+  });
+
+  it('writes a record 100 ms after the round that ends while openings are removed', async () => {
+    const gate = new Gate();
+    store.results.close = () => gate.opened;
+    const first = ledger.begin('r1', PRINCIPAL, MODEL);
+    await advance(2);
+    first.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+    await advance(5);
+    end('r2');
+    await advance(500);
+    gate.open();
+    await advance(99);
+    expect(appends()).toEqual(['append r1']);
+    await advance(1);
+    expect(appends()).toEqual(['append r2']);
+  });
+
+  it('removes openings again one second after the store has failed to, though no record waits', async () => {
+    store.results.close = AWAY;
+    const entry = ledger.begin('r1', PRINCIPAL, MODEL);
+    await advance(2);
+    entry.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+    await advance(5);
+    expect(store.takeCalls()).toEqual(['open r1', 'append r1', 'close 1']);
+    delete store.results.close;
+    await advance(999);
+    expect(store.takeCalls()).toEqual([]);
+    await advance(1);
+    expect([store.takeCalls(), vi.getTimerCount()]).toEqual([['close 1'], 0]);
+  });
+
+  it('tells how many records were set aside', async () => {
+    store.results.append = REFUSE;
+    end('r1');
+    expect(ledger.deadLetter).toBe(0);
+    await advance(5);
+    expect([ledger.deadLetter, ledger.queued]).toEqual([1, 0]);
+  });
+
+  it('tries again one second after a failure, keeps the order, and logs an outage once', async () => {
+    store.results.append = AWAY;
+    end('r1');
+    await advance(5);
+    end('r2');
+    expect([appends(), ledger.writeFailures]).toEqual([['append r1'], 1]);
+    await advance(999);
+    expect(appends()).toEqual([]);
+    await advance(1);
+    expect([appends(), ledger.writeFailures]).toEqual([['append r1 r2'], 2]);
+    delete store.results.append;
+    await advance(1000);
+    expect([appends(), ledger.writeFailures, ledger.queued]).toEqual([['append r1 r2'], 2, 0]);
+    expect(log).toEqual([
+      {
+        level: 'warn',
+        line: {
+          msg: expect.stringMatching(/records cannot be written/) as string,
+          reason: 'Error: The database is away.',
+        },
+      },
+      { level: 'log', line: expect.stringMatching(/records are written again/) as string },
+    ]);
+    await advance(10_000);
+    expect([appends(), vi.getTimerCount()]).toEqual([[], 0]);
+  });
+
+  it('logs the first 200 characters of a failure', async () => {
+    store.results.append = () => Promise.reject(new Error('x'.repeat(300)));
+    end('r1');
+    await advance(5);
+    expect(log[0]?.line).toMatchObject({ reason: `Error: ${'x'.repeat(192)}…` });
+  });
+
+  it('writes the openings again one second after the store refused them, though no stream ends', async () => {
+    store.results.open = AWAY;
+    const entry = ledger.begin('r1', PRINCIPAL, MODEL);
+    await advance(2);
+    await entry.kept;
+    expect(store.takeCalls()).toEqual(['open r1']);
+    delete store.results.open;
+    await advance(999);
+    expect(store.takeCalls()).toEqual([]);
+    await advance(1);
+    expect(store.takeCalls()).toEqual(['open r1']);
+  });
+
+  describe('and its sinks', () => {
+    const failing: UsageSink[] = [
+      {
+        record: () => {
+          throw new Error('A sink threw.');
+        },
+      },
+      { record: () => Promise.reject(new Error('A sink rejected.')) },
+      {
+        record: () => {
+          // eslint-disable-next-line @typescript-eslint/only-throw-error
+          throw 'a text';
+        },
+      },
+    ];
+
+    it('tells all of them at once, whatever one does, and writes the record', async () => {
+      const told: UsageRecord[] = [];
+      const sinks = [...failing, { record: (record: UsageRecord) => void told.push(record) }];
+      opened(sinks);
+      const late: UsageRecord[] = [];
+      ledger.listen({ record: (record) => void late.push(record) });
+      const record = end('r1');
+      expect([told, late]).toEqual([[record], [record]]);
+      await advance(5);
+      expect(store.records).toEqual([record]);
+      expect(sinks).toHaveLength(4);
+      const lines = log.map(({ level, line }) => [level, (line as Error).message, (line as Error).cause]);
+      expect(lines.sort()).toEqual([
+        ['error', 'A sink rejected.', undefined],
+        ['error', 'A sink threw.', undefined],
+        ['error', 'A usage sink failed', 'a text'],
+      ]);
+    });
+  });
+
+  it.each([
+    [{ inputTokens: -1, outputTokens: 2 }, '-1', undefined],
+    [{ inputTokens: 1, outputTokens: Infinity }, undefined, 'Infinity'],
+  ])('warns of the implausible tokens %j', (usage, inputTokens, outputTokens) => {
+    end('r1', usage);
+    expect(log).toEqual([
+      {
+        level: 'warn',
+        line: {
+          msg: 'An upstream reported an implausible number of tokens. The ledger uses an estimate instead',
+          requestId: 'r1',
+          model: 'acme/fast',
+          upstream: undefined,
+          inputTokens,
+          outputTokens,
+        },
+      },
+    ]);
+  });
+
+  it('warns of no plausible tokens', () => {
+    end('r1', { inputTokens: 1, outputTokens: 2 });
+    end('r2');
+    expect(log).toEqual([]);
+  });
+
+  it('loses a record that a full queue has no place for, counts it, and still removes its opening', async () => {
+    const entry = ledger.begin('r1', PRINCIPAL, MODEL);
+    await advance(2);
+    const full = vi.spyOn(RecordQueue.prototype, 'add').mockReturnValue(false);
+    entry.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+    full.mockRestore();
+    expect([ledger.queued, ledger.lost]).toEqual([0, 1]);
+    await advance(5);
+    expect(store.takeCalls()).toEqual(['open r1', 'close 1']);
+  });
+
+  describe('of a process that stops', () => {
+    it('writes at once what waits, then leaves, and has no timer', async () => {
+      end('r1');
+      await ledger.beforeApplicationShutdown();
+      expect(store.takeCalls()).toEqual(['append r1', 'leave']);
+      await advance(10_000);
+      expect([store.takeCalls(), log]).toEqual([[], []]);
+    });
+
+    it('waits for the round of writing that runs, then writes the rest, and leaves last', async () => {
+      const gate = new Gate();
+      store.results.append = () => gate.opened;
+      end('r1');
+      await advance(5);
+      end('r2');
+      const stopped = ledger.beforeApplicationShutdown();
+      await advance(0);
+      expect(appends()).toEqual(['append r1']);
+      gate.open();
+      await stopped;
+      const calls = store.takeCalls();
+      expect(calls.filter((call) => call.startsWith('append'))).toEqual(['append r2']);
+      expect(calls.at(-1)).toBe('leave');
+    });
+
+    it('writes once when there is nothing to write', async () => {
+      await ledger.beforeApplicationShutdown();
+      expect(store.takeCalls()).toEqual(['leave']);
+    });
+
+    it('tells how many records it could not write after three tries, one second apart', async () => {
+      store.results.append = AWAY;
+      end('r1');
+      end('r2');
+      const stopped = ledger.beforeApplicationShutdown();
+      await advance(999);
+      expect(appends()).toEqual(['append r1 r2']);
+      await advance(1000);
+      expect(appends()).toEqual(['append r1 r2']);
+      await advance(1000);
+      await stopped;
+      expect(store.takeCalls()).toEqual(['append r1 r2', 'leave']);
+      expect(log.at(-1)).toEqual({ level: 'error', line: '2 usage records could not be written' });
+    });
+
+    it('tries three times to remove the openings, too', async () => {
+      store.results.close = AWAY;
+      const entry = ledger.begin('r1', PRINCIPAL, MODEL);
+      await advance(2);
+      entry.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+      const stopped = ledger.beforeApplicationShutdown();
+      await advance(2000);
+      await stopped;
+      expect(store.takeCalls()).toEqual(['open r1', 'append r1', 'close 1', 'close 1', 'close 1', 'leave']);
+      expect(log.map(({ level }) => level)).toEqual(['warn']);
+    });
+
+    it('writes a record that ends while the openings are removed', async () => {
+      const gate = new Gate();
+      store.results.close = () => gate.opened;
+      const first = ledger.begin('r1', PRINCIPAL, MODEL);
+      await advance(2);
+      await first.kept;
+      first.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
+      const stopped = ledger.beforeApplicationShutdown();
+      await advance(0);
+      end('r2');
+      gate.open();
+      await advance(1000);
+      await stopped;
+      expect(appends()).toEqual(['append r1', 'append r2']);
+      expect([ledger.queued, log]).toEqual([0, []]);
+    });
+
+    it('loses no record when the round that runs fails, and the store is slow then', async () => {
+      const first = new Gate();
+      store.results.append = async () => {
+        await first.opened;
+        throw new Error('The connection was cut.');
+      };
+      for (let count = 0; count < 120; count++) end(`r${count}`);
+      await advance(5);
+      const stopped = ledger.beforeApplicationShutdown();
+      store.results.append = () => new Promise((resolve) => setTimeout(resolve, 1500));
+      first.open();
+      await advance(10_000);
+      await stopped;
+
+      expect(store.records.map(({ requestId }) => requestId)).toEqual(
+        Array.from({ length: 120 }, (_, index) => `r${index}`),
+      );
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    it('leaves also when the store cannot be told', async () => {
+      store.results.leave = AWAY;
+      await expect(ledger.beforeApplicationShutdown()).resolves.toBeUndefined();
+    });
+  });
+});
+
+describe('the queue of records', () => {
+  it('has 100,000 places', () => {
+    const queue = new RecordQueue<number>();
+    for (let entry = 0; entry < 100_000; entry++) queue.add(entry);
+    expect([queue.length, queue.add(1), queue.length]).toEqual([100_000, false, 100_000]);
+  });
+
+  it('passes on fifty at a time, in order, and keeps what is not stored', async () => {
+    const queue = new RecordQueue<number>();
+    for (let entry = 0; entry < 120; entry++) expect(queue.add(entry)).toBe(true);
+    const portions: (readonly number[])[] = [];
+    const stored = [50, 20];
+    const draining = queue.drain((portion) => {
+      portions.push(portion);
+      const count = stored.shift();
+      return count === undefined ? Promise.reject(new Error('away')) : Promise.resolve(count);
+    });
+    await expect(draining).rejects.toThrow('away');
+    expect(portions.map((portion) => [portion[0], portion.length])).toEqual([
+      [0, 50],
+      [50, 50],
+      [70, 50],
+    ]);
+    expect(queue.length).toBe(50);
+  });
+});
+
+describe('the writer of records', () => {
+  const recordOf = (requestId: string) => ({ id: `id ${requestId}`, requestId }) as UsageRecord;
+  const records = ['a', 'b', 'c', 'd', 'e'].map(recordOf);
+
+  it('halves what the store refuses until a part is written', async () => {
+    const store = new ScriptedStore();
+    const refusals = [REFUSE, REFUSE];
+    store.results.append = () => refusals.shift()?.() ?? Promise.resolve();
+    await expect(new RecordWriter(store).writeSome(records)).resolves.toBe(2);
+    expect(store.calls).toEqual(['append a b c d e', 'append a b c', 'append a b']);
+  });
+
+  it('is done only when the record is set aside', async () => {
+    const store = new ScriptedStore();
+    const gate = new Gate();
+    store.results.append = REFUSE;
+    store.results.deadLetter = () => gate.opened;
+    const writing = new RecordWriter(store).writeSome(records);
+    expect(await isOver(writing)).toBe(false);
+    gate.open();
+    await expect(writing).resolves.toBe(1);
+  });
+
+  it('sets the first record aside when it is refused alone, and says so', async () => {
+    const store = new ScriptedStore();
+    store.results.append = REFUSE;
+    const writer = new RecordWriter(store);
+    await expect(writer.writeSome(records.slice(0, 2))).resolves.toBe(1);
+    expect(store.calls).toEqual(['append a b', 'append a', 'deadLetter a']);
+    expect(store.aside).toEqual([
+      { id: 'id a', requestId: 'a', reason: 'A bad one.', record: '{"id":"id a","requestId":"a"}' },
+    ]);
+    expect(writer.setAsideCount).toBe(1);
+    expect(log).toEqual([
+      {
+        level: 'error',
+        line: {
+          msg: 'A usage record was set aside: the store refuses its data',
+          requestId: 'a',
+          recordId: 'id a',
+          reason: 'A bad one.',
+        },
+      },
+    ]);
+  });
+
+  it('sets a record aside that has no texts as its ids, under a new id', async () => {
+    const store = new ScriptedStore();
+    store.results.append = REFUSE;
+    await new RecordWriter(store).writeSome([{ id: 7, requestId: {} } as unknown as UsageRecord]);
+    expect(store.aside).toEqual([
+      {
+        id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
+        requestId: undefined,
+        reason: 'A bad one.',
+        record: '{"id":7,"requestId":{}}',
+      },
+    ]);
+  });
+
+  it.each([
+    ['fails', (store: ScriptedStore) => (store.results.deadLetter = AWAY)],
+    ['has no place for them', (store: ScriptedStore) => Object.assign(store, { deadLetter: undefined })],
+  ])('logs the whole record when the store %s', async (_, prepare) => {
+    const store = new ScriptedStore();
+    store.results.append = REFUSE;
+    prepare(store);
+    await expect(new RecordWriter(store).writeSome(records.slice(0, 1))).resolves.toBe(1);
+    expect(log.map(({ line }) => line)).toEqual([
+      expect.objectContaining({ requestId: 'a', record: '{"id":"id a","requestId":"a"}' }),
+    ]);
+  });
+
+  it('passes on an outage, and sets nothing aside', async () => {
+    const store = new ScriptedStore();
+    const results = [REFUSE, AWAY];
+    store.results.append = () => results.shift()?.() ?? Promise.resolve();
+    await expect(new RecordWriter(store).writeSome(records)).rejects.toThrow('away');
+    expect(store.calls).toEqual(['append a b c d e', 'append a b c']);
+  });
+
+  it('ends without records, even when the store refuses that', async () => {
+    const store = new ScriptedStore();
+    store.results.append = REFUSE;
+    await expect(new RecordWriter(store).writeSome([])).resolves.toBe(0);
+    expect([store.calls, store.aside]).toEqual([['append'], []]);
+  });
+});

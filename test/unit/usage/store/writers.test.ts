@@ -1,0 +1,205 @@
+import { hostname } from 'node:os';
+import type { DataSource } from 'typeorm';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DatabasePresence, type HeldLock } from '../../../../src/database/database-presence.js';
+import { UsageWriters } from '../../../../src/usage/store/usage-writers.js';
+
+const SETTLED_MS = 5_000;
+const OUTAGE_MS = 20_000;
+const RECOVERY_MS = 20_000;
+const RECONNECT_MS = 500;
+
+let now: number;
+let asked: { readonly statement: string; readonly values: readonly unknown[] }[];
+/** The processes of this host. */
+let here: readonly { readonly id: string; readonly pid: number }[];
+/** The ids that the looks for lost connections find, one after the other. */
+let disconnected: (readonly string[])[];
+let failure: Error | undefined;
+/** The statements that fail. */
+let failing: RegExp | undefined;
+let presence: Presence;
+let writers: UsageWriters;
+
+class Presence extends DatabasePresence {
+  readonly isUnavailable = false;
+  lock: HeldLock | undefined;
+  private readonly listeners: (() => void)[] = [];
+
+  whenLocked(listener: () => void): void {
+    this.listeners.push(listener);
+  }
+
+  take(key: number): void {
+    this.lock = { key, heldSince: now };
+    for (const listener of this.listeners) listener();
+  }
+
+  check(): Promise<'available'> {
+    return Promise.resolve('available');
+  }
+}
+
+beforeEach(() => {
+  now = 1_000_000;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+  asked = [];
+  here = [];
+  disconnected = [];
+  failure = failing = undefined;
+  presence = new Presence();
+  writers = new UsageWriters(
+    {
+      options: { type: 'postgres' },
+      query(statement: string, values: readonly unknown[] = []) {
+        asked.push({ statement, values });
+        if (failure !== undefined) return Promise.reject(failure);
+        if (failing?.test(statement) === true) return Promise.reject(new Error('away'));
+        if (statement.startsWith('SELECT id, pid')) return Promise.resolve(here);
+        if (!statement.includes('lock_key IS NOT NULL')) return Promise.resolve([]);
+        return Promise.resolve((disconnected.shift() ?? []).map((id) => ({ id })));
+      },
+    } as unknown as DataSource,
+    presence,
+  );
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const beats = () => asked.filter(({ statement }) => statement.startsWith('INSERT INTO usage_writers'));
+const looks = () => asked.filter(({ statement }) => statement.includes('lock_key IS NOT NULL'));
+const removed = () => asked.filter(({ statement }) => /^DELETE .* id IN/.test(statement)).map(({ values }) => values);
+const removesSilent = async (): Promise<boolean> => {
+  asked = [];
+  await writers.removeDead(false);
+  return asked.some(({ statement }) => statement.startsWith('DELETE') && statement.includes('seen_at <'));
+};
+
+describe('the row of this process', () => {
+  it('says who and where it is, and the lock that it holds', async () => {
+    await writers.beat();
+    presence.take(42);
+    await turn();
+    expect(beats().map(({ values }) => values)).toEqual([
+      [writers.id, hostname(), process.pid, null],
+      [writers.id, hostname(), process.pid, 42],
+    ]);
+    expect(beats()[1]?.statement).toContain('lock_key = excluded.lock_key');
+  });
+
+  it('is not written by a lock before the process has one, nor after it has left', async () => {
+    presence.take(42);
+    await turn();
+    expect(beats()).toEqual([]);
+    await writers.beat();
+    await writers.leave();
+    expect(removed()).toEqual([[writers.id]]);
+    presence.take(43);
+    await turn();
+    expect(beats()).toHaveLength(1);
+  });
+
+  it('is left to the next heartbeat where the database refuses it after a lock', async () => {
+    await writers.beat();
+    failure = new Error('away');
+    presence.take(42);
+    await turn();
+    failure = undefined;
+    await writers.beat();
+    expect(beats().at(-1)?.values[3]).toBe(42);
+  });
+});
+
+describe('processes without a heartbeat', () => {
+  it('are removed by the clock of the database', async () => {
+    expect(await removesSilent()).toBe(true);
+    expect(asked[0]?.statement).toContain('seen_at < extract(epoch from clock_timestamp()) - 60');
+  });
+
+  it.each([
+    ['an outage', OUTAGE_MS + 1, false],
+    ['a pause', OUTAGE_MS, true],
+  ])('are judged after %s of %d ms: %s', async (_, gapMs, areJudged) => {
+    await writers.beat();
+    now += gapMs;
+    await writers.beat();
+    expect(await removesSilent()).toBe(areJudged);
+    now += RECOVERY_MS - 1;
+    expect(await removesSilent()).toBe(areJudged);
+    now += 1;
+    expect(await removesSilent()).toBe(true);
+  });
+});
+
+describe('a database that fails', () => {
+  const DELETIONS = {
+    'the removal of this process': [/^DELETE .* id IN/, () => writers.leave()],
+    'the removal of silent processes': [/^DELETE .*seen_at </, () => writers.removeDead(false)],
+    'the look for processes of this host': [/^SELECT id, pid/, () => writers.removeDead(false)],
+    'the removal of killed processes of this host': [
+      /^DELETE .* id IN/,
+      () => {
+        here = [{ id: 'killed', pid: process.pid }];
+        return writers.removeDead(false);
+      },
+    ],
+    'the look for lost connections': [/lock_key IS NOT NULL/, () => writers.removeDead(true)],
+    'the removal of processes without a connection': [/^DELETE .* id IN/, () => writers.removeDead(true)],
+  } as const;
+
+  it.each(Object.entries(DELETIONS))('is told of by %s', async (_, [statement, act]) => {
+    presence.take(42);
+    now += SETTLED_MS;
+    disconnected = [['dead'], ['dead']];
+    failing = statement;
+    await expect(act()).rejects.toThrow('away');
+  });
+});
+
+describe('processes that have lost their connection', () => {
+  beforeEach(() => {
+    presence.take(42);
+    now += SETTLED_MS;
+  });
+
+  it('are removed when they have not connected again within half a second', async () => {
+    disconnected = [
+      ['dead', 'back'],
+      ['dead', 'newly lost'],
+    ];
+    const startedAt = process.hrtime.bigint();
+    await writers.removeDead(false);
+    expect(Number(process.hrtime.bigint() - startedAt) / 1e6).toBeGreaterThan(RECONNECT_MS - 10);
+    expect(removed()).toEqual([['dead']]);
+  });
+
+  it('are looked for twice only if there are some', async () => {
+    await writers.removeDead(false);
+    expect(looks()).toHaveLength(1);
+    expect(removed()).toEqual([]);
+  });
+
+  it('are never this process itself', async () => {
+    disconnected = [[writers.id], [writers.id]];
+    await writers.removeDead(false);
+    expect([looks().length, removed()]).toEqual([1, []]);
+  });
+
+  it('are those without a heartbeat for 15 seconds, or all if it is urgent', async () => {
+    await writers.removeDead(false);
+    await writers.removeDead(true);
+    expect(looks().map(({ statement }) => /AND seen_at < .* - (\d+)/.exec(statement)?.[1])).toEqual(['15', undefined]);
+    expect(looks()[1]?.statement).toMatch(/ IS NOT NULL\s+AND lock_key NOT IN /);
+  });
+
+  it('are not looked for until this process has held its lock for five seconds, or without a lock', async () => {
+    now -= 1;
+    await writers.removeDead(true);
+    presence.lock = undefined;
+    now += SETTLED_MS;
+    await writers.removeDead(true);
+    expect(looks()).toEqual([]);
+  });
+});
