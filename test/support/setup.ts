@@ -1,11 +1,26 @@
 import 'reflect-metadata';
-import { afterEach, beforeEach, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { runningServices } from './running-services.js';
 import { unlimitedPlans, watchPlans } from './statement-plans.js';
-import { watchTimers } from './timer-watch.js';
+import { runningTimers, watchTimers } from './timer-watch.js';
+import { waitFor } from './wait-for.js';
 
 watchTimers();
 if (/\/test\/contract\/(?:usage|accounts)\//.test(expect.getState().testPath ?? '')) watchPlans();
+
+/** The timers of the service before the tests of this file. The files of a worker share one process. */
+let timersBefore: ReadonlyMap<string, number> = new Map();
+
+beforeAll(() => {
+  timersBefore = runningTimers();
+});
+
+afterAll(async () => {
+  const left = () => [...runningTimers()].filter(([file, count]) => count > (timersBefore.get(file) ?? 0));
+  await waitFor(() => left().length === 0, 'timers to be cleared').catch(() => {
+    expect(left(), 'timers that this file leaves to the next one').toEqual([]);
+  });
+});
 
 /** The number of tests that run now. It is more than one in a concurrent suite. */
 let runningTests = 0;

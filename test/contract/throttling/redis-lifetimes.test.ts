@@ -71,6 +71,7 @@ describe.skipIf(redis === undefined)('the keys of limits in Redis', () => {
   });
 
   it('live longer with each renewal of the leases', async () => {
+    await opened.close();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     opened = await openExactly(url);
     await admit(LIMITS);
