@@ -50,9 +50,11 @@ export class LeaseRenewal implements OnApplicationShutdown {
     try {
       let commands: Promise<unknown>[] = [];
       for (const [accountId, leases] of this.byAccount) {
-        for (const args of renewals(leases)) {
+        for (const some of portions(leases)) {
           const keys = accountKeys(accountId);
-          commands.push(this.redis.run(keys[0], (client) => RENEW.run(client, keys, args)));
+          // The arguments are made when the command is sent, also when it is sent again after a redirection: a lease that was
+          // released meanwhile must not come back.
+          commands.push(this.redis.run(keys[0], (client) => RENEW.run(client, keys, renewalOf(some))));
           if (commands.length < COMMANDS_AT_ONCE) continue;
           await Promise.allSettled(commands);
           commands = [];
@@ -66,13 +68,14 @@ export class LeaseRenewal implements OnApplicationShutdown {
   }
 }
 
-function* renewals(leases: ReadonlySet<RenewedLease>): Generator<string[]> {
-  let args: string[] = [];
-  for (const { id, holdsSlot, reserved } of leases) {
-    args.push(id, holdsSlot ? '1' : '0', String(reserved ?? -1));
-    if (args.length < 3 * LEASES_PER_COMMAND) continue;
-    yield args;
-    args = [];
-  }
-  if (args.length > 0) yield args;
+function* portions(leases: ReadonlySet<RenewedLease>): Generator<RenewedLease[]> {
+  const all = [...leases];
+  for (let start = 0; start < all.length; start += LEASES_PER_COMMAND)
+    yield all.slice(start, start + LEASES_PER_COMMAND);
+}
+
+/** The arguments of {@link RENEW} for what the leases still hold. */
+function renewalOf(leases: readonly RenewedLease[]): string[] {
+  const held = leases.filter(({ holdsSlot, reserved }) => holdsSlot || reserved !== undefined);
+  return held.flatMap(({ id, holdsSlot, reserved }) => [id, holdsSlot ? '1' : '0', String(reserved ?? -1)]);
 }

@@ -20,6 +20,8 @@ export class FakeRedis extends RedisConnection {
   answer: (command: Sent) => unknown = () => 0;
   /** Fails before anything is sent. */
   failure: Error | undefined;
+  /** Delays what is sent next, as a redirection does. */
+  redirection: Promise<void> | undefined;
 
   private readonly client = {
     evalSha: (name: string, { keys, arguments: args }: { keys: string[]; arguments: string[] }) =>
@@ -81,6 +83,7 @@ export class FakeRedis extends RedisConnection {
   protected async send<T>(key: string, commands: Commands<T>): Promise<T> {
     this.slots.push(key);
     if (this.failure !== undefined) throw this.failure;
+    if (this.redirection !== undefined) await this.redirection;
     return commands(this.client);
   }
 

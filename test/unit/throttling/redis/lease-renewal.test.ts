@@ -55,6 +55,18 @@ describe('leases', () => {
     expect(redis.of(RENEW)).toHaveLength(1);
   });
 
+  it('that are released during a redirection are not added again', async () => {
+    const [first] = [add('a1'), add('a2')];
+    let resolve: () => void = () => undefined;
+    redis.redirection = new Promise((done) => (resolve = done));
+    await turn(EVERY_MS);
+    first.holdsSlot = false;
+    renewal.removeIfEmpty(first);
+    resolve();
+    await turn();
+    expect(redis.argsOf(RENEW)).toEqual([['a2', '1', '-1']]);
+  });
+
   it('of others of the account stay when one is over, and the account is forgotten after the last', async () => {
     const [first, second] = [add('a1'), add('a2')];
     const held = (): number => (Reflect.get(renewal, 'byAccount') as Map<string, unknown>).size;
