@@ -25,8 +25,9 @@ export { Strategy } from 'passport';
 export { ChatRequest } from './chat/request/chat-request.dto.js';
 export { Caller, type ChatCaller } from './chat/chat-caller.js';
 export { ChatService } from './chat/chat.service.js';
+export { sseEvent, type StreamFormat } from './chat/stream/stream-format.js';
+export { StreamSender } from './chat/stream/stream-sender.js';
 export type { CompletionHook, HookContext } from './chat/hooks/completion-hook.js';
-export type { GenerationOptions } from './config/generation-options.js';
 
 export { ApiErrors } from './http/open-api/api-errors.decorator.js';
 export { BodyValues } from './http/body/json/body-values.decorator.js';
@@ -36,8 +37,7 @@ export { Public } from './http/routing/public.decorator.js';
 export type { Request, Response } from 'express';
 
 export { LimitedByTier } from './throttling/limited-by-tier.decorator.js';
-export { AdmissionLease } from './throttling/admission-lease.decorator.js';
-export type { RequestLease } from './throttling/request-lease.js';
+export { OpensStream } from './throttling/process-load/opens-stream.decorator.js';
 export {
   LimitStore,
   type Admission,
@@ -56,13 +56,7 @@ export type { ModelDefinition } from './config/model-of.js';
 export type { CallContext } from './upstreams/contract/call-context.js';
 export type { ChatCall } from './upstreams/contract/chat-call.js';
 export type { Framing, ProviderEvent } from './upstreams/contract/framing.js';
-export type {
-  AnswerHeaders,
-  AnswerReader,
-  HttpProtocol,
-  InProcessProtocol,
-  UpstreamRequest,
-} from './upstreams/contract/protocol.js';
+export type { AnswerReader, HttpProtocol, InProcessProtocol, UpstreamRequest } from './upstreams/contract/protocol.js';
 export { providerFailure, type ProviderFailure } from './upstreams/contract/provider-failure.js';
 export type { CompletionPart, StreamPart } from './upstreams/contract/stream-part.js';
 export { OpenAiProtocol } from './upstreams/protocols/openai/openai.js';

@@ -13,6 +13,7 @@ import { QueuePlugin } from './queue-sink.plugin.js';
 import { RedactorPlugin } from './redactor.plugin.js';
 import { RegistryPlugin } from './registry-models.plugin.js';
 import { SummariesPlugin } from './summaries.plugin.js';
+import { TranslatorPlugin } from './translator.plugin.js';
 
 /** All examples together. The redactor comes before the guardrail, so it sees a request first and the text last. */
 export const PLUGINS = [
@@ -26,6 +27,7 @@ export const PLUGINS = [
   FileUsagePlugin,
   RegistryPlugin,
   SummariesPlugin,
+  TranslatorPlugin,
   RedactorPlugin,
   GuardrailPlugin,
   PromptsPlugin,

@@ -10,6 +10,7 @@ import { ReplayBudget } from './durable/replay-budget.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
 import { InterChunkLatencies } from './stream/inter-chunk-latencies.js';
 import { OpenStreams } from './stream/open-streams.js';
+import { StreamSender } from './stream/stream-sender.js';
 
 /** Provides streamed chat completions. */
 @Module({
@@ -23,7 +24,8 @@ import { OpenStreams } from './stream/open-streams.js';
     DurableStreams,
     DurableClaimGuard,
     ReplayBudget,
+    StreamSender,
   ],
-  exports: [ChatService, InterChunkLatencies, OpenStreams, DurableStreams, DurableClaimGuard],
+  exports: [ChatService, InterChunkLatencies, OpenStreams, DurableStreams, DurableClaimGuard, StreamSender],
 })
 export class ChatModule {}

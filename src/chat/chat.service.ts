@@ -4,7 +4,7 @@ import { RequestValidationPipe } from '../http/request/request-validation.pipe.j
 import { ModelCatalog } from '../models/model-catalog.js';
 import type { Lease } from '../throttling/limit-store.js';
 import type { PartReader } from '../upstreams/completion/part-reader.js';
-import type { CompletionPart, FinishReason, TokenUsage } from '../upstreams/contract/stream-part.js';
+import type { FinishReason, TokenUsage } from '../upstreams/contract/stream-part.js';
 import { ModelRouter } from '../upstreams/routing/model-router.js';
 import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
@@ -81,7 +81,7 @@ export class ChatService {
     request: ChatRequest,
     caller: ChatCaller,
     options?: StreamOptions,
-  ): Promise<AsyncIterableIterator<CompletionPart, undefined>> {
+  ): Promise<PartReader> {
     let valid: ChatRequest;
     try {
       valid = await this.validation.validated(request, ChatRequest);

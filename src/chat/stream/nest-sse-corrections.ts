@@ -1,5 +1,7 @@
 import type { Response } from 'express';
 import type { OutgoingHttpHeaders } from 'node:http';
+import { EVENT_STREAM_TYPE } from './stream-format.js';
+import { writeChunk } from './write-chunk.js';
 
 /** An `id:` line with a position of a durable stream. The ids of Nest are numbers. */
 const OWN_ID = /^id: [\w-]{8}-/;
@@ -28,7 +30,7 @@ function correctedWriteHead(response: Response): Response['writeHead'] {
   const writeHead = response.writeHead.bind(response) as (status: number, headers: OutgoingHttpHeaders) => Response;
   const corrected: typeof writeHead = (status, headers) => {
     // 1. Nest's media type names no encoding. Some HTTP clients, such as `requests` for Python, then read Latin-1.
-    headers['Content-Type'] = 'text/event-stream; charset=utf-8';
+    headers['Content-Type'] = EVENT_STREAM_TYPE;
     // 2. Nest always sends `Connection: keep-alive`. A client that asked for `close` would wait in vain for the end.
     if (!response.shouldKeepAlive) headers['Connection'] = 'close';
     return writeHead(status, headers);
@@ -65,14 +67,4 @@ function withoutAdditions(chunk: string): string {
   // 5. Nest writes a blank line before the first event.
   // 6. Nest writes an empty comment to a client that does not read. The keep-alive comments of the service do that check.
   return chunk === '\n' || chunk === ': \n\n' ? '' : chunk;
-}
-
-/**
- * Writes an event as one chunk of the body. This function creates the chunk as one string. Node would write four buffers, and
- * each event would cost a sixth more. Returns false when the body is not chunked (HTTP/1.0), or the connection is closed.
- */
-function writeChunk({ socket, chunkedEncoding }: Response, event: string): boolean {
-  if (socket === null || !chunkedEncoding) return false;
-  socket.write(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`);
-  return true;
 }

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   providerFailure,
   streamHeaders,
-  type AnswerHeaders,
   type AnswerReader,
   type CallContext,
   type ChatCall,
@@ -12,6 +11,7 @@ import {
   type UpstreamConfig,
   type UpstreamRequest,
 } from '../../../src/index.js';
+import type { AnswerHeaders } from '../../../src/upstreams/contract/protocol.js';
 import type { Decoder } from '../../../src/upstreams/contract/framing.js';
 import type { Timeouts } from '../../support/catalog.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';

@@ -82,6 +82,7 @@ export class ExamplesStage {
         jwt: { secret: JWT_SECRET },
         guardrail: { words: ['forbidden'] },
         summaries: { model: 'openai/one' },
+        translator: { model: 'openai/one' },
         queue: { url: `${company.origin}/queue` },
         registry: { url: `${company.origin}/models`, refresh_seconds: 1 },
         'file-usage': { folder: usageFolder },
