@@ -77,11 +77,7 @@ export class ChatService {
    * iteration rejects.
    * @throws {ServiceError} when the request is invalid, and when the answer cannot begin.
    */
-  async stream(
-    request: ChatRequest,
-    caller: ChatCaller,
-    options?: StreamOptions,
-  ): Promise<PartReader> {
+  async stream(request: ChatRequest, caller: ChatCaller, options?: StreamOptions): Promise<PartReader> {
     let valid: ChatRequest;
     try {
       valid = await this.validation.validated(request, ChatRequest);
