@@ -65,7 +65,7 @@ export class PromptsPage {
         problems,
       }),
     ]);
-    return { title: 'Prompts', place: '/prompts', style: 'prompts-page/prompts.css', content };
+    return { title: 'Prompts', section: '/prompts', style: 'prompts-page/prompts.css', content };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { Misuse } from './misuse.js';
-import { askTwice } from './password-prompt.js';
+import { promptTwice } from './password-prompt.js';
 import type { CommandContext } from './run-command.js';
 
 /** The limit of the standard input. Far above the longest password. */
@@ -26,7 +26,7 @@ export async function readPassword(
   if (password !== undefined && fromStdin) throw new Misuse('Use either --password or --password-stdin.');
   if (password !== undefined) return password;
   if (fromStdin) return readLine(stdin);
-  if (stdin.isTTY === true && stderr.isTTY === true) return askTwice(stdin, stderr);
+  if (stdin.isTTY === true && stderr.isTTY === true) return promptTwice(stdin, stderr);
   throw new Misuse(
     'The password is missing. Add --password-stdin and send the password to the standard input, or run the command in a ' +
       'terminal, which asks for the password. (--password P also works, but shows the password in the process list.)',

@@ -7,7 +7,7 @@ import { Misuse } from './misuse.js';
  *
  * @throws {Misuse} when the two passwords differ, when a password is empty, and on Ctrl-C or Ctrl-D.
  */
-export async function askTwice(input: Readable, output: Writable): Promise<string> {
+export async function promptTwice(input: Readable, output: Writable): Promise<string> {
   const silence = new Writable({
     write: (_chunk, _encoding, done) => {
       done();
@@ -19,7 +19,7 @@ export async function askTwice(input: Readable, output: Writable): Promise<strin
   });
   // The iterator keeps a second line that is pasted together with the first line.
   const lines = terminal[Symbol.asyncIterator]();
-  const ask = async (question: string): Promise<string> => {
+  const prompt = async (question: string): Promise<string> => {
     output.write(question);
     const line = await lines.next();
     output.write('\n');
@@ -27,8 +27,8 @@ export async function askTwice(input: Readable, output: Writable): Promise<strin
     return line.value;
   };
   try {
-    const password = await ask('New password: ');
-    if ((await ask('New password again: ')) !== password) throw new Misuse('The two passwords differ.');
+    const password = await prompt('New password: ');
+    if ((await prompt('New password again: ')) !== password) throw new Misuse('The two passwords differ.');
     return password;
   } finally {
     terminal.close();

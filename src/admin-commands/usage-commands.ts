@@ -18,11 +18,11 @@ export const USAGE_COMMANDS: readonly Command[] = [
         throw new ServiceError('invalid_request', '--format must be json or csv.');
       }
       const accounts = app.get(AccountsService);
-      const asked = email === undefined ? undefined : await accounts.findByEmail(email);
-      if (email !== undefined && asked === undefined) {
+      const account = email === undefined ? undefined : await accounts.findByEmail(email);
+      if (email !== undefined && account === undefined) {
         throw new ServiceError('not_found', `There is no account "${email}".`);
       }
-      const pages = app.get(UsageReports).pages(period.from, period.to, asked?.id);
+      const pages = app.get(UsageReports).pages(period.from, period.to, account?.id);
       return format === 'json' ? json(linesOf(pages, accounts)) : csv(linesOf(pages, accounts));
     },
   },

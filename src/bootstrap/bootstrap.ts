@@ -39,12 +39,12 @@ export async function bootstrap(module: () => Type | DynamicModule): Promise<voi
     process.on('SIGUSR2', () => {
       logger.log('SIGUSR2: no effect', 'Service');
     });
-    const tellMissing = (): void => {
-      tellLeftOut(config, app.get(ModelCatalog, { strict: false }), logger);
+    const logMissing = (): void => {
+      logLeftOut(config, app.get(ModelCatalog, { strict: false }), logger);
     };
-    tellMissing();
+    logMissing();
     logger.log(`Using ${config.catalogName}: ${config.catalogHash}`, 'Config');
-    watchConfig(app, tellMissing);
+    watchConfig(app, logMissing);
     const url = listeningAddress(app);
     logger.log(`Listening on ${url}`, 'Service');
     if (!isLoopback(url)) logger.log(HOW_TO_SIGN_IN, 'Service');
@@ -56,7 +56,7 @@ export async function bootstrap(module: () => Type | DynamicModule): Promise<voi
 }
 
 /** Tells the operator which variables are unset, and that no model is available. */
-function tellLeftOut({ catalogName, leftOut }: Config, catalog: ModelCatalog, logger: ServiceLogger): void {
+function logLeftOut({ catalogName, leftOut }: Config, catalog: ModelCatalog, logger: ServiceLogger): void {
   const { variables, models: missingModels } = leftOut;
   const names = variables.join(', ');
   if (catalog.all().length === 0) {

@@ -4,7 +4,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { ConfigReload } from '../models/config-reload.js';
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 
 /**
  * Reads CONFIG_FILE again on SIGHUP, and when the file changes. The watch looks once a second, because events of the file
@@ -30,7 +30,7 @@ export function watchConfig(app: NestExpressApplication, onReload: () => void): 
     if (now === read || !isSettled) return;
     read = now;
     apply();
-  }, LOOK_EVERY_MS).unref();
+  }, CHECK_EVERY_MS).unref();
 }
 
 /** Returns a text that changes with the file. A missing file has a state, too. */

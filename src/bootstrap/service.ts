@@ -15,7 +15,7 @@ import { ClientConnections } from '../http/connections/client-connections.js';
 import { serveConnections } from '../http/connections/serve-connections.js';
 import { ServiceErrorFilter } from '../http/errors/service-error.filter.js';
 import { DEFINED_ERRORS, describeErrors } from '../http/open-api/defined-errors.js';
-import { describeAnswers } from '../http/open-api/describe-answers.js';
+import { describeResponses } from '../http/open-api/describe-responses.js';
 import { describeChatRequest } from '../http/open-api/describe-chat-request.js';
 import { serveOpenApi } from '../http/open-api/serve-open-api.js';
 import { begin, notFound } from '../http/routing/outer-middleware.js';
@@ -95,7 +95,7 @@ export async function createServiceBy(
       (document) => {
         describeChatRequest(document, config.models[0]?.id);
         describeErrors(document, extensions.values(DEFINED_ERRORS));
-        describeAnswers(document);
+        describeResponses(document);
         describeStrategies(document, extensions.values(PLUGIN_STRATEGIES));
       },
     ]);

@@ -44,7 +44,7 @@ export class ChatController {
   constructor(
     private readonly chat: ChatService,
     private readonly durable: DurableStreams,
-    private readonly gaps: InterChunkLatencies,
+    private readonly latencies: InterChunkLatencies,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -66,10 +66,10 @@ export class ChatController {
     const { requestId, durable } = context;
     const caller = { principal, signal, requestId, lease, context };
     if (durable !== undefined) {
-      return this.durable.answer(durable, body, caller, response, this.gaps.clock(body.model));
+      return this.durable.respond(durable, body, caller, response, this.latencies.clock(body.model));
     }
     const parts = await this.chat.open(body, caller);
     const backpressure = new StreamBackpressure(response, this.config.stalledReaderMs);
-    return chunkEvents(parts, backpressure, requestId, this.gaps.clock(body.model));
+    return chunkEvents(parts, backpressure, requestId, this.latencies.clock(body.model));
   }
 }

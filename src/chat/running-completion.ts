@@ -83,7 +83,7 @@ export class RunningCompletion {
       parts.stop(CLIENT_GONE);
       throw error instanceof ServiceError && error.code === 'key_revoked' ? refusedKey(error) : error;
     } finally {
-      await this.entry.kept;
+      await this.entry.stored;
     }
   }
 

@@ -1,7 +1,7 @@
 import { ChatError } from './chat-error.js';
 import { ChatStream, type Position, type StreamOptions } from './chat-stream.js';
 import type { ChatRequest, CompleteAnswer, Model, Receipt } from './chat-types.js';
-import { pause } from './pause.js';
+import { delay } from './delay.js';
 import { refusalOf } from './response-facts.js';
 
 export interface ChatClientOptions {
@@ -75,7 +75,7 @@ export class ChatClient {
         return (await response.json()) as Receipt;
       } catch (error) {
         if (waits === 10 || !(error instanceof ChatError) || error.status !== 404) throw error;
-        await pause(300, options.signal);
+        await delay(300, options.signal);
       }
     }
   }

@@ -1,7 +1,7 @@
 import { ChatError } from './chat-error.js';
 import type { RateLimits } from './chat-types.js';
 import { eventParser } from './event-parser.js';
-import { pause } from './pause.js';
+import { delay } from './delay.js';
 import { objectIn, responseFacts } from './response-facts.js';
 
 /** `text` is the whole answer. `partialText` is what has arrived of an incomplete answer. */
@@ -138,7 +138,7 @@ export class ChatStream implements AsyncIterable<string> {
         ? BUSY.includes(status) && this.streamId
         : (kind === 'cut' || kind === 'unreachable') && (this.streamId ?? (!this.#hasBegun && idempotencyKey));
     if (!mayContinue || this.#failures++ >= maxReconnects) throw error;
-    await pause(Math.min(10, retryAfterSeconds) * 1000, signal);
+    await delay(Math.min(10, retryAfterSeconds) * 1000, signal);
   }
 }
 

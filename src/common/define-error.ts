@@ -10,7 +10,7 @@ import {
 const CODE = /^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$/;
 
 export interface ErrorDefinition {
-  /** The HTTP status of the answer, 400 to 599. */
+  /** The HTTP status of the response, 400 to 599. */
   readonly status: number;
   /** When the error occurs, in one sentence, for the OpenAPI document. */
   readonly description: string;

@@ -10,7 +10,7 @@ const MESSAGE_LENGTH = 1_000;
 
 /** The facts about an error code. */
 export interface ErrorFacts {
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   readonly status: HttpStatus | number;
   /** Who can prevent the error: the caller of the API, the provider of a model, or this service and its operator. */
   readonly fault: 'caller' | 'provider' | 'service';
@@ -123,7 +123,7 @@ export class ServiceError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   readonly status: number;
 
   constructor(

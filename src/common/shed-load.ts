@@ -17,7 +17,7 @@ export const SHED_REASONS = [
   'connections',
   /** Too many connections to upstreams. */
   'upstream_connections',
-  /** A client does not read its answer. Streams are not counted here. */
+  /** A client does not read its response. Streams are not counted here. */
   'unread_answer',
   /** Too much text of durable streams in memory. */
   'stream_memory',

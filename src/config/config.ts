@@ -26,7 +26,7 @@ export interface Config {
   /** The maximum size of the texts of durable streams in the memory of this process. */
   readonly streamMemoryBytes: number;
   /** How long a client may read almost nothing of an answer that is not a stream, in milliseconds. */
-  readonly unreadAnswerMs: number;
+  readonly unreadResponseMs: number;
   /** The maximum number of open streams in this process. */
   readonly maxStreams: number;
   /** The maximum number of open client connections in this process. */

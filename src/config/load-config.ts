@@ -77,7 +77,7 @@ function fromEnvironment(environment: Environment) {
     streamRetentionMs: environment.STREAM_RETENTION_SECONDS * 1000,
     streamDetachedMs: environment.STREAM_DETACHED_SECONDS * 1000,
     streamMemoryBytes: environment.STREAM_MEMORY_MB * 1024 * 1024,
-    unreadAnswerMs: environment.UNREAD_ANSWER_SECONDS * 1000,
+    unreadResponseMs: environment.UNREAD_ANSWER_SECONDS * 1000,
     maxStreams,
     maxConnections: maxConnectionsFor(maxStreams),
     usageRetentionDays: environment.USAGE_RETENTION_DAYS,
@@ -187,5 +187,5 @@ function problemsOfHeaders(apiKey: string | undefined, headers: Readonly<Record<
   ];
   return values
     .filter(([, value = '']) => !/^[\t\x20-\x7e]*$/.test(value))
-    .map(([place = '']) => `${place}: contains a character that is not allowed in a header`);
+    .map(([path = '']) => `${path}: contains a character that is not allowed in a header`);
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Place } from './layout/navigation.js';
+import type { Section } from './layout/navigation.js';
 
 /**
  * The parts of a page that differ between pages. The layout adds the common parts.
@@ -12,7 +12,7 @@ export interface Page {
   readonly title: string;
   /** The content of `<main>`: one `<h1>` and the content below it. */
   readonly content: ComponentChildren;
-  readonly place?: Place;
+  readonly section?: Section;
   /** An ES module in the folder `static`, such as `playground/playground.js`, or an asset of a plugin: `<plugin>/<file>`. */
   readonly script?: string;
   /** A stylesheet of the same kind, in addition to the stylesheet of all pages. */

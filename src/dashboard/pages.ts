@@ -41,7 +41,7 @@ export class Pages {
    * Renders the page and sends it.
    *
    * @param result the status, or an error whose status and headers the response has.
-   * @example this.pages.send(response, { title: 'Usage', place: 'usage', content: UsageView({ rows }) });
+   * @example this.pages.send(response, { title: 'Usage', section: 'usage', content: UsageView({ rows }) });
    */
   send(response: Response, page: Page, result: number | ServiceError = 200): void {
     const {

@@ -37,14 +37,14 @@ export class DatabaseClock implements OnModuleInit, OnModuleDestroy {
   }
 
   private async measure(): Promise<void> {
-    const askedAt = performance.now();
+    const queriedAt = performance.now();
     try {
       const [row] = await this.dataSource.query<{ now: string }[]>(
         'SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS now',
       );
       const answeredAt = performance.now();
-      if (row === undefined || answeredAt - askedAt > MAX_ROUND_TRIP_MS) return;
-      this.origin = Number(row.now) - (askedAt + answeredAt) / 2;
+      if (row === undefined || answeredAt - queriedAt > MAX_ROUND_TRIP_MS) return;
+      this.origin = Number(row.now) - (queriedAt + answeredAt) / 2;
     } catch {
       // The last measurement stays valid.
     }

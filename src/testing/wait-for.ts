@@ -13,13 +13,13 @@ const PAUSE_GROWTH = 0.02;
  * @throws {Error} after `limitMs` without such a value.
  */
 export async function waitFor<T>(
-  look: () => T | Promise<T>,
+  probe: () => T | Promise<T>,
   what: string,
   limitMs = 30_000,
 ): Promise<Exclude<Awaited<T>, undefined | false>> {
   const deadline = performance.now() + limitMs;
   for (let pauseMs = MIN_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * (1 + PAUSE_GROWTH))) {
-    const found = await look();
+    const found = await probe();
     if (found !== undefined && found !== false) return found as Exclude<Awaited<T>, undefined | false>;
     if (performance.now() > deadline) throw new Error(`Waited ${limitMs} ms in vain: ${what}.`);
     await wait(pauseMs);

@@ -23,11 +23,11 @@ export class RequestLease implements Lease {
   constructor(
     private readonly lease: Lease,
     response: Response,
-    private readonly slots: Pick<StreamSlots, 'heldInTiers'>,
+    private readonly slots: Pick<StreamSlots, 'takenInTiers'>,
     holdsSlot: boolean,
   ) {
     this.holdsSlot = holdsSlot;
-    if (holdsSlot) slots.heldInTiers++;
+    if (holdsSlot) slots.takenInTiers++;
     const end = (): void => {
       if (!this.isOutlived) this.releaseSlot();
       if (!this.isTaken) lease.settle(0);
@@ -73,7 +73,7 @@ export class RequestLease implements Lease {
   }
 
   private releaseSlot(): void {
-    if (this.holdsSlot) this.slots.heldInTiers--;
+    if (this.holdsSlot) this.slots.takenInTiers--;
     this.holdsSlot = false;
     this.lease.release();
   }

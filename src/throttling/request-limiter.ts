@@ -2,7 +2,7 @@ import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ServiceError } from '../common/service-error.js';
 import type { TierConfig } from '../config/config.js';
-import { refusalError, setLimitHeaders } from './limit-answer.js';
+import { refusalError, setLimitHeaders } from './limit-response.js';
 import { LimitStore, type Limit, type Refusal, type TokenDemand } from './limit-store.js';
 import type { TokenUse } from './limited-by-tier.decorator.js';
 import { StreamSlots } from './process-load/stream-slots.js';

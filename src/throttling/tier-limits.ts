@@ -4,7 +4,7 @@ import type { Limit } from './limit-store.js';
 const LENGTHS: Readonly<Record<LimitWindow, number>> = { none: 0, minute: 1, day: 2 };
 
 /** The longest window first: the limit that refuses a request for the longest time is the one that the client hears of. */
-const LONGEST_WINDOW_FIRST = LIMIT_NAMES.map((name) => ({
+const BY_WINDOW_LENGTH = LIMIT_NAMES.map((name) => ({
   name,
   unit: LIMITS[name].unit,
   window: LIMITS[name].window,
@@ -13,7 +13,7 @@ const LONGEST_WINDOW_FIRST = LIMIT_NAMES.map((name) => ({
 /** Returns the limits that a tier has, for a limit store. */
 export function limitsOf(tier: TierLimits): readonly Limit[] {
   const limits: Limit[] = [];
-  for (const { name, unit, window } of LONGEST_WINDOW_FIRST) {
+  for (const { name, unit, window } of BY_WINDOW_LENGTH) {
     const max = tier[name];
     if (max !== undefined) limits.push({ name, unit, window, max });
   }

@@ -88,7 +88,7 @@ export class LedgerProcess {
   /** A stream whose client has heard of it. */
   async begin(): Promise<LedgerEntry> {
     const entry = this.ledger.begin('request', PRINCIPAL, MODEL as unknown as ModelConfig);
-    await entry.kept;
+    await entry.stored;
     return entry;
   }
 

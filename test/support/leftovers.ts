@@ -106,7 +106,7 @@ export class Leftovers {
     const bodies = inside<{ arriving: KeyedCount; bytes: KeyedCount }>(get(BodiesInFlight));
     return {
       'open streams': get(OpenStreams).count,
-      'slots of tiers': get(StreamSlots).heldInTiers,
+      'slots of tiers': get(StreamSlots).takenInTiers,
       'places for streams': inside<{ taken: number }>(get(StreamSlots)).taken,
       'bodies that arrive': bodies.arriving.total,
       'bytes of bodies': bodies.bytes.total,

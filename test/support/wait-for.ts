@@ -3,7 +3,7 @@ import { waitFor } from '../../src/testing/wait-for.js';
 
 export { waitFor };
 
-const LOOK_EVERY_MS = 5;
+const CHECK_EVERY_MS = 5;
 
 /**
  * Waits until the value has not changed for `quietMs`, and resolves with the value.
@@ -16,7 +16,7 @@ export async function standsStill(look: () => number, quietMs: number, limitMs =
   let since = performance.now();
   while (performance.now() - since < quietMs) {
     if (performance.now() > deadline) throw new Error(`It still moves after ${limitMs} ms, at ${last}.`);
-    await wait(LOOK_EVERY_MS);
+    await wait(CHECK_EVERY_MS);
     const now = look();
     if (now !== last) since = performance.now();
     last = now;
@@ -44,9 +44,9 @@ export function atMostEvery<T>(everyMs: number, look: () => Promise<T>): () => P
 export async function lastBefore(isSo: () => Promise<boolean>, what: string): Promise<number> {
   let last = -Infinity;
   await waitFor(async () => {
-    const askedAt = performance.now();
+    const queriedAt = performance.now();
     if (await isSo()) return true;
-    last = askedAt;
+    last = queriedAt;
     return false;
   }, what);
   return last;

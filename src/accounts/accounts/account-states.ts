@@ -110,7 +110,7 @@ export class AccountStates {
     for (const session of sessions) this.sessions.forget(idOf(session));
     for (const key of keys) {
       this.verifier.forget(String(key['hashed_key']));
-      this.revocations.tell(idOf(key));
+      this.revocations.notify(idOf(key));
     }
   }
 }

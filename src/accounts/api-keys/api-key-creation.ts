@@ -97,7 +97,7 @@ export class ApiKeyCreation {
   /** Makes this process notice the end of the key at once. Other processes notice the end by themselves. */
   private forget({ id, hashed_key: hashedKey }: Row, replaced: statements.ReplacedApiKey | undefined): void {
     this.verifier.forget(String(hashedKey));
-    if (replaced?.endsAt === undefined) this.revocations.tell(String(id));
+    if (replaced?.endsAt === undefined) this.revocations.notify(String(id));
   }
 }
 
@@ -124,10 +124,10 @@ function invalid(field: string, message: string): ServiceError {
 }
 
 function tooManyKeys(): ServiceError {
-  const most = statements.MAX_ACTIVE_KEYS;
+  const limit = statements.MAX_ACTIVE_KEYS;
   return new ServiceError(
     'invalid_request',
-    `This account has ${most} active API keys, which is the maximum. Revoke a key first.`,
+    `This account has ${limit} active API keys, which is the maximum. Revoke a key first.`,
   );
 }
 

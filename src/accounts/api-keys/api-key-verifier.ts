@@ -72,7 +72,7 @@ export class ApiKeyVerifier {
   }
 
   private async lookUp(hashedKeys: readonly string[]): Promise<ReadonlyMap<string, KnownKey>> {
-    const askedAt = performance.now();
+    const queriedAt = performance.now();
     const rows = await this.database
       .repository(ApiKey)
       .createQueryBuilder('key')
@@ -82,7 +82,7 @@ export class ApiKeyVerifier {
       .where('key.hashedKey IN (:...hashedKeys)', { hashedKeys })
       .getMany();
     for (const { id, revokedAt, account } of rows) {
-      if (revokedAt === null && account.disabledAt === null) this.revocations.confirm(id, askedAt);
+      if (revokedAt === null && account.disabledAt === null) this.revocations.confirm(id, queriedAt);
     }
     return new Map(rows.map((row) => [row.hashedKey, this.knownKey(row)]));
   }

@@ -114,7 +114,7 @@ export class ApiKeysService {
     if (key?.revokedAt == null) throw unknownKey();
     // This process stops accepting the key at once. Other processes notice the revocation by themselves.
     this.verifier.forget(key.hashedKey);
-    this.revocations.tell(id);
+    this.revocations.notify(id);
     return { id, revokedAt: key.revokedAt };
   }
 }

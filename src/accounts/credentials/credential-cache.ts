@@ -100,12 +100,12 @@ export class CredentialCache<V> {
     throw databaseUnavailable(cause);
   }
 
-  private lookUp(id: string, askedAt: number, networkOf: () => string): Promise<V | undefined> {
-    const asked = this.known.has(id) ? this.loadKnown(id) : this.loadUnknown(id, networkOf());
-    const lookup = asked
+  private lookUp(id: string, queriedAt: number, networkOf: () => string): Promise<V | undefined> {
+    const query = this.known.has(id) ? this.loadKnown(id) : this.loadUnknown(id, networkOf());
+    const lookup = query
       .then((found) => {
         // When `forget` was called meanwhile, the lookup may have read the row before it changed.
-        if (this.pending.get(id) === lookup) this.remember(id, found, askedAt);
+        if (this.pending.get(id) === lookup) this.remember(id, found, queriedAt);
         return found;
       })
       .finally(() => {
@@ -115,13 +115,13 @@ export class CredentialCache<V> {
     return lookup;
   }
 
-  private remember(id: string, found: V | undefined, askedAt: number): void {
+  private remember(id: string, found: V | undefined, queriedAt: number): void {
     if (found === undefined) {
       this.remembered.delete(id);
-      this.unknown.set(id, true, askedAt);
+      this.unknown.set(id, true, queriedAt);
       return;
     }
-    this.remembered.set(id, found, askedAt);
+    this.remembered.set(id, found, queriedAt);
     this.known.set(id, true, 0);
   }
 

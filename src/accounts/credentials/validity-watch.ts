@@ -40,7 +40,7 @@ export abstract class ValidityWatch implements OnModuleDestroy {
     // The credential has ended between its check and this watch.
     if (this.hasEnded(id)) {
       queueMicrotask(() => {
-        this.tell(id);
+        this.notify(id);
       });
     }
     return () => {
@@ -49,7 +49,7 @@ export abstract class ValidityWatch implements OnModuleDestroy {
   }
 
   /** Marks a credential as ended and notifies its listeners. Called when this process ends a credential. */
-  tell(id: string): void {
+  notify(id: string): void {
     this.ended.set(id, true, performance.now());
     const watching = this.listeners.get(id);
     if (watching === undefined) return;
@@ -66,10 +66,10 @@ export abstract class ValidityWatch implements OnModuleDestroy {
    * Removes the mark of a credential that the database calls valid. An ended credential becomes valid again if its account is
    * enabled.
    *
-   * @param askedAt the time before the query, by `performance.now()`. A credential that has ended since then stays ended.
+   * @param queriedAt the time before the query, by `performance.now()`. A credential that has ended since then stays ended.
    */
-  confirm(id: string, askedAt: number): void {
-    if (this.ended.has(id) && this.ended.get(id, askedAt) === undefined) this.ended.delete(id);
+  confirm(id: string, queriedAt: number): void {
+    if (this.ended.has(id) && this.ended.get(id, queriedAt) === undefined) this.ended.delete(id);
   }
 
   onModuleDestroy(): void {
@@ -92,15 +92,15 @@ export abstract class ValidityWatch implements OnModuleDestroy {
     this.polling = true;
     try {
       for (const ids of inChunks([...this.listeners.keys()], IDS_PER_QUERY)) {
-        const valid = await this.askAbout(ids);
-        for (const id of ids) if (valid?.has(id) === false) this.tell(id);
+        const valid = await this.queryValidity(ids);
+        for (const id of ids) if (valid?.has(id) === false) this.notify(id);
       }
     } finally {
       this.polling = false;
     }
   }
 
-  private async askAbout(ids: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+  private async queryValidity(ids: readonly string[]): Promise<ReadonlySet<string> | undefined> {
     try {
       return await this.validOf(ids);
     } catch {

@@ -41,7 +41,7 @@ export class PasswordReplacement {
     for (const session of ended) this.sessions.forget(String(session['id']));
     for (const key of revoked) {
       this.verifier.forget(String(key['hashed_key']));
-      this.revocations.tell(String(key['id']));
+      this.revocations.notify(String(key['id']));
     }
     return revoked.length;
   }

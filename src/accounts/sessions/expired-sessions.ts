@@ -6,7 +6,7 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { idleSince } from './session-lifetime.js';
 import { Session } from './session.entity.js';
 
-const AT_MOST_EVERY_MS = 60_000;
+const MIN_INTERVAL_MS = 60_000;
 const ROWS_PER_STATEMENT = 500;
 
 /** Removes the rows of expired sessions. */
@@ -23,7 +23,7 @@ export class ExpiredSessions {
 
   /** Schedules a removal, at most once a minute. A running removal finishes first. Called when a session begins. */
   removeSoon(): void {
-    if (this.now() - this.lastRunAt < AT_MOST_EVERY_MS) return;
+    if (this.now() - this.lastRunAt < MIN_INTERVAL_MS) return;
     this.lastRunAt = this.now();
     this.removal = this.removal
       .then(() => this.removeAll())

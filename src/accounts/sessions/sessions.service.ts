@@ -114,7 +114,7 @@ export class SessionsService {
   /** Makes this process notice at once that a session has ended. Other processes notice the end by themselves. */
   forget(sessionId: string): void {
     this.lookups.forget(sessionId);
-    this.watch.tell(sessionId);
+    this.watch.notify(sessionId);
   }
 
   private async endAll(sessionIds: readonly string[]): Promise<void> {

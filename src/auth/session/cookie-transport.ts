@@ -11,7 +11,7 @@ const LOCAL_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\
  * The service may not see that a proxy ends TLS. Then the headers of the browser tell: `Sec-Fetch-Site` is sent only to
  * addresses that keep secure cookies, and `Origin` has the scheme. A form without both headers comes from a program.
  */
-export function keepsSessionCookie(request: Request): boolean {
+export function acceptsSessionCookie(request: Request): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers;
   if (isSecure(request) || LOCAL_HOST.test(hostOf(request)) || site !== undefined) return true;
   return origin === undefined ? request.method === 'POST' : !origin.startsWith('http:');

@@ -55,9 +55,9 @@ export class AuthenticationGuard implements CanActivate, OnModuleInit {
         else if (principal) resolve(principal);
         else reject(this.refusal(challenges));
       };
-      const ask = this.passport.authenticate(this.names, decide) as Middleware;
+      const authenticate = this.passport.authenticate(this.names, decide) as Middleware;
       // A strategy that calls `pass` leads to `next` without an error: no principal was found.
-      ask(request, response, decide);
+      authenticate(request, response, decide);
     });
   }
 

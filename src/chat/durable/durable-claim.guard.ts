@@ -11,7 +11,7 @@ import { checkedIdempotencyKey, IDEMPOTENCY_KEY_HEADER } from './identity/idempo
 import { requestKey, type RequestKey } from './identity/stream-identity.js';
 import { CLAIM_RELEASED } from './log/stream-log.js';
 import { DurableStreams } from './durable-streams.js';
-import { StreamStore, type Claim, type KeptStream } from './store/stream-store.js';
+import { StreamStore, type Claim, type StoredStream } from './store/stream-store.js';
 
 type NewClaim = Extract<Claim, { outcome: 'new' }>;
 
@@ -77,7 +77,7 @@ export class DurableClaimGuard implements CanActivate {
   }
 
   /** Waits until the stream has begun. Returns false when the key was given up, so that it can be claimed again. */
-  private async hasBegun(stream: KeptStream, response: Response): Promise<boolean> {
+  private async hasBegun(stream: StoredStream, response: Response): Promise<boolean> {
     const leave = await this.streams.enter(stream, response, this.slots);
     try {
       await stream.log.begun;

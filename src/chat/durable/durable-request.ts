@@ -1,5 +1,5 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
-import type { KeptStream, OwnStream } from './store/stream-store.js';
+import type { StoredStream, OwnStream } from './store/stream-store.js';
 
 declare module '../../http/request/request-context.js' {
   interface RequestContext {
@@ -13,7 +13,7 @@ export type DurableRequest =
   /** The request generates the stream. `isTaken`: the generation has begun, so the end of the response changes nothing. */
   | { readonly kind: 'new'; readonly stream: OwnStream; isTaken: boolean }
   /** The request repeats an earlier one. The stream has begun. */
-  | { readonly kind: 'repeated'; readonly stream: KeptStream };
+  | { readonly kind: 'repeated'; readonly stream: StoredStream };
 
 export const DURABLE = Symbol('DURABLE');
 

@@ -23,7 +23,7 @@ import { offsetOf, positionTag } from './identity/stream-position.js';
 import { LogReader } from './log/log-reader.js';
 import { once } from './store/readers.js';
 import { ReplayBudget } from './replay-budget.js';
-import { MAX_READERS, StreamStore, type KeptStream } from './store/stream-store.js';
+import { MAX_READERS, StreamStore, type StoredStream } from './store/stream-store.js';
 
 export const STREAM_ID_HEADER = 'X-Stream-Id';
 export const REPLAYED_HEADER = 'Idempotency-Replayed';
@@ -32,7 +32,7 @@ export const REPLAYED_HEADER = 'Idempotency-Replayed';
 const READERS_SHARE = 0.25;
 
 interface ReadingOptions {
-  readonly gaps?: InterChunkClock | undefined;
+  readonly clock?: InterChunkClock | undefined;
   /** Called with the size of each text that the client gets. */
   readonly onRead?: (bytes: number) => void;
 }
@@ -60,12 +60,12 @@ export class DurableStreams {
    * @param durable set by `DurableClaimGuard`.
    * @throws {ServiceError} when the answer cannot begin.
    */
-  async answer(
+  async respond(
     durable: DurableRequest,
     body: ChatRequest,
     caller: ChatCaller & { readonly lease: RequestLease | undefined },
     response: Response,
-    gaps: InterChunkClock | undefined,
+    clock: InterChunkClock | undefined,
   ): Promise<Observable<MessageEvent>> {
     switch (durable.kind) {
       case 'repeated':
@@ -80,13 +80,13 @@ export class DurableStreams {
         // The prompt may have 4 MiB, and the response may last for hours.
         response.req.body = undefined;
         response.setHeader(STREAM_ID_HEADER, stream.id);
-        return this.events(stream, 0, caller.principal, response, { gaps });
+        return this.events(stream, 0, caller.principal, response, { clock });
       }
     }
   }
 
   /** Finds a stream of the account. @throws {ServiceError} `not_found`, or `unavailable`. */
-  async find(id: string, { accountId }: Principal): Promise<KeptStream> {
+  async find(id: string, { accountId }: Principal): Promise<StoredStream> {
     this.refuseWhileDraining();
     const address = parseStreamId(id);
     const stream = address && (await this.store.find(address, accountId));
@@ -99,7 +99,7 @@ export class DurableStreams {
    *
    * @throws {ServiceError} `rate_limit_exceeded` when the account has read too much again, see {@link ReplayBudget}.
    */
-  async replay(stream: KeptStream, principal: Principal, response: Response): Promise<Observable<MessageEvent>> {
+  async replay(stream: StoredStream, principal: Principal, response: Response): Promise<Observable<MessageEvent>> {
     const sent = String(response.req.headers['last-event-id'] ?? '');
     const offset = sent === '' ? 0 : offsetOf(sent, positionTag(stream.id));
     // The stream can be given up only while it waits, and then it has no id that a client knows.
@@ -121,7 +121,7 @@ export class DurableStreams {
    * @returns a function that ends this earlier.
    * @throws {ServiceError} when the stream or the process has too many readers.
    */
-  async enter(stream: KeptStream, response: Response, slots: StreamSlots): Promise<() => void> {
+  async enter(stream: StoredStream, response: Response, slots: StreamSlots): Promise<() => void> {
     const overload = slots.refusal();
     if (overload !== undefined) throw overload;
     const releaseSlot = this.takeSlot(response, slots);
@@ -143,8 +143,8 @@ export class DurableStreams {
   /** @throws {ServiceError} when the account or the process has too many readers. */
   private takeSlot(response: Response, slots: StreamSlots): () => void {
     const { accountId } = principalOf(response.req);
-    const most = Math.max(MAX_READERS, Math.floor(this.config.maxStreams * READERS_SHARE));
-    if (this.readers.of(accountId) >= most) throw tooManyReadersOfAccount(most);
+    const limit = Math.max(MAX_READERS, Math.floor(this.config.maxStreams * READERS_SHARE));
+    if (this.readers.of(accountId) >= limit) throw tooManyReadersOfAccount(limit);
     const releaseSlot = slots.take(response);
     this.readers.add(accountId, 1);
     return () => {
@@ -163,11 +163,11 @@ export class DurableStreams {
   }
 
   private events(
-    { id, log }: KeptStream,
+    { id, log }: StoredStream,
     offset: number,
     principal: Principal,
     response: Response,
-    { gaps, onRead }: ReadingOptions,
+    { clock, onRead }: ReadingOptions,
   ): Observable<MessageEvent> {
     const { requestId } = response.req.context;
     return new Observable((subscriber) => {
@@ -182,7 +182,7 @@ export class DurableStreams {
         backpressure.ending();
         subscriber.complete();
       });
-      const subscription = chunkEvents(reader, backpressure, requestId, gaps).subscribe(subscriber);
+      const subscription = chunkEvents(reader, backpressure, requestId, clock).subscribe(subscriber);
       return () => {
         stopListening();
         leave();
@@ -192,10 +192,10 @@ export class DurableStreams {
   }
 }
 
-function tooManyReadersOfAccount(most: number): ServiceError {
+function tooManyReadersOfAccount(limit: number): ServiceError {
   return new ServiceError(
     'concurrency_limit_exceeded',
-    `An account can have ${most} readers of durable streams at the same time.`,
+    `An account can have ${limit} readers of durable streams at the same time.`,
     { retryAfterSeconds: 1 },
   );
 }

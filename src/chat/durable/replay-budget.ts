@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { ServiceError } from '../../common/service-error.js';
-import { setHeaders } from '../../throttling/limit-answer.js';
+import { setHeaders } from '../../throttling/limit-response.js';
 
 const MINUTE_MS = 60_000;
 /** How many bytes of kept streams each account may read again per minute, from one process. */

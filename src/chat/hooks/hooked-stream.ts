@@ -53,7 +53,7 @@ export class HookedStream extends PartStream {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  protected override get held(): number {
+  protected override get buffered(): number {
     return this.waiting.length;
   }
 

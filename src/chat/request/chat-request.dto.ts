@@ -38,13 +38,13 @@ const MAX_PENALTY = 2;
 const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
 /** Marks an optional number in a range. Here the first decorator runs first. */
-function NumberFrom(least: number, most: number, description?: string): PropertyDecorator {
+function NumberFrom(min: number, max: number, description?: string): PropertyDecorator {
   return applyDecorators(
     Optional(),
     IsNumber({}, { message: 'must be a number' }),
-    Min(least, { message: `must be at least ${least}` }),
-    Max(most, { message: `must be at most ${most}` }),
-    ApiPropertyOptional({ minimum: least, maximum: most, ...(description !== undefined && { description }) }),
+    Min(min, { message: `must be at least ${min}` }),
+    Max(max, { message: `must be at most ${max}` }),
+    ApiPropertyOptional({ minimum: min, maximum: max, ...(description !== undefined && { description }) }),
   );
 }
 

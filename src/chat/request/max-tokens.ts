@@ -14,16 +14,16 @@ export function maxTokensOf(request: ChatRequest, model: ModelConfig, tier: Tier
     [model.maxOutputTokens, 'what the model can generate'],
     [tier.maxTokens, `what the tier ${tier.name} allows`],
   ];
-  const asked = request.max_tokens;
-  if (asked === undefined) {
+  const requested = request.max_tokens;
+  if (requested === undefined) {
     return tier.maxTokens && Math.min(tier.maxTokens, model.maxOutputTokens ?? Infinity, model.contextLength);
   }
   for (const [limit, what] of limits) {
-    if (limit === undefined || asked <= limit) continue;
+    if (limit === undefined || requested <= limit) continue;
     const message = `must not be above ${limit}, ${what}`;
     throw new ServiceError('invalid_request', `max_tokens ${message}.`, {
       details: [{ field: 'max_tokens', message }],
     });
   }
-  return asked;
+  return requested;
 }

@@ -8,11 +8,11 @@ const USUAL_ANSWER_TOKENS = 1024;
 
 /** Estimates the tokens to reserve from the daily quota of the account. */
 export function tokenDemand(request: ChatRequest, tier: TierConfig): TokenDemand {
-  const asked = request.max_tokens;
+  const requested = request.max_tokens;
   // A limit above the tier's maximum is invalid, and the request is rejected later.
-  if (asked !== undefined && asked > (tier.maxTokens ?? Infinity)) return { atLeast: 0, atMost: 0 };
+  if (requested !== undefined && requested > (tier.maxTokens ?? Infinity)) return { atLeast: 0, atMost: 0 };
   const prompt = estimatePromptTokens(request.messages);
-  return { atLeast: prompt + (asked ?? 1), atMost: prompt + answerTokens(request, tier) };
+  return { atLeast: prompt + (requested ?? 1), atMost: prompt + answerTokens(request, tier) };
 }
 
 /**
@@ -34,6 +34,6 @@ export function withinGrant(
 }
 
 /** Returns the number of tokens to reserve for the answer. */
-function answerTokens({ max_tokens: asked }: ChatRequest, { maxTokens: cap }: TierConfig): number {
-  return asked ?? cap ?? USUAL_ANSWER_TOKENS;
+function answerTokens({ max_tokens: requested }: ChatRequest, { maxTokens: cap }: TierConfig): number {
+  return requested ?? cap ?? USUAL_ANSWER_TOKENS;
 }

@@ -31,7 +31,7 @@ export function chunkEvents(
   parts: ReadableParts,
   backpressure: StreamBackpressure,
   requestId: string,
-  gaps?: InterChunkClock,
+  clock?: InterChunkClock,
 ): Observable<MessageEvent> {
   return new Observable((subscriber) => {
     const send = (event: MessageEvent): void => {
@@ -58,7 +58,7 @@ export function chunkEvents(
         backpressure.abort();
       },
     };
-    const pump = new PartPump(parts, CHUNKS, sink, requestId, gaps);
+    const pump = new PartPump(parts, CHUNKS, sink, requestId, clock);
     pump.run();
     return () => {
       pump.stop();

@@ -4,13 +4,13 @@ import type { Histogram } from '../../common/counts/histogram.js';
 export class InterChunkClock {
   private since: number | undefined;
 
-  /** @param gaps receives the gaps, in milliseconds. */
-  constructor(private readonly gaps: Histogram) {}
+  /** @param latencies receives the gaps, in milliseconds. */
+  constructor(private readonly latencies: Histogram) {}
 
   /** Call this when a text arrives. */
   text(): void {
     const now = performance.now();
-    if (this.since !== undefined) this.gaps.add(now - this.since);
+    if (this.since !== undefined) this.latencies.add(now - this.since);
     this.since = now;
   }
 

@@ -19,8 +19,8 @@ export class InterChunkLatencies {
   /** Returns a clock for one stream. `model` must be a model of the catalog. */
   clock(model: string): InterChunkClock | undefined {
     if (!this.isCounted) return undefined;
-    let gaps = this.byModel.get(model);
-    if (gaps === undefined) this.byModel.set(model, (gaps = new Histogram(BOUNDS)));
-    return new InterChunkClock(gaps);
+    let latencies = this.byModel.get(model);
+    if (latencies === undefined) this.byModel.set(model, (latencies = new Histogram(BOUNDS)));
+    return new InterChunkClock(latencies);
   }
 }

@@ -76,9 +76,9 @@ export class OpenStreams {
    * end. The second limit is necessary because a client that does not read cannot receive the reason.
    */
   async drain(graceMs: number, farewellMs: number): Promise<void> {
-    if (await this.idleWithin(graceMs)) return;
+    if (await this.waitUntilIdle(graceMs)) return;
     for (const end of [...this.running, ...this.readers]) end(shuttingDown());
-    await this.idleWithin(farewellMs);
+    await this.waitUntilIdle(farewellMs);
   }
 
   /**
@@ -113,7 +113,7 @@ export class OpenStreams {
     if (this.isIdle) this.onIdle?.();
   }
 
-  private async idleWithin(limitMs: number): Promise<boolean> {
+  private async waitUntilIdle(limitMs: number): Promise<boolean> {
     if (this.isIdle) return true;
     let timer: NodeJS.Timeout | undefined;
     const idle = new Promise<boolean>((resolve) => {

@@ -44,7 +44,7 @@ function isShort(): boolean {
  * libuv accepts one connection per turn. So the other work waits for a few turns, which are then short. Otherwise hundreds
  * of new connections would keep a probe waiting for seconds.
  */
-export function noteAccepted(): void {
+export function recordAccepted(): void {
   hasAccepted = true;
   if (!isTaken) reserve();
 }

@@ -7,13 +7,13 @@ import { readRedisUrl } from './redis-url.js';
 import { readResourceAttributes } from './resource-attributes.js';
 import { problemsOf } from './problems.js';
 
-const wholeNumber = (least: number, most: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d+$/, 'must be a whole number')
     .transform(Number)
-    .refine((value) => value >= least && value <= most, `must be between ${least} and ${most}`)
-    .meta({ accepts: `a whole number, ${least} to ${most}` });
+    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`)
+    .meta({ accepts: `a whole number, ${min} to ${max}` });
 
 const databaseUrl = z.string().meta({ accepts: '`sqlite:<path>` or `postgres://…`' });
 const database = databaseUrl.transform((url, context): DatabaseConfig => {

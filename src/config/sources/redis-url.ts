@@ -56,8 +56,8 @@ export function readRedisUrl(url: string): RedisAddress | string {
     return { kind: 'server', url, database: Number(database[1] ?? 0) };
   }
   const [scheme, s, kind] = group;
-  const [place = '', query] = url.slice(scheme.length).split(/\?(.*)/s, 2);
-  const [authority = '', rest] = place.split(/\/(.*)/s, 2);
+  const [location = '', query] = url.slice(scheme.length).split(/\?(.*)/s, 2);
+  const [authority = '', rest] = location.split(/\/(.*)/s, 2);
   const path = rest === undefined ? '' : `/${rest}`;
   const at = authority.lastIndexOf('@');
   const credentials = readCredentials(authority.slice(0, Math.max(at, 0)));

@@ -62,7 +62,7 @@ export class AccountController {
 }
 
 function pageOf(props: Parameters<typeof AccountView>[0]): Page {
-  return { title: 'Account', place: 'account', width: 'narrow', content: AccountView(props) };
+  return { title: 'Account', section: 'account', width: 'narrow', content: AccountView(props) };
 }
 
 /** @param revokedKeys the number of revoked API keys, if the user wanted to revoke the keys. */

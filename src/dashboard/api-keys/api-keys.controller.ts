@@ -81,7 +81,7 @@ export class ApiKeysController {
   }
 
   @Get(':id/rotate')
-  async askToRotate(
+  async confirmRotation(
     @Param('id') id: string,
     @CurrentPrincipal() { accountId }: Principal,
     @Res() response: Response,
@@ -117,7 +117,7 @@ export class ApiKeysController {
   }
 
   @Get(':id/revoke')
-  async askToRevoke(
+  async confirmRevocation(
     @Param('id') id: string,
     @CurrentPrincipal() { accountId }: Principal,
     @Res() response: Response,
@@ -159,5 +159,5 @@ function rotationPage(accountId: string, apiKey: ListedApiKey, problems?: FormPr
     once: true,
     problems,
   });
-  return { title, place: 'api-keys', width: 'narrow', script: 'api-keys.js', content };
+  return { title, section: 'api-keys', width: 'narrow', script: 'api-keys.js', content };
 }

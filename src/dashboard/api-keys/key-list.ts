@@ -43,7 +43,7 @@ export class KeyList {
       nextId: randomUUID(),
       ...additions,
     });
-    return { title: 'API keys', place: 'api-keys', script: 'api-keys.js', content };
+    return { title: 'API keys', section: 'api-keys', script: 'api-keys.js', content };
   }
 
   /** The properties to show a new key with, in the answer to the request that created the key. */

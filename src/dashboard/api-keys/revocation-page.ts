@@ -24,6 +24,6 @@ export function revocationPage(accountId: string, apiKey: ListedApiKey, { owner,
     tone: 'danger',
     ...form,
   });
-  const place = owner === undefined ? 'api-keys' : 'accounts';
-  return { title: `Revoke ${apiKey.name}`, place, width: 'narrow', content };
+  const section = owner === undefined ? 'api-keys' : 'accounts';
+  return { title: `Revoke ${apiKey.name}`, section, width: 'narrow', content };
 }

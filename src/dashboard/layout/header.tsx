@@ -1,9 +1,9 @@
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { Config } from '../../config/config.js';
-import { DOCS_PATH, NAVIGATION, OPERATOR_ENTRY, type NavigationEntry, type Place } from './navigation.js';
+import { DOCS_PATH, NAVIGATION, OPERATOR_ENTRY, type NavigationEntry, type Section } from './navigation.js';
 
 interface HeaderProps {
-  readonly place: Place | undefined;
+  readonly section: Section | undefined;
   readonly account: VerifiedSession['account'] | undefined;
   readonly signUp: Config['signUp'];
   /** The entries of plugins. */
@@ -13,7 +13,7 @@ interface HeaderProps {
 }
 
 /** The header of a page: the name of the service, the navigation, and the account that is signed in. */
-export function Header({ place, account, signUp, navigation, hasDocs }: HeaderProps) {
+export function Header({ section, account, signUp, navigation, hasDocs }: HeaderProps) {
   return (
     <header class="page-header">
       <div class="container">
@@ -21,37 +21,37 @@ export function Header({ place, account, signUp, navigation, hasDocs }: HeaderPr
           <Mark /> Chat Streaming Service
         </a>
         {account === undefined ? (
-          <VisitorLinks place={place} signUp={signUp} hasDocs={hasDocs} />
+          <VisitorLinks section={section} signUp={signUp} hasDocs={hasDocs} />
         ) : (
-          <AccountLinks place={place} account={account} navigation={navigation} hasDocs={hasDocs} />
+          <AccountLinks section={section} account={account} navigation={navigation} hasDocs={hasDocs} />
         )}
       </div>
     </header>
   );
 }
 
-interface AccountLinksProps extends Pick<HeaderProps, 'place' | 'navigation' | 'hasDocs'> {
+interface AccountLinksProps extends Pick<HeaderProps, 'section' | 'navigation' | 'hasDocs'> {
   readonly account: VerifiedSession['account'];
 }
 
-function AccountLinks({ place, account, navigation, hasDocs }: AccountLinksProps) {
+function AccountLinks({ section, account, navigation, hasDocs }: AccountLinksProps) {
   return (
     <>
       <nav aria-label="Main">
         {[...NAVIGATION, ...(account.role === 'operator' ? [OPERATOR_ENTRY] : [])].map((entry) => (
-          <a key={entry.place} href={entry.path} aria-current={entry.place === place ? 'page' : undefined}>
+          <a key={entry.section} href={entry.path} aria-current={entry.section === section ? 'page' : undefined}>
             {entry.label}
           </a>
         ))}
         {navigation.map(({ label, path }) => (
-          <a key={path} href={path} aria-current={path === place ? 'page' : undefined}>
+          <a key={path} href={path} aria-current={path === section ? 'page' : undefined}>
             {label}
           </a>
         ))}
         {hasDocs ? <a href={DOCS_PATH}>Docs</a> : null}
       </nav>
       <div class="account">
-        <a href="/settings/account" aria-current={place === 'account' ? 'page' : undefined}>
+        <a href="/settings/account" aria-current={section === 'account' ? 'page' : undefined}>
           <span class="visually-hidden">Account </span>
           <span class="email">{account.email}</span>
         </a>
@@ -67,15 +67,15 @@ function AccountLinks({ place, account, navigation, hasDocs }: AccountLinksProps
   );
 }
 
-function VisitorLinks({ place, signUp, hasDocs }: Pick<HeaderProps, 'place' | 'signUp' | 'hasDocs'>) {
+function VisitorLinks({ section, signUp, hasDocs }: Pick<HeaderProps, 'section' | 'signUp' | 'hasDocs'>) {
   return (
     <nav aria-label="Main" class="visitor">
       {hasDocs ? <a href={DOCS_PATH}>Docs</a> : null}
-      <a href="/sign-in" aria-current={place === 'sign-in' ? 'page' : undefined}>
+      <a href="/sign-in" aria-current={section === 'sign-in' ? 'page' : undefined}>
         Sign in
       </a>
       {signUp === 'open' ? (
-        <a href="/sign-up" aria-current={place === 'sign-up' ? 'page' : undefined}>
+        <a href="/sign-up" aria-current={section === 'sign-up' ? 'page' : undefined}>
           Sign up
         </a>
       ) : null}

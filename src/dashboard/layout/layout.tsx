@@ -22,7 +22,7 @@ export interface LayoutProps {
 
 /** The HTML document around the content of a page. All pages share this layout. */
 export function Layout({ page, account, signUp, navigation, hasDocs, pathOf }: LayoutProps) {
-  const { title, content, place, script, style, width } = page;
+  const { title, content, section, script, style, width } = page;
   return (
     <html lang="en">
       <head>
@@ -40,7 +40,7 @@ export function Layout({ page, account, signUp, navigation, hasDocs, pathOf }: L
         <a class="skip-link" href="#content">
           Skip to content
         </a>
-        <Header place={place} account={account} signUp={signUp} navigation={navigation} hasDocs={hasDocs} />
+        <Header section={section} account={account} signUp={signUp} navigation={navigation} hasDocs={hasDocs} />
         <main id="content" class={`container ${width ?? ''}`} tabIndex={-1}>
           {content}
         </main>

@@ -2,13 +2,13 @@ import { ExtensionPoint } from '../../common/extensions/extension-point.js';
 
 /** The pages in the navigation of the header, in order. */
 export const NAVIGATION = [
-  { place: 'api-keys', label: 'API keys', path: '/settings/api-keys' },
-  { place: 'playground', label: 'Playground', path: '/playground' },
-  { place: 'usage', label: 'Usage', path: '/usage' },
+  { section: 'api-keys', label: 'API keys', path: '/settings/api-keys' },
+  { section: 'playground', label: 'Playground', path: '/playground' },
+  { section: 'usage', label: 'Usage', path: '/usage' },
 ] as const;
 
 /** The page in the navigation of operators only. */
-export const OPERATOR_ENTRY = { place: 'accounts', label: 'Accounts', path: '/operator/accounts' } as const;
+export const OPERATOR_ENTRY = { section: 'accounts', label: 'Accounts', path: '/operator/accounts' } as const;
 
 /** The description of the API. It has a layout of its own. */
 export const DOCS_PATH = '/api/docs';
@@ -28,9 +28,9 @@ export const NAVIGATION_ENTRIES = new ExtensionPoint<NavigationEntry>('navigatio
  * The part of the application that a page belongs to. The header marks this part as current. A page of a plugin has the path
  * of its entry.
  */
-export type Place =
-  | (typeof NAVIGATION)[number]['place']
-  | (typeof OPERATOR_ENTRY)['place']
+export type Section =
+  | (typeof NAVIGATION)[number]['section']
+  | (typeof OPERATOR_ENTRY)['section']
   | 'account'
   | 'sign-in'
   | 'sign-up'

@@ -61,7 +61,7 @@ export class AccountPage {
     });
     return {
       title: account.email,
-      place: 'accounts',
+      section: 'accounts',
       width: 'wide',
       style: 'usage.css',
       script: 'usage/charts.js',

@@ -83,7 +83,7 @@ export class OperatedAccountController {
 
   /** Shows the page that asks the operator to confirm. */
   @Get('disable')
-  async askToDisable(
+  async confirmDisabling(
     @Param('id') id: string,
     @CurrentSession() { account: operator }: VerifiedSession,
     @Res() response: Response,
@@ -106,7 +106,7 @@ export class OperatedAccountController {
       tone: 'danger',
       cancel: accountPath(id),
     });
-    this.pages.send(response, { title, place: 'accounts', width: 'narrow', content });
+    this.pages.send(response, { title, section: 'accounts', width: 'narrow', content });
   }
 
   @Post('disable')
@@ -138,7 +138,7 @@ export class OperatedAccountController {
 
   /** Shows the page that asks the operator to confirm. */
   @Get('keys/:key/revoke')
-  async askToRevoke(
+  async confirmRevocation(
     @Param('id') id: string,
     @Param('key') keyId: string,
     @CurrentSession() { account: operator }: VerifiedSession,

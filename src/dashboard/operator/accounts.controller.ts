@@ -50,6 +50,6 @@ export class AccountsController {
       countByTier,
       hasPrices: models.some(({ price }) => price !== undefined),
     });
-    this.pages.send(response, { title: 'Accounts', place: 'accounts', width: 'wide', style: 'usage.css', content });
+    this.pages.send(response, { title: 'Accounts', section: 'accounts', width: 'wide', style: 'usage.css', content });
   }
 }

@@ -21,7 +21,7 @@ export function ModelChoice({ models, tier }: ModelChoiceProps) {
                 key={model.id}
                 value={model.id}
                 selected={model === models[0]}
-                data-most-tokens={mostTokens(model, tier)}
+                data-max-tokens={maxTokensOf(model, tier)}
                 data-name={model.name}
                 data-context={model.contextLength}
                 data-price={priceText(model)}
@@ -59,7 +59,7 @@ function perMillion(amount: number, { currency }: AppliedPrice): string {
 }
 
 /** The highest `max_tokens` that the service accepts for the model and the tier. */
-export function mostTokens(
+export function maxTokensOf(
   { contextLength, maxOutputTokens = Infinity }: ModelConfig,
   { maxTokens = Infinity }: TierConfig,
 ) {

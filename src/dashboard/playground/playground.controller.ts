@@ -22,7 +22,7 @@ export class PlaygroundController {
     const origin = publicOriginOf(request);
     this.pages.send(response, {
       title: 'Playground',
-      place: 'playground',
+      section: 'playground',
       content: PlaygroundView({ models: this.models.all(), tier, accountId, origin }),
       script: 'playground/playground.js',
       style: 'playground/playground.css',

@@ -1,6 +1,6 @@
 import type { ModelConfig, TierConfig } from '../../config/config.js';
 import { count } from '../format/numbers.js';
-import { mostTokens } from './model-choice.js';
+import { maxTokensOf } from './model-choice.js';
 
 interface SettingsFieldsProps {
   /** The model that is selected when the page opens. */
@@ -10,7 +10,7 @@ interface SettingsFieldsProps {
 
 /** The fields for the system prompt, the temperature, the maximum number of tokens, and how answers are shown. */
 export function SettingsFields({ first, tier }: SettingsFieldsProps) {
-  const most = first && mostTokens(first, tier);
+  const maxTokens = first && maxTokensOf(first, tier);
   return (
     <details class="settings" id="settings" open>
       <summary>Settings</summary>
@@ -39,12 +39,14 @@ export function SettingsFields({ first, tier }: SettingsFieldsProps) {
             type="number"
             inputMode="numeric"
             min="1"
-            max={most}
+            max={maxTokens}
             step="1"
             placeholder="optional"
             aria-describedby="max-tokens-hint"
           />
-          <small id="max-tokens-hint">{most === undefined ? 'For each answer' : `Up to ${count(most)}`}</small>
+          <small id="max-tokens-hint">
+            {maxTokens === undefined ? 'For each answer' : `Up to ${count(maxTokens)}`}
+          </small>
         </div>
       </div>
       <label class="checkbox">

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { Response } from 'express';
 import { publicOriginOf } from '../../auth/same-origin/public-origin.js';
-import { keepsSessionCookie } from '../../auth/session/cookie-transport.js';
+import { acceptsSessionCookie } from '../../auth/session/cookie-transport.js';
 import { ServiceError } from '../../common/service-error.js';
 import { cutText } from '../../common/text/cut-text.js';
 import { wantsPage } from '../errors/wants-page.js';
@@ -21,7 +21,7 @@ export class SecureTransport {
   /** Answers with a page that says what to do, and returns true. Returns false if the browser can sign in. */
   refuse(response: Response): boolean {
     const request = response.req;
-    if (keepsSessionCookie(request) || !wantsPage(request)) return false;
+    if (acceptsSessionCookie(request) || !wantsPage(request)) return false;
     const origin = cutText(publicOriginOf(request), MAX_ORIGIN_LENGTH);
     this.log(origin);
     const port = /:\d+$/.exec(origin)?.[0] ?? '';

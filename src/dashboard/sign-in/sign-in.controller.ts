@@ -116,11 +116,11 @@ export class SignInController {
 
   private signInPage(props: CredentialsViewProps): Page {
     const content = SignInView({ ...props, hasSignUp: this.hasSignUp });
-    return { title: 'Sign in', place: 'sign-in', width: 'narrow', content };
+    return { title: 'Sign in', section: 'sign-in', width: 'narrow', content };
   }
 
   private signUpPage(props: CredentialsViewProps): Page {
     const content = this.hasSignUp ? SignUpView(props) : SignUpClosedView();
-    return { title: 'Sign up', place: 'sign-up', width: 'narrow', content };
+    return { title: 'Sign up', section: 'sign-up', width: 'narrow', content };
   }
 }

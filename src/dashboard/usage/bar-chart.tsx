@@ -129,9 +129,9 @@ function readout(day: string, index: number, series: readonly Series[], textOf: 
 }
 
 function describe(days: readonly string[], totals: readonly number[], textOf: (value: number) => string): string {
-  const most = Math.max(...totals);
-  const busiest = days[totals.indexOf(most)] ?? '';
-  return `${days[0] ?? ''} to ${days.at(-1) ?? ''}: at most ${textOf(most)}, on ${busiest}. The table by day has all values.`;
+  const maximum = Math.max(...totals);
+  const busiest = days[totals.indexOf(maximum)] ?? '';
+  return `${days[0] ?? ''} to ${days.at(-1) ?? ''}: at most ${textOf(maximum)}, on ${busiest}. The table by day has all values.`;
 }
 
 function rounded(value: number): number {

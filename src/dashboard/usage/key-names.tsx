@@ -1,7 +1,7 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
-import type { KeyParty } from './usage-totals.js';
+import type { KeyClient } from './usage-totals.js';
 
-type KeyNameProps = KeyParty & {
+type KeyNameProps = KeyClient & {
   /** The API keys of the account, including revoked keys. `undefined` when they cannot be read. */
   readonly keys: readonly ListedApiKey[] | undefined;
 };

@@ -49,7 +49,7 @@ export class RequestsPageController {
     );
     const models = this.models.all().map(({ id }) => id);
     const content = RequestsView({ filter, list, models, keys, isFirstPage: before === undefined });
-    this.pages.send(response, { title: 'Requests', place: 'usage', width: 'wide', content, style: 'usage.css' });
+    this.pages.send(response, { title: 'Requests', section: 'usage', width: 'wide', content, style: 'usage.css' });
   }
 
   @Get(':request_id')
@@ -63,6 +63,6 @@ export class RequestsPageController {
     );
     if (stream === undefined) throw new ServiceError('not_found', 'There is no receipt for this request.');
     const content = ReceiptView({ stream, keys });
-    this.pages.send(response, { title: 'Receipt', place: 'usage', content, style: 'usage.css' });
+    this.pages.send(response, { title: 'Receipt', section: 'usage', content, style: 'usage.css' });
   }
 }

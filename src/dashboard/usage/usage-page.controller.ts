@@ -73,7 +73,7 @@ export class UsagePageController {
     });
     this.pages.send(response, {
       title: 'Usage',
-      place: 'usage',
+      section: 'usage',
       width: 'wide',
       content,
       style: 'usage.css',

@@ -58,18 +58,18 @@ export interface Busiest<T> {
 }
 
 /** Divides the sums into the `most` busiest and the others. Does not sort them all, because there may be 100,000 keys. */
-export function busiestOf<T>(sums: Iterable<readonly [T, UsageSum]>, most: number): Busiest<T> {
+export function busiestOf<T>(sums: Iterable<readonly [T, UsageSum]>, limit: number): Busiest<T> {
   const busiest: (readonly [T, UsageSum])[] = [];
   const others = new UsageSum();
   let otherCount = 0;
   for (const entry of sums) {
     const [, { requests }] = entry;
-    const last = busiest[most - 1]?.[1];
+    const last = busiest[limit - 1]?.[1];
     let other = last === undefined ? undefined : entry;
     if (last === undefined || requests > last.requests) {
-      const place = busiest.findIndex(([, sum]) => sum.requests < requests);
-      busiest.splice(place === -1 ? busiest.length : place, 0, entry);
-      other = busiest.length > most ? busiest.pop() : undefined;
+      const rank = busiest.findIndex(([, sum]) => sum.requests < requests);
+      busiest.splice(rank === -1 ? busiest.length : rank, 0, entry);
+      other = busiest.length > limit ? busiest.pop() : undefined;
     }
     if (other === undefined) continue;
     otherCount += 1;

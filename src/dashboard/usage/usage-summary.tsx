@@ -69,8 +69,8 @@ export function UsageSummary({ totals, days, keys, hasPrices }: UsageSummaryProp
       <UsageTable
         caption="By key"
         heading="Key"
-        lines={linesOf(byKey, (party) => (
-          <KeyName {...party} keys={keys} />
+        lines={linesOf(byKey, (client) => (
+          <KeyName {...client} keys={keys} />
         ))}
         total={total}
         withCost={withCost}

@@ -2,7 +2,7 @@ import type { UsageReports, UsageRow } from '../../usage/reports/usage-reports.j
 import { sumIn, UsageSum } from './usage-sum.js';
 
 /** The credential of a request, as the table by key distinguishes credentials. */
-export type KeyParty = Pick<UsageRow, 'credential' | 'keyId' | 'keyPrefix'>;
+export type KeyClient = Pick<UsageRow, 'credential' | 'keyId' | 'keyPrefix'>;
 
 /** The usage of an account, summed up for the page: by day, by model and by key. */
 export class UsageTotals {
@@ -11,10 +11,10 @@ export class UsageTotals {
   readonly byModel = new Map<string, UsageSum>();
   /** The cost by model and day, in the unit of the currency. */
   readonly costByModel = new Map<string, Map<string, number>>();
-  private readonly parties = new Map<string, readonly [KeyParty, UsageSum]>();
+  private readonly clients = new Map<string, readonly [KeyClient, UsageSum]>();
 
-  get byKey(): Iterable<readonly [KeyParty, UsageSum]> {
-    return this.parties.values();
+  get byKey(): Iterable<readonly [KeyClient, UsageSum]> {
+    return this.clients.values();
   }
 
   /** @param isShown whether the totals include a row. */
@@ -28,7 +28,7 @@ export class UsageTotals {
 
   /** The sum of an API key. `undefined` if no row has the key. */
   sumOfKey(keyId: string): UsageSum | undefined {
-    return this.parties.get(partyName('api_key', keyId))?.[1];
+    return this.clients.get(clientName('api_key', keyId))?.[1];
   }
 
   private add(rows: readonly UsageRow[]): void {
@@ -48,16 +48,16 @@ export class UsageTotals {
     days.set(day, (days.get(day) ?? 0) + cost);
   }
 
-  private sumOf({ credential, keyId, keyPrefix }: KeyParty): UsageSum {
-    const name = partyName(credential, keyId);
-    const known = this.parties.get(name);
+  private sumOf({ credential, keyId, keyPrefix }: KeyClient): UsageSum {
+    const name = clientName(credential, keyId);
+    const known = this.clients.get(name);
     if (known !== undefined) return known[1];
     const sum = new UsageSum();
-    this.parties.set(name, [{ credential, keyId, keyPrefix }, sum]);
+    this.clients.set(name, [{ credential, keyId, keyPrefix }, sum]);
     return sum;
   }
 }
 
-function partyName(credential: UsageRow['credential'], keyId: string | null): string {
+function clientName(credential: UsageRow['credential'], keyId: string | null): string {
   return `${credential} ${keyId ?? ''}`;
 }

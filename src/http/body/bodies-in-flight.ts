@@ -37,7 +37,7 @@ export interface BodyReservation {
 
 /**
  * Counts the bodies that this process holds, per client and in total. A body counts from its first byte until its request
- * has been answered, because the values parsed from the body stay in memory until then. Above the limits, a body is refused
+ * has its response, because the values parsed from the body stay in memory until then. Above the limits, a body is refused
  * before the rest of it is read. A reservation grows with the body, and never waits: therefore this is not a semaphore.
  */
 @Injectable()

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** A rest up to this size is read at full speed, so that the connection can serve the next request. */
 const SMALL_BYTES = 64 * 1024;
-/** How long a client may continue to send after the answer, so that it can finish and read the answer. */
+/** How long a client may continue to send after the response, so that it can finish and read the response. */
 const MAX_SEND_MS = 2_000;
 /** How long the client may be silent during this time. */
 const SILENCE_MS = 1_000;
@@ -17,7 +17,7 @@ const PIECE_EVERY_MS = 100;
  *
  * If the rest of the body is long, the connection is closed. `Connection: close` informs the client, and the sending side
  * closes with the response. For two seconds, the rest is still read slowly and discarded. Node would close the connection
- * at once, and a client that is still sending would lose the answer.
+ * at once, and a client that is still sending would lose the response.
  */
 export function dropRestOfBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.complete || !hasBody(request)) return;

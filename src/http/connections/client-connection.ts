@@ -3,19 +3,19 @@ import type { Socket } from 'node:net';
 import { takeTurn } from '../../common/event-loop/event-loop-turns.js';
 import type { ShedLoad } from '../../common/shed-load.js';
 
-/** The maximum number of pipelined requests that wait on one connection for earlier answers. */
+/** The maximum number of pipelined requests that wait on one connection for earlier responses. */
 const MAX_WAITING_REQUESTS = 100;
 /** The maximum number of bytes of their bodies that are read ahead. */
 const MAX_WAITING_BYTES = 256 * 1024;
 /** How long the connection may stay paused above that size. After this time, its waiting requests are dropped. */
 const FULL_LIMIT_MS = 2_000;
-/** How long the client may take to read the last answer before the connection is cut. */
+/** How long the client may take to read the last response before the connection is cut. */
 const FAREWELL_MS = 2_000;
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * The path of the health checks. Their answers do not depend on other requests, so they must not wait behind other
+ * The path of the health checks. Their responses do not depend on other requests, so they must not wait behind other
  * requests.
  */
 const HEALTH = /^\/api\/v1\/health(?:[/?]|$)/;
@@ -31,7 +31,7 @@ interface Exchange {
 
 /**
  * One connection of a client. The connection handles one request at a time: a pipelined request starts after the previous
- * answer has ended. If the client disconnects, the waiting requests never start.
+ * response has ended. If the client disconnects, the waiting requests never start.
  *
  * The reason: Node delivers pipelined requests at once, and a waiting response never emits `close` when the client
  * disconnects. So the resources of such a request would be held until the process ends.
@@ -58,13 +58,13 @@ export class ClientConnection {
     return this.current?.response;
   }
 
-  /** Whether the service waits for the client: the client has not sent a whole request, or has not read the whole answer. */
+  /** Whether the service waits for the client: the client has not sent a whole request, or has not read the whole response. */
   get isWaitingForClient(): boolean {
     return this.current === undefined || !this.current.request.complete || this.current.response.writableEnded;
   }
 
-  /** Whether the service may answer a parser error: the error then belongs to the next answer on this connection. */
-  get mayTellParserError(): boolean {
+  /** Whether the service may respond to a parser error: the error then belongs to the next response on this connection. */
+  get mayReportParserError(): boolean {
     const { current } = this;
     if (current === undefined) return true;
     return !current.request.complete && !current.response.headersSent;
@@ -75,7 +75,7 @@ export class ClientConnection {
     if (this.socket.destroyed) return;
     const exchange = { request, response, handle };
     if (this.waiting.length + this.droppedCount >= MAX_WAITING_REQUESTS) this.cut();
-    // Also after the last answer: the response is behind those that are never sent, so it would never emit `close`.
+    // Also after the last response: the response is behind those that are never sent, so it would never emit `close`.
     else if (this.droppedCount > 0) this.drop(exchange);
     else if (this.current === undefined) this.begin(exchange);
     else this.wait(exchange);
@@ -125,7 +125,7 @@ export class ClientConnection {
       this.stopReadingAhead();
       return;
     }
-    // The previous answer may have set a time limit for its unread end.
+    // The previous response may have set a time limit for its unread end.
     socket.setTimeout(0);
     this.begin(next);
     // A complete body asks for no more, so nothing else would end the pause.
@@ -173,10 +173,10 @@ export class ClientConnection {
   }
 
   /**
-   * Drops the waiting requests because the current answer takes too long.
+   * Drops the waiting requests because the current response takes too long.
    *
-   * The current answer continues. The waiting requests are read and discarded, so that the service notices when the client
-   * disconnects. The connection ends with the current answer, and the client must send the unanswered requests again.
+   * The current response continues. The waiting requests are read and discarded, so that the service notices when the client
+   * disconnects. The connection ends with the current response, and the client must send the other requests again.
    */
   private readonly dropWaiting = (): void => {
     const dropped = this.waiting;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { noteAccepted } from '../../common/event-loop/event-loop-turns.js';
+import { recordAccepted } from '../../common/event-loop/event-loop-turns.js';
 import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { ClientConnection, type RequestHandler } from './client-connection.js';
@@ -48,7 +48,7 @@ export class ClientConnections {
   /** Counts the connections of `server`. The server must not listen yet. */
   watch(server: Server): void {
     server.on('connection', (socket) => {
-      noteAccepted();
+      recordAccepted();
       const connection = new ClientConnection(socket, this.idle, this.shedLoad);
       this.open.set(socket, connection);
       socket.once('close', () => {
@@ -73,7 +73,7 @@ export class ClientConnections {
     closed.socket.destroy();
   }
 
-  /** Finds the oldest connection whose client does not send the rest of its request, or does not read its answer. */
+  /** Finds the oldest connection whose client does not send the rest of its request, or does not read its response. */
   private stuck(): ClientConnection | undefined {
     const now = performance.now();
     if (now - this.searchedInVainAt < SEARCH_EVERY_MS) return undefined;

@@ -12,20 +12,20 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
 };
 
 /**
- * How long the client may take to read the answer, in milliseconds. The answer could be lost if the connection closed at
+ * How long the client may take to read the response, in milliseconds. The response could be lost if the connection closed at
  * once.
  */
 const FAREWELL_MS = 2_000;
 
 /**
- * Answers requests that Node's HTTP parser refuses, with the error body of the API, and closes the connection.
+ * Responds to requests that Node's HTTP parser refuses, with the error body of the API, and closes the connection.
  *
- * @param mayAnswer returns false while another request of the connection is being answered. The client would take the
- *   error for the answer to that request.
+ * @param mayRespond returns false while another request of the connection is in progress. The client would take the
+ *   error for the response to that request.
  */
-export function answerClientErrors(server: Server, mayAnswer: (socket: Socket) => boolean): void {
+export function respondToClientErrors(server: Server, mayRespond: (socket: Socket) => boolean): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0 || !mayAnswer(socket)) {
+    if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0 || !mayRespond(socket)) {
       socket.destroy();
       return;
     }

@@ -4,7 +4,7 @@ const limited = new WeakSet<ServerResponse>();
 
 /**
  * Marks a response whose sender limits how long the client may stop reading. Streams have a longer limit than other
- * answers.
+ * responses.
  */
 export function limitsItsReader(response: ServerResponse): void {
   limited.add(response);

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { refuseExpectation } from '../routing/outer-middleware.js';
 import type { RequestHandler } from './client-connection.js';
 import type { ClientConnections } from './client-connections.js';
-import { answerClientErrors } from './client-error.js';
+import { respondToClientErrors } from './client-error.js';
 
 /**
  * Passes the requests of `server` to `handle`. Requests of the same connection are handled one after the other. The server
@@ -16,5 +16,5 @@ export function serveConnections(server: Server, connections: ClientConnections,
   server.on('checkExpectation', (request, response) => {
     connections.take(request, response, refuseExpectation);
   });
-  answerClientErrors(server, (socket) => connections.of(socket)?.mayTellParserError ?? true);
+  respondToClientErrors(server, (socket) => connections.of(socket)?.mayReportParserError ?? true);
 }

@@ -3,13 +3,13 @@ import type { ServiceError } from '../../common/service-error.js';
 import { errorBody } from './error-body.js';
 
 /**
- * Sends the error as the answer.
+ * Sends the error as the response.
  *
  * @param status overrides the status of the error, if HTTP has a more exact one.
  */
 export function sendError(error: ServiceError, response: ServerResponse, status: number = error.status): void {
   const { context } = response.req;
-  context.answeredError = error.code;
+  context.sentError = error.code;
   const body = Buffer.from(JSON.stringify(errorBody(error, context.requestId)));
   const { retryAfterSeconds } = error;
   response.writeHead(status, {

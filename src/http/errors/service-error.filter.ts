@@ -6,25 +6,25 @@ import { allowedMethods } from '../routing/allowed-methods.js';
 import { sendError } from './send-error.js';
 import { toServiceError } from './to-service-error.js';
 
-/** Answers every thrown error with the error body of the API, and logs the errors that are faults of the service. */
+/** Responds to every thrown error with the error body of the API, and logs the errors that are faults of the service. */
 @Catch()
 export class ServiceErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ServiceErrorFilter.name);
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.answer(thrown, http.getRequest<Request>(), http.getResponse<Response>());
+    this.respond(thrown, http.getRequest<Request>(), http.getResponse<Response>());
   }
 
-  /** Answers an error from outside the routes of Nest. */
-  answer(thrown: unknown, request: Request, response: Response): void {
+  /** Responds to an error from outside the routes of Nest. */
+  respond(thrown: unknown, request: Request, response: Response): void {
     const error = orMethodNotAllowed(toServiceError(thrown), request);
     const { requestId } = request.context;
     // Errors of an upstream are logged where the upstream was called.
     if (error.status >= 500 && factsOf(error.code).fault !== 'provider') this.log(error, requestId);
 
     if (response.headersSent) {
-      // It is too late to send the error. Cutting the connection shows the client that the answer is incomplete.
+      // It is too late to send the error. Cutting the connection shows the client that the response is incomplete.
       response.destroy();
       return;
     }

@@ -11,7 +11,7 @@ type Operation = NonNullable<OpenAPIObject['paths'][string]['post']>;
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
 
 /**
- * Adds the errors of plugins to the document: to the codes of error bodies, and to the operations whose answers can be
+ * Adds the errors of plugins to the document: to the codes of error bodies, and to the operations whose responses can be
  * refused by the hooks of plugins, which are those that stream.
  */
 export function describeErrors(document: OpenAPIObject, errors: readonly DefinedError[]): void {
@@ -40,8 +40,8 @@ export function* operationsOf(document: OpenAPIObject): Generator<Operation> {
 }
 
 function streams({ responses }: Operation): boolean {
-  const answer = responses['200'];
-  return answer !== undefined && 'content' in answer && 'text/event-stream' in (answer.content ?? {});
+  const response = responses['200'];
+  return response !== undefined && 'content' in response && 'text/event-stream' in (response.content ?? {});
 }
 
 function describe({ responses }: Operation, errors: readonly DefinedError[]): void {

@@ -3,7 +3,7 @@ import { schemaPath } from './api-decorators.js';
 import { RATE_LIMIT_HEADERS } from './api-headers.js';
 
 type HeadersByName = ApiResponseOptions['headers'];
-type Answer = Exclude<
+type ResponseObject = Exclude<
   NonNullable<OpenAPIObject['paths'][string]['get']>['responses'][string],
   { $ref: string } | undefined
 >;
@@ -18,11 +18,11 @@ const HEADERS: Readonly<Record<number, HeadersByName>> = {
 };
 
 /**
- * The description of an error answer, for the OpenAPI document.
+ * The description of an error response, for the OpenAPI document.
  *
- * @param texts one for each error code of the answer.
+ * @param texts one for each error code of the response.
  */
-export function errorResponse(status: number, texts: readonly string[]): Answer {
+export function errorResponse(status: number, texts: readonly string[]): ResponseObject {
   return {
     description: texts.join(', '),
     headers: { ...HEADERS[status] },

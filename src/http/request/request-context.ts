@@ -11,8 +11,8 @@ const WELL_FORMED = /^[\w.:-]{1,128}$/;
  */
 export interface RequestContext {
   readonly requestId: string;
-  /** The code of the error that was sent as the answer. */
-  answeredError?: ErrorCode;
+  /** The code of the error that was sent as the response. */
+  sentError?: ErrorCode;
 }
 
 declare module 'http' {

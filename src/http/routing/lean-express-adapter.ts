@@ -21,7 +21,7 @@ export class LeanExpressAdapter extends ExpressAdapter {
     this.httpServer = createServer({
       IncomingMessage: withPrototype(IncomingMessage, app.request),
       ServerResponse: withPrototype<typeof ServerResponse<IncomingMessage>>(ServerResponse, app.response),
-      // `begin` checks the header instead, and says in its answer that the header is missing.
+      // `begin` checks the header instead, and says in its response that the header is missing.
       requireHostHeader: false,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,

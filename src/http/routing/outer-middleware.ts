@@ -7,7 +7,7 @@ import type { ServiceErrorFilter } from '../errors/service-error.filter.js';
 import { beginContext } from '../request/request-context.js';
 
 /**
- * Answers a request that has an `Expect` header with an unsupported value. Without this handler, Node answers without a
+ * Responds to a request that has an `Expect` header with an unsupported value. Without this handler, Node responds without a
  * body.
  *
  * A request without a `Host` header is handled by {@link begin}, if the server has `requireHostHeader: false`.
@@ -29,9 +29,9 @@ export function begin(request: Request, response: Response, next: NextFunction):
   else sendError(new ServiceError('invalid_request', 'The Host header is missing.'), response);
 }
 
-/** Creates the last middleware, which answers requests that no route has answered. */
+/** Creates the last middleware, which responds to requests that no route has handled. */
 export function notFound(filter: ServiceErrorFilter): (request: Request, response: Response) => void {
   return (request, response) => {
-    filter.answer(new NotFoundException(), request, response);
+    filter.respond(new NotFoundException(), request, response);
   };
 }

@@ -34,7 +34,7 @@ function entryOf(request: FinishedRequest, showsAddress: boolean): object {
     method,
     route,
     status,
-    clientLeft: request.isAnswered ? undefined : true,
+    clientLeft: request.isComplete ? undefined : true,
     errorCode: request.errorCode,
     accountId: principal?.accountId,
     keyPrefix: keyPrefixOf(principal),

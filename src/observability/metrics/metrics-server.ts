@@ -39,7 +39,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   /** @throws {ConfigError} when the server cannot listen. */
   async onApplicationBootstrap(): Promise<void> {
-    const { config, ledger, gaps } = this.sources;
+    const { config, ledger, latencies } = this.sources;
     const ofPlugins = checkedFamilies(this.extensions.of(METRICS_PROVIDERS));
     if (config.metricsPort === undefined) return;
     // Import the library only when metrics are enabled.
@@ -47,7 +47,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     const metrics = (this.metrics = new Metrics(this.sources, ofPlugins));
     this.watch.observe(metrics.requests);
     ledger.listen(metrics.streams);
-    gaps.count();
+    latencies.count();
     await this.listen(metrics, config.host, config.metricsPort);
   }
 
@@ -65,7 +65,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   private async listen(metrics: Metrics, host: string, port: number): Promise<void> {
-    const server = (this.server = createServer((request, response) => void answer(metrics, request, response)));
+    const server = (this.server = createServer((request, response) => void respond(metrics, request, response)));
     try {
       await once(server.listen(port, host), 'listening');
     } catch (error) {
@@ -76,7 +76,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   }
 }
 
-async function answer(metrics: Metrics, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(metrics: Metrics, request: IncomingMessage, response: ServerResponse): Promise<void> {
   beginContext(request, response);
   try {
     const isScrape = request.url?.split('?', 1)[0] === '/metrics' && ['GET', 'HEAD'].includes(request.method ?? '');

@@ -24,12 +24,12 @@ export class Metrics {
   private readonly delay = new EventLoopDelay();
 
   constructor(sources: MetricsSources, ofPlugins: readonly MetricFamily[]) {
-    const { config, routes, gaps } = sources;
+    const { config, routes, latencies } = sources;
     this.contentType = this.registry.contentType;
     this.requests = new RequestMetrics(config.tiers.values());
     this.streams = new StreamMetrics(config);
     registerRequests(this.registry, this.requests);
-    registerStreams(this.registry, this.streams, gaps);
+    registerStreams(this.registry, this.streams, latencies);
     registerDurable(this.registry, sources);
     registerUpstreams(this.registry, this.streams, routes);
     registerStores(this.registry, sources);

@@ -15,7 +15,7 @@ export interface FinishedRequest {
   /** `undefined`: the client left before the response started. */
   readonly status: number | undefined;
   /** True when the whole response has left this process. */
-  readonly isAnswered: boolean;
+  readonly isComplete: boolean;
   readonly durationMs: number;
   /** The size of the response in bytes, including headers. */
   readonly bytes: number;

@@ -39,15 +39,15 @@ export class RequestWatch {
     response.on('close', () => {
       const durationMs = performance.now() - startedAt;
       const bytes = socket.bytesWritten - bytesBefore;
-      const tell = (record?: UsageRecord): void => {
+      const report = (record?: UsageRecord): void => {
         const facts = factsOf(request, response, { durationMs, bytes, record, traceId: scoped?.traceId });
         scoped?.finished(facts);
         for (const observer of this.observers) observer.finished(facts);
       };
       // When a client leaves, the response closes before the stream has ended.
       const { ledgerEntry } = request.context;
-      if (ledgerEntry === undefined) tell();
-      else ledgerEntry.whenOver(tell);
+      if (ledgerEntry === undefined) report();
+      else ledgerEntry.whenOver(report);
     });
   }
 }
@@ -69,9 +69,9 @@ function factsOf(
     method: request.method,
     route: routeOf(request),
     status: response.headersSent ? response.statusCode : undefined,
-    isAnswered: response.writableFinished,
+    isComplete: response.writableFinished,
     principal: callerIn(request.context),
-    errorCode: request.context.answeredError ?? record?.errorCode,
+    errorCode: request.context.sentError ?? record?.errorCode,
     durable: request.context.durable?.kind,
     refusedBy: request.context.refusedBy,
   };

@@ -23,7 +23,7 @@ export class Tracing implements OnApplicationBootstrap, OnApplicationShutdown {
     if (tracing === undefined) return;
     const [{ startTracing }, { RequestSpans }, { AttemptSpans }] = await load();
     const { tracer } = (this.running = startTracing(tracing, (isUnavailable) => {
-      this.tellCollector(isUnavailable);
+      this.reportCollector(isUnavailable);
     }));
     this.watch.runIn(new RequestSpans(tracer));
     this.attempts.tracer = new AttemptSpans(tracer);
@@ -33,7 +33,7 @@ export class Tracing implements OnApplicationBootstrap, OnApplicationShutdown {
     await this.running?.stop();
   }
 
-  private tellCollector(isUnavailable: boolean): void {
+  private reportCollector(isUnavailable: boolean): void {
     if (isUnavailable)
       this.logger.warn(
         'Spans cannot be sent to OTEL_EXPORTER_OTLP_ENDPOINT: they are dropped until the collector is back',

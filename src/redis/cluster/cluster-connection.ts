@@ -104,20 +104,20 @@ export class ClusterConnection extends RedisConnection {
   }
 
   protected async send<T>(key: string, commands: Commands<T>, until: number): Promise<T> {
-    let askNode: ServerLink | undefined;
+    let askLink: ServerLink | undefined;
     for (let redirections = 0; ; redirections++) {
-      const link: ServerLink | undefined = askNode ?? this.links.of(key);
+      const link: ServerLink | undefined = askLink ?? this.links.of(key);
       if (link === undefined) throw new RedisUnavailable(this.links.lastFailure, false);
       await this.opened(link, until);
       try {
-        return await link.send(link === askNode ? (client) => commands(asking(client)) : commands);
+        return await link.send(link === askLink ? (client) => commands(asking(client)) : commands);
       } catch (error) {
         const redirection = readRedirection(error);
         if (redirection === undefined) throw error;
         if (redirection.kind !== 'again' && redirections > MAX_REDIRECTIONS) throw new RedisTimeout(false, error);
-        askNode = undefined;
+        askLink = undefined;
         if (redirection.kind === 'again') await sleep(RETRY_DELAY_MS);
-        else if (redirection.kind === 'ask') askNode = this.links.at(redirection.to, link);
+        else if (redirection.kind === 'ask') askLink = this.links.at(redirection.to, link);
         else this.links.move(redirection.slot, redirection.to, link);
         if (performance.now() > until) throw new RedisTimeout(false, error);
       }

@@ -76,10 +76,10 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
   });
 
   it('begin with the tokens that were used before, asked for once and counted once', async () => {
-    const asked: Date[] = [];
+    const queriedFrom: Date[] = [];
     const stores = await openAll({
       async since(_, from) {
-        asked.push(from);
+        queriedFrom.push(from);
         await new Promise((resolve) => setTimeout(resolve, 20));
         return 900;
       },
@@ -87,8 +87,8 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     const { accountId, admissions } = await burst(stores, 30, { tokensPerDay: 1000 }, exactly(10));
 
     expect(admittedOf(admissions)).toHaveLength(10);
-    expect(asked.length).toBeLessThanOrEqual(stores.length);
-    expect(asked[0]?.getTime()).toBe(Math.floor(Date.now() / 86_400_000) * 86_400_000);
+    expect(queriedFrom.length).toBeLessThanOrEqual(stores.length);
+    expect(queriedFrom[0]?.getTime()).toBe(Math.floor(Date.now() / 86_400_000) * 86_400_000);
     for (const admission of admittedOf(admissions)) leaseOf(admission).settle(0);
     expect(await stores[0]?.peek(accountId, limitsOf({ tokensPerDay: 1000 }))).toMatchObject({
       tokensPerDay: { limit: 1000 },

@@ -125,12 +125,12 @@ export function describeUsageStore({ name, open }: UsageStoreContract): void {
       expect(await outcomes()).toEqual([{ id: stream.id, outcome: 'completed' }]);
     });
 
-    it('hands over no openings of its own', async () => {
+    it('hands over no intents of its own', async () => {
       await store.open(batch());
       expect(await store.abandoned()).toEqual([]);
     });
 
-    it('hands over the openings of a replica that has left, until they are closed', async () => {
+    it('hands over the intents of a replica that has left, until they are closed', async () => {
       const other = await another();
       const [left, closed] = [batch(), batch()];
       await other.open(left);

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../common/service-error.js';
-import { setHeaders } from '../limit-answer.js';
+import { setHeaders } from '../limit-response.js';
 import { LimitStore, type Limit } from '../limit-store.js';
 
 interface RequestBudget {

@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 5;
 @Injectable()
 export class StreamSlots {
   /** The requests of this process that hold one of the concurrent streams of their tier. For metrics only. */
-  heldInTiers = 0;
+  takenInTiers = 0;
   private taken = 0;
   private readonly limit: number;
 

@@ -40,9 +40,9 @@ export class Attempt {
     private readonly trace: AttemptTrace,
     private readonly observers: readonly AttemptObserver[],
     onChange: () => void,
-    keepsReasoning = false,
+    includesReasoning = false,
   ) {
-    this.collector = new PartCollector(completion, keepsReasoning);
+    this.collector = new PartCollector(completion, includesReasoning);
     this.idleTimeout = new IdleTimeout(
       timeouts.firstTokenMs,
       () => this.isAwaited,

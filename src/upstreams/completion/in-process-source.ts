@@ -37,7 +37,7 @@ export class InProcessSource implements PartSource {
     if (this.failure !== undefined) throw this.failure;
     const { arrived } = this;
     if (arrived === undefined) {
-      void this.ask();
+      void this.requestNext();
       return false;
     }
     this.arrived = undefined;
@@ -58,7 +58,7 @@ export class InProcessSource implements PartSource {
     closed().catch(() => undefined);
   }
 
-  private async ask(): Promise<void> {
+  private async requestNext(): Promise<void> {
     if (this.isWaiting) return;
     this.isWaiting = true;
     try {

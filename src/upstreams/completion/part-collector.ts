@@ -22,10 +22,10 @@ export class PartCollector {
   /** True when a part shows that the provider works on the answer. The reader of this flag resets it. */
   signOfLife = false;
 
-  /** @param keepsReasoning whether the reader gets the reasoning. Otherwise reasoning is only a sign of life. */
+  /** @param includesReasoning whether the reader gets the reasoning. Otherwise reasoning is only a sign of life. */
   constructor(
     private readonly trace: CallTrace,
-    private readonly keepsReasoning = false,
+    private readonly includesReasoning = false,
   ) {}
 
   /** True when the answer is complete and its whole text is taken. */
@@ -42,7 +42,7 @@ export class PartCollector {
         this.signOfLife = true;
         break;
       case 'reasoning':
-        if (this.keepsReasoning) this.join('reasoning', part.text);
+        if (this.includesReasoning) this.join('reasoning', part.text);
         this.signOfLife = true;
         break;
       case 'progress':
@@ -88,10 +88,10 @@ export class PartCollector {
     if (first !== undefined) return first;
     const { piece } = this;
     if (piece === '') return undefined;
-    const keep = !this.over && isHighSurrogate(piece.charCodeAt(piece.length - 1)) ? 1 : 0;
-    if (keep === piece.length) return undefined;
-    this.piece = keep === 0 ? '' : piece.slice(-keep);
-    return { type: this.pieceType, text: wellFormed(keep === 0 ? piece : piece.slice(0, -keep)) };
+    const heldBack = !this.over && isHighSurrogate(piece.charCodeAt(piece.length - 1)) ? 1 : 0;
+    if (heldBack === piece.length) return undefined;
+    this.piece = heldBack === 0 ? '' : piece.slice(-heldBack);
+    return { type: this.pieceType, text: wellFormed(heldBack === 0 ? piece : piece.slice(0, -heldBack)) };
   }
 
   private join(type: PieceType, text: string): void {

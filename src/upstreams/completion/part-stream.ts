@@ -23,7 +23,7 @@ export abstract class PartStream implements PartReader {
   }
 
   get isOver(): boolean {
-    return this.over && this.failure === undefined && this.held === 0;
+    return this.over && this.failure === undefined && this.buffered === 0;
   }
 
   abstract get isWhole(): boolean;
@@ -43,7 +43,7 @@ export abstract class PartStream implements PartReader {
   }
 
   /** The number of parts that wait for the reader. */
-  protected abstract get held(): number;
+  protected abstract get buffered(): number;
 
   /** Called once at the end, with `undefined` on success. */
   protected abstract onEnd(failure: Error | undefined): void;

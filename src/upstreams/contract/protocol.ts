@@ -8,7 +8,7 @@ import type { OptionsSchema } from './options-schema.js';
 import type { StreamPart } from './stream-part.js';
 
 /**
- * The request to send. It is always a POST request, and the answer is a stream of events.
+ * The request to send. It is always a POST request, and the response is a stream of events.
  *
  * @since 1.0
  */
@@ -22,11 +22,11 @@ export interface UpstreamRequest {
 export type OptionNames = Readonly<Partial<Record<GenerationOption, string>>>;
 
 /**
- * The headers of an answer. The names are in lower case. A provider can send a header more than once.
+ * The headers of a response. The names are in lower case. A provider can send a header more than once.
  *
  * @since 1.0
  */
-export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
  * Reads the events of one stream. It may keep state, because each stream has its own reader.
@@ -65,7 +65,7 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
    * out, and a request with another option does not go to this protocol. See `optionMembers`.
    */
   readonly generationOptions?: OptionNames;
-  /** Divides the body of an answer into events. By default, the body is a stream of server-sent events. */
+  /** Divides the body of a response into events. By default, the body is a stream of server-sent events. */
   readonly framing?: Framing<Event>;
   /**
    * Creates the request to send. May be asynchronous, for example to fetch a token first. `first_token_ms` limits the time.
@@ -80,12 +80,12 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
   /** Returns the reader of one stream. */
   open(call: ChatCall, upstream: UpstreamConfig<Options>): AnswerReader<Event>;
   /**
-   * Converts an answer that is not a stream to the error for the caller. `undefined`, or no such method: the service derives
+   * Converts a response that is not a stream to the error for the caller. `undefined`, or no such method: the service derives
    * the error from the status, `Retry-After` and the usual error bodies.
    *
    * @param body the beginning of the body, at most 16,384 characters.
    */
-  failure?(status: number, headers: AnswerHeaders, body: string): ServiceError | undefined;
+  failure?(status: number, headers: ResponseHeaders, body: string): ServiceError | undefined;
 }
 
 /**

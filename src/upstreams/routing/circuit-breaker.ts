@@ -36,7 +36,7 @@ export interface BreakerListener {
 export class CircuitBreaker {
   private failures = 0;
   /** How often the circuit was opened since the last success. */
-  private openings = 0;
+  private timesOpened = 0;
   private openUntil = 0;
   private coolsDownUntil = 0;
   /** The attempt that probes. */
@@ -91,7 +91,7 @@ export class CircuitBreaker {
   succeed(attempt: object): void {
     this.end(attempt);
     this.failures = 0;
-    this.openings = 0;
+    this.timesOpened = 0;
     if (this.state === 'closed') this.reportClosed();
   }
 
@@ -103,8 +103,8 @@ export class CircuitBreaker {
     this.failures += 1;
     if (this.failures < FAILURES_TO_OPEN) return;
     const first = slow ? SLOW_OPEN_MS : FAST_OPEN_MS;
-    const openMs = Math.min(first * 2 ** this.openings, MAX_OPEN_MS) * (1 - JITTER + 2 * JITTER * this.random());
-    this.openings += 1;
+    const openMs = Math.min(first * 2 ** this.timesOpened, MAX_OPEN_MS) * (1 - JITTER + 2 * JITTER * this.random());
+    this.timesOpened += 1;
     this.openUntil = this.now() + openMs;
     this.reportOpened(openMs);
   }

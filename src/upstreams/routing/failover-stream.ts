@@ -75,7 +75,7 @@ export class FailoverStream extends PartStream {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  protected override get held(): number {
+  protected override get buffered(): number {
     return this.early.length;
   }
 

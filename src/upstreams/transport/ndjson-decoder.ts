@@ -22,18 +22,18 @@ export class NdjsonDecoder implements Decoder {
   write(bytes: Buffer): void {
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      this.keep(bytes.subarray(start, end));
+      this.append(bytes.subarray(start, end));
       this.endLine();
       start = end + 1;
     }
-    if (start < bytes.length) this.keep(bytes.subarray(start));
+    if (start < bytes.length) this.append(bytes.subarray(start));
   }
 
   end(): void {
     this.endLine();
   }
 
-  private keep(piece: Buffer): void {
+  private append(piece: Buffer): void {
     this.length += piece.length;
     if (this.length > this.maxEventBytes) {
       throw new ServiceError('upstream_error', 'The provider sent an event that is too large.');

@@ -58,7 +58,7 @@ export class SseDecoder implements Decoder {
     const rest = raw.includes('\r', start)
       ? this.readAnyLines(raw, encoded, start)
       : this.readLines(raw, encoded, start);
-    if (rest < raw.length) this.keep(raw.slice(rest), encoded);
+    if (rest < raw.length) this.append(raw.slice(rest), encoded);
   }
 
   /** Ends the stream, and passes on the unfinished event. */
@@ -110,7 +110,7 @@ export class SseDecoder implements Decoder {
     return start;
   }
 
-  private keep(rest: string, encoded: Buffer | undefined): void {
+  private append(rest: string, encoded: Buffer | undefined): void {
     this.partialLine.push(rest);
     if (encoded !== undefined) this.partialIsAscii = false;
     this.partialLength += rest.length;

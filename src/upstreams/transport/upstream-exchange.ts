@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../common/service-error.js';
-import type { AnswerHeaders, UpstreamRequest } from '../contract/protocol.js';
+import type { ResponseHeaders, UpstreamRequest } from '../contract/protocol.js';
 import { HIGH_WATER_BYTES, WaitingBytes } from './backpressure.js';
 import type { Connection } from './connection-pool.js';
 import { failureOfConnection } from './connection-failure.js';
@@ -9,18 +9,18 @@ import { failureOfConnection } from './connection-failure.js';
 /** A longer body is released as soon as it is sent. In UTF-16 units. */
 const LONG_BODY = 64 * 1024;
 
-/** The maximum number of interim answers (1xx) before the answer. */
-const MAX_INTERIM_ANSWERS = 16;
+/** The maximum number of interim responses (1xx) before the response. */
+const MAX_INTERIM_RESPONSES = 16;
 
 /** The error codes of undici and Node for a connection that the other side has closed. */
 const LOST_CONNECTION = new Set(['UND_ERR_SOCKET', 'UND_ERR_DESTROYED', 'ECONNRESET', 'EPIPE']);
 
 export interface ResponseHead {
   readonly status: number;
-  readonly headers: AnswerHeaders;
+  readonly headers: ResponseHeaders;
 }
 
-/** Returns a header of an answer. Returns the first value when the provider sent several. */
+/** Returns a header of a response. Returns the first value when the provider sent several. */
 export function headerOf({ headers }: Pick<ResponseHead, 'headers'>, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'object' ? value[0] : value;
@@ -30,12 +30,12 @@ export function headerOf({ headers }: Pick<ResponseHead, 'headers'>, name: strin
 const SOON = Promise.resolve();
 
 /**
- * One request to a provider and its answer. It uses the callbacks of undici, without a stream object between the socket and
+ * One request to a provider and its response. It uses the callbacks of undici, without a stream object between the socket and
  * the reader. {@link take} returns all data since the last read at once. So the work for each byte decreases when the load
  * increases.
  */
 export class UpstreamExchange implements Dispatcher.DispatchHandler {
-  /** Status and headers of the answer, as soon as they have arrived. */
+  /** Status and headers of the response, as soon as they have arrived. */
   head: ResponseHead | undefined;
   /** Why there are no more bytes before the end of the body. */
   failure: Error | undefined;
@@ -45,7 +45,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
   /** True when the rest of the body is discarded; see {@link finish}. */
   private discarding = false;
   private discardedBytes = 0;
-  private interimAnswers = 0;
+  private interimResponses = 0;
   private isLost = false;
   private isNotifying = false;
 
@@ -64,7 +64,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     connection.client.dispatch({ origin: url.origin, path, method: 'POST', ...sent }, this);
   }
 
-  /** True when the connection failed before any answer, and the provider may have closed it before the request was sent. */
+  /** True when the connection failed before any response, and the provider may have closed it before the request was sent. */
   get wasSentTooLate(): boolean {
     return this.isLost && this.connection.reused && this.head === undefined;
   }
@@ -120,10 +120,10 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     if (this.failure !== undefined) controller.abort(this.failure);
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (status < 200) {
-      this.interimAnswers += 1;
-      if (this.interimAnswers > MAX_INTERIM_ANSWERS) this.close(tooMuch('interim answers'));
+      this.interimResponses += 1;
+      if (this.interimResponses > MAX_INTERIM_RESPONSES) this.close(tooMuch('interim responses'));
       return;
     }
     this.head = { status, headers };

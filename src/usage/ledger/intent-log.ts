@@ -14,18 +14,18 @@ const GATHERING_BUSY_MS = 10;
 /** The maximum delay that the store may cause for an answer. A store that needs longer counts as unavailable. */
 const PATIENCE_MS = 500;
 
-/** The opening of one stream. */
-export interface Opening {
-  /** Resolves when the store has the opening, or when the store is unavailable. Never rejects. */
-  readonly kept: Promise<void>;
-  /** Call this when the record of the stream is stored. The opening is then no longer needed. */
+/** The intent of one stream. */
+export interface StreamIntent {
+  /** Resolves when the store has the intent, or when the store is unavailable. Never rejects. */
+  readonly stored: Promise<void>;
+  /** Call this when the record of the stream is stored. The intent is then no longer needed. */
   settle(): void;
 }
 
 /**
- * Stores the opening of each stream before the client gets an answer, so that a killed process leaves a trace of each
- * stream. While the store is unavailable, streams do not wait for it. When the store works again, the journal writes the
- * openings of the streams that are still open.
+ * Stores the intent of each stream before the client gets an answer, so that a killed process leaves a trace of each
+ * stream. While the store is unavailable, streams do not wait for it. When the store works again, the log writes the
+ * intents of the streams that are still open.
  */
 export class IntentLog {
   private readonly logger = new Logger(IntentLog.name);
@@ -43,11 +43,11 @@ export class IntentLog {
     private readonly onFailure: () => void,
   ) {}
 
-  add(stream: BegunStream): Opening {
+  add(stream: BegunStream): StreamIntent {
     const batch = (this.gathering ??= this.newBatch());
     batch.streams.set(stream.id, stream);
     return {
-      kept: batch.kept,
+      stored: batch.stored,
       settle: () => {
         batch.streams.delete(stream.id);
         if (batch.streams.size === 0 && batch !== this.gathering && !batch.isBeingWritten) this.finish(batch);
@@ -55,7 +55,7 @@ export class IntentLog {
     };
   }
 
-  /** Writes the missing openings, and removes the openings that are no longer needed. Rejects when the store fails. */
+  /** Writes the missing intents, and removes the intents that are no longer needed. Rejects when the store fails. */
   async flush(): Promise<void> {
     for (const batch of this.unwritten) await this.write(batch);
     const over = [...this.finished];
@@ -81,14 +81,14 @@ export class IntentLog {
 
   private async write(batch: Batch): Promise<void> {
     if (batch.streams.size === 0) {
-      // All streams ended, and their records are stored, before the opening was written.
-      batch.keep();
+      // All streams ended, and their records are stored, before the intent was written.
+      batch.resolveStored();
       return;
     }
     this.unwritten.add(batch);
     const patience = setTimeout(() => {
       this.isUnavailable = true;
-      batch.keep();
+      batch.resolveStored();
     }, PATIENCE_MS);
     batch.isBeingWritten = true;
     try {
@@ -102,7 +102,7 @@ export class IntentLog {
       clearTimeout(patience);
       batch.isBeingWritten = false;
       if (batch.streams.size === 0) this.finish(batch);
-      batch.keep();
+      batch.resolveStored();
     }
   }
 
@@ -120,7 +120,7 @@ export class IntentLog {
   }
 
   /**
-   * Writes one stream. If the store refuses its data, the stream runs without an opening, and only its record will show it.
+   * Writes one stream. If the store refuses its data, the stream runs without an intent, and only its record will show it.
    */
   private async openAlone(stream: BegunStream, triedIds: Set<string>): Promise<void> {
     const { id, requestId } = stream;
@@ -131,7 +131,7 @@ export class IntentLog {
       if (!(error instanceof UnstorableData)) throw error;
       triedIds.delete(id);
       this.logger.error({
-        msg: 'The store refuses the journal entry of a stream',
+        msg: 'The store refuses the intent of a stream',
         requestId,
         recordId: id,
         reason: error.message,
@@ -151,15 +151,15 @@ class Batch {
   readonly triedIds = new Set<string>();
   /** The streams that are not over, by id. */
   readonly streams = new Map<string, BegunStream>();
-  readonly kept: Promise<void>;
-  keep!: () => void;
+  readonly stored: Promise<void>;
+  resolveStored!: () => void;
   isBeingWritten = false;
 
   /** @param isUnavailable true when the store is unavailable, so that the streams of this batch do not wait. */
   constructor(isUnavailable: boolean) {
-    this.kept = new Promise((resolve) => {
-      this.keep = resolve;
+    this.stored = new Promise((resolve) => {
+      this.resolveStored = resolve;
     });
-    if (isUnavailable) this.keep();
+    if (isUnavailable) this.resolveStored();
   }
 }

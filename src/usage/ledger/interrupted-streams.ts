@@ -6,7 +6,7 @@ import { UsageStore, type AbandonedBatch } from '../store/usage-store.js';
 import { RecordWriter } from './record-writer.js';
 
 const BEAT_MS = 10_000;
-const LOOK_AGAIN_MS = 300;
+const RECHECK_MS = 300;
 const RECORDS_PER_STATEMENT = 50;
 
 /**
@@ -17,9 +17,9 @@ const RECORDS_PER_STATEMENT = 50;
 export class InterruptedStreams implements OnApplicationBootstrap {
   private readonly logger = new Logger(InterruptedStreams.name);
   private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> | undefined;
-  private nextLook: Promise<void> | undefined;
-  private lookedAt = -LOOK_AGAIN_MS;
+  private checking: Promise<void> | undefined;
+  private nextCheck: Promise<void> | undefined;
+  private checkedAt = -RECHECK_MS;
   private isLeaving = false;
 
   constructor(
@@ -29,46 +29,46 @@ export class InterruptedStreams implements OnApplicationBootstrap {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.look(false);
-    this.timer = setInterval(() => void this.lookOnce(false), BEAT_MS).unref();
+    await this.check(false);
+    this.timer = setInterval(() => void this.checkOnce(false), BEAT_MS).unref();
   }
 
   /**
    * Creates the records of streams whose process is known to be killed, without waiting for the next round. Rounds are at
    * least 0.3 seconds apart, and concurrent calls share one round.
    */
-  lookSoon(): Promise<void> {
-    return (this.nextLook ??= this.lookAfter(this.lookedAt + LOOK_AGAIN_MS - performance.now()).finally(() => {
-      this.nextLook = undefined;
+  checkSoon(): Promise<void> {
+    return (this.nextCheck ??= this.checkAfter(this.checkedAt + RECHECK_MS - performance.now()).finally(() => {
+      this.nextCheck = undefined;
     }));
   }
 
   /**
-   * Removes this process from the store at an orderly shutdown. Openings that remain belong to no process, so other
+   * Removes this process from the store at an orderly shutdown. Intents that remain belong to no process, so other
    * replicas record them.
    */
   async leave(): Promise<void> {
     this.isLeaving = true;
     clearInterval(this.timer);
-    await this.looking;
+    await this.checking;
     // If the store is unavailable, other replicas detect the end of this process by its missing heartbeat.
     await this.store.leave().catch(() => undefined);
   }
 
-  private async lookAfter(delayMs: number): Promise<void> {
+  private async checkAfter(delayMs: number): Promise<void> {
     if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
-    await this.lookOnce(true);
+    await this.checkOnce(true);
   }
 
-  private lookOnce(isUrgent: boolean): Promise<void> {
+  private checkOnce(isUrgent: boolean): Promise<void> {
     if (this.isLeaving) return Promise.resolve();
-    return (this.looking ??= this.look(isUrgent).finally(() => {
-      this.looking = undefined;
-      this.lookedAt = performance.now();
+    return (this.checking ??= this.check(isUrgent).finally(() => {
+      this.checking = undefined;
+      this.checkedAt = performance.now();
     }));
   }
 
-  private async look(isUrgent: boolean): Promise<void> {
+  private async check(isUrgent: boolean): Promise<void> {
     try {
       await this.store.beat();
       if (!isUrgent) await this.unsharedLimits.check();
@@ -93,7 +93,7 @@ export class InterruptedStreams implements OnApplicationBootstrap {
 
   private async deadLetterUnreadable({ id, unreadable }: AbandonedBatch): Promise<void> {
     if (unreadable === undefined) return;
-    const reason = 'The journal entry of interrupted streams cannot be read.';
+    const reason = 'The intents of interrupted streams cannot be read.';
     await this.writer.deadLetter({ id, requestId: undefined, reason, record: unreadable });
   }
 }

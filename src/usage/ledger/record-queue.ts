@@ -24,11 +24,11 @@ export class RecordQueue<Entry> {
    * Passes all entries to `keep`, in portions. Entries stay in the queue until they are stored. Rejects when `keep`
    * rejects.
    *
-   * @param keep resolves to the number of stored entries of the portion, counted from the first: at least one.
+   * @param store resolves to the number of stored entries of the portion, counted from the first: at least one.
    */
-  async drain(keep: (portion: readonly Entry[]) => Promise<number>): Promise<void> {
+  async drain(store: (portion: readonly Entry[]) => Promise<number>): Promise<void> {
     while (this.entries.length > 0) {
-      this.entries.splice(0, await keep(this.entries.slice(0, RECORDS_PER_WRITE)));
+      this.entries.splice(0, await store(this.entries.slice(0, RECORDS_PER_WRITE)));
     }
   }
 }

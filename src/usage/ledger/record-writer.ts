@@ -37,17 +37,17 @@ export class RecordWriter {
   async deadLetter(refused: DeadLetter): Promise<void> {
     this.setAsideCount++;
     const { id, requestId, reason, record } = refused;
-    const isKept = await this.keep(refused);
+    const isStored = await this.storeDeadLetter(refused);
     this.logger.error({
       msg: 'A usage record was set aside: the store refuses its data',
       requestId,
       recordId: id,
       reason,
-      ...(isKept ? {} : { record }),
+      ...(isStored ? {} : { record }),
     });
   }
 
-  private async keep(refused: DeadLetter): Promise<boolean> {
+  private async storeDeadLetter(refused: DeadLetter): Promise<boolean> {
     if (this.store.deadLetter === undefined) return false;
     try {
       await this.store.deadLetter(refused);

@@ -6,12 +6,12 @@ import { cutText } from '../../common/text/cut-text.js';
 import type { ModelConfig } from '../../config/config.js';
 import { LedgerEntry } from '../record/ledger-entry.js';
 import { recordId } from '../record/record-id.js';
-import { partyOf } from '../record/usage-party.js';
+import { usageClient } from '../record/usage-client.js';
 import type { TokenCount, UsageRecord } from '../record/usage-record.js';
 import { USAGE_SINKS, type UsageSink } from '../record/usage-sink.js';
 import { UsageStore } from '../store/usage-store.js';
 import { InterruptedStreams } from './interrupted-streams.js';
-import { IntentLog, type Opening } from './intent-log.js';
+import { IntentLog, type StreamIntent } from './intent-log.js';
 import { RecordQueue } from './record-queue.js';
 import { RecordWriter } from './record-writer.js';
 
@@ -30,8 +30,8 @@ const MAX_REASON_LENGTH = 200;
 export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
   private readonly logger = new Logger(UsageLedger.name);
   private readonly sinks: UsageSink[] = [];
-  private readonly journal: IntentLog;
-  private readonly queue = new RecordQueue<{ readonly record: UsageRecord; readonly opening: Opening }>();
+  private readonly intents: IntentLog;
+  private readonly queue = new RecordQueue<{ readonly record: UsageRecord; readonly intent: StreamIntent }>();
   /** The number of records that were lost since the start, because the store was unavailable for too long. */
   lost = 0;
   /** The number of failed write rounds since the start, because the store was unavailable. */
@@ -49,7 +49,7 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     private readonly extensions: Extensions,
     @Inject(CLOCK) private readonly now: Clock,
   ) {
-    this.journal = new IntentLog(store, () => {
+    this.intents = new IntentLog(store, () => {
       this.writeAfter(RETRY_AFTER_MS);
     });
   }
@@ -80,14 +80,21 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
    */
   begin(requestId: string, principal: Principal, model: ModelConfig, detached?: boolean): LedgerEntry {
     const startedAt = this.now();
-    const begun = { id: recordId(startedAt), requestId, ...partyOf(principal), model: model.id, startedAt, detached };
-    const opening = this.journal.add(begun);
-    return new LedgerEntry(begun, model, opening.kept, (record) => {
+    const begun = {
+      id: recordId(startedAt),
+      requestId,
+      ...usageClient(principal),
+      model: model.id,
+      startedAt,
+      detached,
+    };
+    const intent = this.intents.add(begun);
+    return new LedgerEntry(begun, model, intent.stored, (record) => {
       this.warnOfImplausible(record);
-      this.tell(record);
-      if (!this.queue.add({ record, opening })) {
+      this.notifySinks(record);
+      if (!this.queue.add({ record, intent })) {
         this.lost++;
-        opening.settle();
+        intent.settle();
       }
       this.writeAfter(Math.max(WRITE_SOON_MS, this.writtenAt + WRITE_EVERY_MS - performance.now()));
     });
@@ -119,7 +126,7 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     });
   }
 
-  private tell(record: UsageRecord): void {
+  private notifySinks(record: UsageRecord): void {
     for (const sink of this.sinks) {
       try {
         const told = sink.record(record);
@@ -162,10 +169,10 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
   private async flush(): Promise<void> {
     await this.queue.drain(async (portion) => {
       const count = await this.writer.writeSome(portion.map(({ record }) => record));
-      for (const { opening } of portion.slice(0, count)) opening.settle();
+      for (const { intent } of portion.slice(0, count)) intent.settle();
       return count;
     });
-    await this.journal.flush();
+    await this.intents.flush();
   }
 
   private report(failure: { readonly reason: string } | undefined): void {

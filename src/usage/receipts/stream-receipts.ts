@@ -29,7 +29,7 @@ export class StreamReceipts {
   async find(accountId: string, requestId: string): Promise<StreamReceipt | undefined> {
     const found = await this.read(accountId, requestId);
     if (found !== undefined) return found;
-    await Promise.all([this.interrupted.lookSoon(), sleep(RECHECK_MS)]);
+    await Promise.all([this.interrupted.checkSoon(), sleep(RECHECK_MS)]);
     return this.read(accountId, requestId);
   }
 

@@ -2,7 +2,7 @@ import { ServiceError } from '../../common/service-error.js';
 import type { ModelConfig } from '../../config/config.js';
 import type { CallTrace } from '../../upstreams/completion/call-trace.js';
 import { appliedPrice, costMicrosOf } from './cost.js';
-import { mostPlausibleTokens, type ModelSize } from './plausible-tokens.js';
+import { maxPlausibleTokens, type ModelSize } from './plausible-tokens.js';
 import { streamOutcomeOf } from './stream-outcome.js';
 import { tokenKindsOf } from './token-kinds.js';
 import { outputTokensOf, inputTokensOf } from './token-counts.js';
@@ -26,11 +26,11 @@ export class LedgerEntry {
   private record: UsageRecord | undefined;
   private listener: ((record: UsageRecord) => void) | undefined;
 
-  /** @param kept resolves when the opening is stored, or when the store is unavailable. The answer must not begin earlier. */
+  /** @param stored resolves when the intent is stored, or when the store is unavailable. The answer must not begin earlier. */
   constructor(
     readonly begun: BegunStream,
     private readonly model: Pick<ModelConfig, 'price'> & ModelSize,
-    readonly kept: Promise<void>,
+    readonly stored: Promise<void>,
     private readonly onOver: (record: UsageRecord) => void,
   ) {}
 
@@ -43,9 +43,9 @@ export class LedgerEntry {
     const { begun } = this;
     const { startedAt } = begun;
     const { attempts, lastAttempt, finish } = trace;
-    const most = mostPlausibleTokens(this.model);
-    const inputTokens = inputTokensOf(trace, prompt, most);
-    const outputTokens = outputTokensOf(trace, failure === undefined, most);
+    const maxPlausible = maxPlausibleTokens(this.model);
+    const inputTokens = inputTokensOf(trace, prompt, maxPlausible);
+    const outputTokens = outputTokensOf(trace, failure === undefined, maxPlausible);
     const kinds = tokenKindsOf(trace.usage, inputTokens, outputTokens);
     const price = appliedPrice(lastAttempt?.price ?? this.model.price, { inputTokens });
     const answered = lastAttempt?.firstTextMs === undefined ? undefined : lastAttempt;

@@ -9,7 +9,7 @@ const PLAUSIBLE_FACTOR = 100;
 const MAX_TOKENS = 1_000_000_000;
 
 /** Returns the highest plausible number of tokens, for a prompt as well as for an answer. */
-export function mostPlausibleTokens({ contextLength, maxOutputTokens = contextLength }: ModelSize): number {
+export function maxPlausibleTokens({ contextLength, maxOutputTokens = contextLength }: ModelSize): number {
   return Math.min(MAX_TOKENS, PLAUSIBLE_FACTOR * (contextLength + maxOutputTokens));
 }
 

@@ -8,13 +8,20 @@ const UNKNOWN: TokenCount = { source: 'unknown' };
  * Returns the tokens of the prompt. They are unknown if no provider accepted the request. A reported 0 means that the
  * provider has not counted: a prompt has at least one token.
  *
- * @param most the highest plausible count. An implausible count is marked, and replaced by an estimate.
+ * @param maxPlausible the highest plausible count. An implausible count is marked, and replaced by an estimate.
  */
-export function inputTokensOf({ usage, lastAttempt }: CallTrace, prompt: PromptSample, most: number): TokenCount {
+export function inputTokensOf(
+  { usage, lastAttempt }: CallTrace,
+  prompt: PromptSample,
+  maxPlausible: number,
+): TokenCount {
   const reported = usage.inputTokens === 0 ? undefined : usage.inputTokens;
-  if (reported !== undefined && isPlausible(reported, most)) return { source: 'reported', count: reported };
+  if (reported !== undefined && isPlausible(reported, maxPlausible)) return { source: 'reported', count: reported };
   const isTaken = reported !== undefined || lastAttempt?.accepted === true;
-  return withoutReport(reported, isTaken ? Math.min(estimateTokens(prompt.text, prompt.length), most) : undefined);
+  return withoutReport(
+    reported,
+    isTaken ? Math.min(estimateTokens(prompt.text, prompt.length), maxPlausible) : undefined,
+  );
 }
 
 /**
@@ -22,18 +29,18 @@ export function inputTokensOf({ usage, lastAttempt }: CallTrace, prompt: PromptS
  * estimated from its text, and are at least the reported count. A reported 0 next to a text means that the provider has not
  * counted.
  *
- * @param most see {@link inputTokensOf}.
+ * @param maxPlausible see {@link inputTokensOf}.
  */
 export function outputTokensOf(
   { usage, finish, sample, textLength }: CallTrace,
   isWhole: boolean,
-  most: number,
+  maxPlausible: number,
 ): TokenCount {
   const reported = usage.outputTokens === 0 && textLength > 0 ? undefined : usage.outputTokens;
-  const isBelievable = reported !== undefined && isPlausible(reported, most);
+  const isBelievable = reported !== undefined && isPlausible(reported, maxPlausible);
   if (isBelievable && (isWhole || finish !== undefined)) return { source: 'reported', count: reported };
   if (textLength === 0) return withoutReport(isBelievable ? undefined : reported, undefined);
-  const estimated = Math.min(estimateTokens(sample, textLength), most);
+  const estimated = Math.min(estimateTokens(sample, textLength), maxPlausible);
   if (isBelievable) return { source: 'estimated', count: Math.max(reported, estimated) };
   return withoutReport(reported, estimated);
 }
@@ -53,6 +60,6 @@ function withoutReport(reported: number | undefined, estimated: number | undefin
 }
 
 /** Checks the type too, because a protocol of a team may be written without types. */
-function isPlausible(count: number, most: number): boolean {
-  return Number.isInteger(count) && count >= 0 && count <= most;
+function isPlausible(count: number, maxPlausible: number): boolean {
+  return Number.isInteger(count) && count >= 0 && count <= maxPlausible;
 }

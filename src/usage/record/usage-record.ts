@@ -11,7 +11,7 @@ export type TokenCount =
   | { readonly source: 'unknown'; readonly count?: undefined };
 
 /** The account and the credential of a stream, as the ledger stores them. */
-export interface UsageParty {
+export interface UsageClient {
   readonly accountId: string;
   readonly credential: 'api_key' | 'session' | 'external';
   /** The id of the API key. `undefined` for other credentials. */
@@ -21,7 +21,7 @@ export interface UsageParty {
 }
 
 /** The facts about an admitted stream at its start. */
-export interface BegunStream extends UsageParty {
+export interface BegunStream extends UsageClient {
   /** The unique id of this record. A client may send the same request id twice, so `requestId` is not unique. */
   readonly id: string;
   readonly requestId: string;

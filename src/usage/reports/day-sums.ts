@@ -1,5 +1,5 @@
 import { marks, type Engine } from '../../database/queries/statements.js';
-import type { UsageParty } from '../record/usage-record.js';
+import type { UsageClient } from '../record/usage-record.js';
 
 /** A row of the daily sums as the drivers return it. The driver of PostgreSQL returns counts as texts. */
 export interface DaySums {
@@ -8,7 +8,7 @@ export interface DaySums {
   readonly model: string;
   /** Empty without an API key. */
   readonly key_id: string;
-  readonly credential: UsageParty['credential'];
+  readonly credential: UsageClient['credential'];
   /** Empty without a price. */
   readonly currency: string;
   readonly key_prefix: string;

@@ -4,12 +4,12 @@ import { pageByTime, type Condition, type TimePosition } from '../../database/qu
 import { latestRecord } from '../receipts/latest-record.js';
 import { receiptOf, type ReceiptRow } from '../receipts/receipt-row.js';
 import type { StreamReceipt } from '../receipts/stream-receipt.dto.js';
-import type { UsageParty } from '../record/usage-record.js';
+import type { UsageClient } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
 
 /** A receipt with the credential that the stream used. */
 export interface ListedStream extends StreamReceipt {
-  readonly credential: UsageParty['credential'];
+  readonly credential: UsageClient['credential'];
   readonly keyId: string | null;
   readonly keyPrefix: string | null;
   /** The error code that the client received, if there was one. */
@@ -23,7 +23,7 @@ export interface StreamFilter {
   readonly model?: string | undefined;
   /** The id of an API key, or `session` for the pages of the service. */
   readonly key?: string | undefined;
-  readonly credential?: UsageParty['credential'] | undefined;
+  readonly credential?: UsageClient['credential'] | undefined;
   /** The list begins with the streams that began before this position. */
   readonly before?: StreamPosition | undefined;
 }
@@ -40,7 +40,7 @@ export interface StreamList {
 
 interface ListedRow extends ReceiptRow {
   readonly id: string;
-  readonly credential: UsageParty['credential'];
+  readonly credential: UsageClient['credential'];
   readonly key_id: string | null;
   readonly key_prefix: string | null;
   readonly error_code: string | null;

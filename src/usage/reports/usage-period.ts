@@ -13,7 +13,7 @@ export interface UsagePeriod {
 }
 
 /** The requested days. Both days are included. By default, `to` is today, and the period has 30 days. */
-export interface AskedPeriod {
+export interface RequestedPeriod {
   /** `YYYY-MM-DD` */
   readonly from?: string | undefined;
   /** `YYYY-MM-DD` */
@@ -25,7 +25,7 @@ export interface AskedPeriod {
  *
  * @throws {ServiceError} `invalid_request` for an invalid day or an invalid period.
  */
-export function usagePeriod({ from, to }: AskedPeriod, now: number): UsagePeriod {
+export function usagePeriod({ from, to }: RequestedPeriod, now: number): UsagePeriod {
   const last = to === undefined ? startOfDay(now) : startOfNamedDay(to, 'to');
   const first = from === undefined ? last - (DEFAULT_DAYS - 1) * DAY_MS : startOfNamedDay(from, 'from');
   if (first > last) throw refused('from', 'must not be after "to"');

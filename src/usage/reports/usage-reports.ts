@@ -5,7 +5,7 @@ import { ServiceError } from '../../common/service-error.js';
 import { DAY_MS, utcDay } from '../../common/utc-day.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import { engineOf } from '../../database/queries/statements.js';
-import type { UsageParty } from '../record/usage-record.js';
+import type { UsageClient } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
 import { pageOfDaySums, type DaySums } from './day-sums.js';
 import { figuresOf, type UsageFigures } from './usage-figures.js';
@@ -15,7 +15,7 @@ export interface UsageRow extends UsageFigures {
   /** `YYYY-MM-DD` in UTC: the day on which the streams began. */
   readonly day: string;
   readonly model: string;
-  readonly credential: UsageParty['credential'];
+  readonly credential: UsageClient['credential'];
   /** `null` for a credential that is not an API key. */
   readonly keyId: string | null;
   readonly keyPrefix: string | null;

@@ -7,7 +7,7 @@ export function writeStreams(streams: readonly BegunStream[]): string {
   try {
     return JSON.stringify(streams);
   } catch (error) {
-    throw new UnstorableData('The journal entry of a stream cannot be written as JSON.', { cause: error });
+    throw new UnstorableData('The intent of a stream cannot be written as JSON.', { cause: error });
   }
 }
 

@@ -46,7 +46,7 @@ export interface DeadLetter {
  * @since 1.0
  */
 export abstract class UsageStore {
-  /** Stores the openings of streams, so that the streams are known even if this process is killed. */
+  /** Stores the intents of streams, so that the streams are known even if this process is killed. */
   abstract open(batch: IntentBatch): Promise<void>;
   /**
    * Stores the records of streams that are over. Stores all of the records or, if it rejects, none of them. A record replaces an

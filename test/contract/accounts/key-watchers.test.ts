@@ -93,7 +93,7 @@ describe.each(await testEngines())('on $name', (engine) => {
 
       expect(vi.getTimerCount()).toBeLessThanOrEqual(before);
       await app.get(ApiKeysService).revoke(id);
-      stopping.get(RevocationWatch).tell(id);
+      stopping.get(RevocationWatch).notify(id);
       expect(onRevoked).not.toHaveBeenCalled();
     });
 

@@ -5,7 +5,7 @@ import { ShedLoad } from '../../../src/common/shed-load.js';
 import { parseStreamId, requestKey, type RequestKey } from '../../../src/chat/durable/identity/stream-identity.js';
 import { CLAIM_RELEASED, type StreamLog } from '../../../src/chat/durable/log/stream-log.js';
 import { StreamMemory } from '../../../src/chat/durable/log/stream-memory.js';
-import type { KeptStream, OwnStream, StreamStore } from '../../../src/chat/durable/store/stream-store.js';
+import type { StoredStream, OwnStream, StreamStore } from '../../../src/chat/durable/store/stream-store.js';
 import { waitFor } from '../../support/wait-for.js';
 
 export const ACCOUNT = 'account-1';
@@ -59,7 +59,7 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
     });
     afterEach(() => harness.close());
 
-    const found = async (stream: OwnStream, account = ACCOUNT): Promise<KeptStream | undefined> => {
+    const found = async (stream: OwnStream, account = ACCOUNT): Promise<StoredStream | undefined> => {
       const address = parseStreamId(stream.id);
       if (address === undefined) throw new Error('The id cannot be parsed.');
       return there.find(address, account);

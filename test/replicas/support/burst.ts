@@ -51,9 +51,9 @@ export class Burst {
 export async function burst(origins: readonly string[], count: number, options: StreamOptions): Promise<Burst> {
   let longestMs = 0;
   const ask = async (origin: string): Promise<ReceivedStream> => {
-    const askedAt = performance.now();
+    const queriedAt = performance.now();
     const answer = await openStream(origin, options);
-    longestMs = Math.max(longestMs, performance.now() - askedAt);
+    longestMs = Math.max(longestMs, performance.now() - queriedAt);
     return answer;
   };
   const requests = Array.from({ length: count }, () => origins.map((origin) => patiently(() => ask(origin))));

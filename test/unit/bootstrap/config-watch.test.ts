@@ -7,7 +7,7 @@ import { watchConfig } from '../../../src/bootstrap/config-watch.js';
 import { CONFIG } from '../../../src/config/config.js';
 import { ConfigReload } from '../../../src/models/config-reload.js';
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 
 let folder: string;
 let path: string;
@@ -47,7 +47,7 @@ function start(): void {
     token === ConfigReload ? { apply } : token === CONFIG ? { catalogPath: watched } : undefined;
   watchConfig({ get } as unknown as NestExpressApplication, onReload);
 }
-const look = (times = 1): unknown => vi.advanceTimersByTime(times * LOOK_EVERY_MS);
+const look = (times = 1): unknown => vi.advanceTimersByTime(times * CHECK_EVERY_MS);
 
 describe('the file of the configuration', () => {
   it('is read again when it has changed, and then has not changed for a second', () => {

@@ -10,11 +10,11 @@ class FakeResponse extends EventEmitter {
 }
 
 describe('the lease that a request holds', () => {
-  let slots: { heldInTiers: number };
+  let slots: { takenInTiers: number };
   let calls: string[];
 
   beforeEach(() => {
-    slots = { heldInTiers: 0 };
+    slots = { takenInTiers: 0 };
     calls = [];
   });
 
@@ -30,16 +30,16 @@ describe('the lease that a request holds', () => {
   it('releases its slot and its tokens when the response closes', () => {
     const response = new FakeResponse();
     expect(hold(response).tokens).toBe(7);
-    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: [], count: 1 });
+    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: [], count: 1 });
 
     response.emit('close');
-    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
+    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
     expect(response.listenerCount('close')).toBe(0);
   });
 
   it('releases all of it at once for a response that has closed already', () => {
     hold(new FakeResponse(true));
-    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
+    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
   });
 
   it('leaves the tokens to the code that has taken over', () => {
@@ -60,10 +60,10 @@ describe('the lease that a request holds', () => {
     expect(outlived.tokens).toBe(7);
     response.emit('close');
     lease.release();
-    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: [], count: 1 });
+    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: [], count: 1 });
 
     outlived.release();
-    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: ['release'], count: 0 });
+    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release'], count: 0 });
     outlived.settle(5);
     expect(calls).toEqual(['release', 'settle 5']);
   });
@@ -73,16 +73,16 @@ describe('the lease that a request holds', () => {
     const lease = hold(response);
     lease.settle(0);
     lease.release();
-    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: [], count: 1 });
+    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: [], count: 1 });
     response.emit('close');
-    expect({ calls, count: slots.heldInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
+    expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
   });
 
   it('counts a slot only for a tier that limits streams', () => {
     const response = new FakeResponse();
     hold(response, false);
-    expect(slots.heldInTiers).toBe(0);
+    expect(slots.takenInTiers).toBe(0);
     response.emit('close');
-    expect(slots.heldInTiers).toBe(0);
+    expect(slots.takenInTiers).toBe(0);
   });
 });

@@ -192,10 +192,10 @@ describe('a request to a route with limits', () => {
     expect(precheckedFor).toEqual([limitsOf(LIMITS)]);
     expect(admissions).toEqual([{ accountId: 'ada', limits: limitsOf(LIMITS), tokens: DEMAND }]);
     expect(context.lease?.tokens).toBe(70);
-    expect([headers, slots.heldInTiers, isFull()]).toEqual([HEADERS, 1, true]);
+    expect([headers, slots.takenInTiers, isFull()]).toEqual([HEADERS, 1, true]);
 
     response.emit('close');
-    expect([slots.heldInTiers, isFull()]).toEqual([0, false]);
+    expect([slots.takenInTiers, isFull()]).toEqual([0, false]);
   });
 
   it('admits by a store without a precheck', async () => {
@@ -214,14 +214,14 @@ describe('a request to a route with limits', () => {
   it('counts no stream of a tier that does not limit them', async () => {
     await admits('stream', { ...TIER, concurrentStreams: undefined });
     expect(context.lease).toBeDefined();
-    expect(slots.heldInTiers).toBe(0);
+    expect(slots.takenInTiers).toBe(0);
   });
 
   it.each(['stream', 'answer'] as const)('releases the slot where the tier refuses: %s', async (handler) => {
     admission = () => Promise.resolve(REFUSED);
     await expect(admits(handler)).rejects.toMatchObject(TOO_MANY);
     expect([context.refusedBy, context.lease, headers]).toEqual(['requestsPerMinute', undefined, HEADERS]);
-    expect([isFull(), slots.heldInTiers]).toEqual([false, 0]);
+    expect([isFull(), slots.takenInTiers]).toEqual([false, 0]);
   });
 
   it('releases the slot where the store fails', async () => {
@@ -317,7 +317,7 @@ describe('a request to a route with limits', () => {
       if (isRepeated !== undefined) context.isRepeated = isRepeated;
       expect(await admits('stream', BOUNDLESS)).toBe(true);
       expect([did, headers, context.lease]).toEqual([['read', 'take'], {}, undefined]);
-      expect([isFull(), slots.heldInTiers]).toEqual([true, 0]);
+      expect([isFull(), slots.takenInTiers]).toEqual([true, 0]);
     });
 
     it('takes no slot for an invalid body', async () => {

@@ -44,7 +44,7 @@ export class LogReader {
   /** @throws the failure of the stream, after its text, or the reason given to {@link fail}. */
   read(): TextPart | undefined {
     if (this.failure !== undefined) throw this.failure;
-    if (this.log.isEvicted && this.offset < this.log.length) throw notKept();
+    if (this.log.isEvicted && this.offset < this.log.length) throw notRetained();
     if (!this.log.isBoundary(this.offset)) this.offset += 1;
     const text = this.log.read(this.offset, EVENT_LENGTH);
     if (text !== undefined) {
@@ -69,6 +69,6 @@ export class LogReader {
   }
 }
 
-function notKept(): ServiceError {
+function notRetained(): ServiceError {
   return new ServiceError('unavailable', 'The text of this stream is not kept any longer.');
 }

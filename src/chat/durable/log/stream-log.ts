@@ -84,7 +84,7 @@ export class StreamLog implements Evictable {
     if (this.hasBegun) return;
     this.hasBegun = true;
     this.resolveBegun();
-    this.tell();
+    this.notify();
   }
 
   /** Rejects {@link begun}. Has no effect after the log has begun. */
@@ -103,7 +103,7 @@ export class StreamLog implements Evictable {
     if (last !== undefined && last.text.length + text.length <= PIECE_LENGTH) last.text += text;
     else this.pieces.push({ start: this.length, text });
     this.length += text.length;
-    this.tell();
+    this.notify();
   }
 
   /** Only the first call has an effect. */
@@ -112,18 +112,18 @@ export class StreamLog implements Evictable {
     this.ending = ending;
     this.releaseRequest();
     this.memory.end();
-    this.tell();
+    this.notify();
   }
 
   /**
    * Returns the text from `offset`, at most `most` units, or `undefined` at the end of what has arrived. Never divides a
    * code point.
    */
-  read(offset: number, most: number): string | undefined {
+  read(offset: number, maxLength: number): string | undefined {
     if (offset >= this.length) return undefined;
     const piece = this.pieceAt(offset);
     const from = offset - piece.start;
-    const text = piece.text.slice(from, from + most);
+    const text = piece.text.slice(from, from + maxLength);
     const wasCut = from + text.length < piece.text.length;
     return wasCut && text.length > 1 && isHighSurrogate(text.charCodeAt(text.length - 1)) ? text.slice(0, -1) : text;
   }
@@ -155,7 +155,7 @@ export class StreamLog implements Evictable {
     this.isEvicted = true;
     const { code, message } = evictedStream();
     if (this.ending === undefined) this.end({ kind: 'failed', code, message });
-    else this.tell();
+    else this.notify();
     this.onEvicted();
   }
 
@@ -174,7 +174,7 @@ export class StreamLog implements Evictable {
     return this.pieces[low] as Piece;
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 }

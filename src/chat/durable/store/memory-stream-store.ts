@@ -8,7 +8,7 @@ import {
   MAX_READERS,
   StreamStore,
   type Claim,
-  type KeptStream,
+  type StoredStream,
   type OwnStream,
   type StoreCounts,
 } from './stream-store.js';
@@ -30,7 +30,7 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
   }
 
   get counts(): StoreCounts {
-    return { running: this.streams.size - this.ended.size, kept: this.ended.size };
+    return { running: this.streams.size - this.ended.size, retained: this.ended.size };
   }
 
   knows(locator: string): Promise<boolean> {
@@ -43,7 +43,7 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
     });
   }
 
-  find({ locator, secret }: StreamAddress, accountId: string): Promise<KeptStream | undefined> {
+  find({ locator, secret }: StreamAddress, accountId: string): Promise<StoredStream | undefined> {
     const stream = this.streams.get(locator);
     const isFound = stream?.accountId === accountId && isSame(stream.address.secret, secret);
     return Promise.resolve(isFound ? stream : undefined);
@@ -61,7 +61,7 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
     const log = new StreamLog(this.memory, requestBytes, accountId);
     const claimed = new MemoryStream({ locator, secret: newSecret() }, accountId, proof, log, {
       ended: (over) => {
-        this.keep(over);
+        this.retain(over);
       },
       dropped: (dropped) => {
         this.forget(locator, dropped);
@@ -71,7 +71,7 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
     return { outcome: 'new', stream: claimed, leave: claimed.enterNow() };
   }
 
-  private keep(stream: MemoryStream): void {
+  private retain(stream: MemoryStream): void {
     this.ended.set(stream, performance.now());
     this.dropLater();
   }

@@ -6,7 +6,7 @@ import type { StreamLog } from '../log/stream-log.js';
 export const MAX_READERS = 4;
 
 /** A durable stream, as its readers see it. */
-export interface KeptStream {
+export interface StoredStream {
   /** The `X-Stream-Id`. */
   readonly id: string;
   /** The text. When another replica generates the stream, the log follows that replica. */
@@ -22,10 +22,10 @@ export interface KeptStream {
 }
 
 /**
- * A durable stream that this process generates. The generation appends to {@link KeptStream.log}, and the store keeps what
+ * A durable stream that this process generates. The generation appends to {@link StoredStream.log}, and the store keeps what
  * the log has. After the end of the log, the store keeps it for STREAM_RETENTION_SECONDS.
  */
-export interface OwnStream extends KeptStream {
+export interface OwnStream extends StoredStream {
   /** Called when a reader of any replica cancels the stream, or with another reason to stop the generation. */
   onStop: (reason: ServiceError) => void;
   /** The number of readers of all replicas. A store that cannot tell counts one. */
@@ -44,7 +44,7 @@ export interface OwnStream extends KeptStream {
 export type Claim =
   /** The caller must generate the stream, or abandon it. The caller counts as its first reader. */
   | { readonly outcome: 'new'; readonly stream: OwnStream; readonly leave: () => void }
-  | { readonly outcome: 'found'; readonly stream: KeptStream }
+  | { readonly outcome: 'found'; readonly stream: StoredStream }
   /** The key belongs to a request with another body. */
   | { readonly outcome: 'conflict' };
 
@@ -53,7 +53,7 @@ export interface StoreCounts {
   /** Streams that this process generates. */
   readonly running: number;
   /** Streams that have ended and can be read again from the memory of this process. */
-  readonly kept: number;
+  readonly retained: number;
 }
 
 /** Keeps durable streams. The class is the injection token. */
@@ -79,5 +79,5 @@ export abstract class StreamStore {
    *
    * @throws {ServiceError} `unavailable` when the store does not answer.
    */
-  abstract find(address: StreamAddress, accountId: string): Promise<KeptStream | undefined>;
+  abstract find(address: StreamAddress, accountId: string): Promise<StoredStream | undefined>;
 }

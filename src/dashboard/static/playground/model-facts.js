@@ -8,11 +8,11 @@ const NUMBERS = new Intl.NumberFormat('en-US');
  * @param {{ model: HTMLElement, maxTokens: HTMLElement, temperature: HTMLElement }} hints
  */
 export function showModelFacts({ model, maxTokens }, hints) {
-  const { mostTokens = '', takesTemperature, context = '', price } = model.selectedOptions[0]?.dataset ?? {};
-  maxTokens.max = mostTokens;
+  const { maxTokens: limit = '', takesTemperature, context = '', price } = model.selectedOptions[0]?.dataset ?? {};
+  maxTokens.max = limit;
   hints.model.textContent = [model.value, `${NUMBERS.format(Number(context))} tokens of context`, price]
     .filter((fact) => fact !== undefined && fact !== '')
     .join(' · ');
-  hints.maxTokens.textContent = `Up to ${NUMBERS.format(Number(mostTokens))}`;
+  hints.maxTokens.textContent = `Up to ${NUMBERS.format(Number(limit))}`;
   hints.temperature.textContent = takesTemperature === 'no' ? 'Not supported by this model' : '0 = focused, 2 = random';
 }

@@ -113,6 +113,6 @@ export class Settings {
 /** @param {import('../client.js').Model} model */
 function newOption({ id, name, context_length: contextLength }) {
   const option = new Option(`${name} (${id})`, id);
-  Object.assign(option.dataset, { name, context: String(contextLength), mostTokens: String(contextLength) });
+  Object.assign(option.dataset, { name, context: String(contextLength), maxTokens: String(contextLength) });
   return option;
 }

@@ -3,11 +3,11 @@ import { button, create } from './elements.js';
 /** Offers to take back the removal of turns. */
 export class UndoNotice {
   /**
-   * @param {HTMLElement} place
+   * @param {HTMLElement} container
    * @param {(turns: readonly import('./conversation.js').Turn[]) => void} restore
    */
-  constructor(place, restore) {
-    this.place = place;
+  constructor(container, restore) {
+    this.container = container;
     this.restore = restore;
   }
 
@@ -20,10 +20,10 @@ export class UndoNotice {
       this.withdraw();
       this.restore(turns);
     });
-    this.place.replaceChildren(create('span', '', what), undo);
+    this.container.replaceChildren(create('span', '', what), undo);
   }
 
   withdraw() {
-    this.place.replaceChildren();
+    this.container.replaceChildren();
   }
 }

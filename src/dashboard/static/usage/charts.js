@@ -6,10 +6,10 @@ for (const chart of document.querySelectorAll('.chart')) {
   const days = [...drawing.querySelectorAll('.day')];
   let chosen = days.length;
 
-  /** @param {number} place */
-  const choose = (place) => {
+  /** @param {number} index */
+  const choose = (index) => {
     days[chosen]?.classList.remove('chosen');
-    chosen = Math.max(0, Math.min(days.length - 1, place));
+    chosen = Math.max(0, Math.min(days.length - 1, index));
     const day = days[chosen];
     day?.classList.add('chosen');
     readout.textContent = day?.querySelector('title')?.textContent ?? '';
@@ -23,15 +23,15 @@ for (const chart of document.querySelectorAll('.chart')) {
   drawing.addEventListener('pointermove', chooseAt);
   drawing.addEventListener('pointerdown', chooseAt);
   drawing.addEventListener('keydown', (event) => {
-    const places = new Map([
+    const targets = new Map([
       ['ArrowLeft', chosen - 1],
       ['ArrowRight', chosen + 1],
       ['Home', 0],
       ['End', days.length - 1],
     ]);
-    const place = places.get(event.key);
-    if (place === undefined) return;
+    const index = targets.get(event.key);
+    if (index === undefined) return;
     event.preventDefault();
-    choose(place);
+    choose(index);
   });
 }

@@ -8,9 +8,9 @@ export function registerDurable(registry: Registry, { durable, streamMemory }: M
     help: 'Durable streams: running, or kept in the memory of this process after their end. Redis keeps its streams itself.',
     labels: ['state'],
     *samples() {
-      const { running, kept } = durable.store.counts;
+      const { running, retained } = durable.store.counts;
       yield [{ state: 'running' }, running];
-      yield [{ state: 'kept' }, kept];
+      yield [{ state: 'kept' }, retained];
     },
   });
   gauge(registry, {

@@ -9,7 +9,7 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 
 export function registerProcess(
   registry: Registry,
-  { config, reloads, openStreams, places, drainState, shedLoad, connections }: MetricsSources,
+  { config, reloads, openStreams, slots, drainState, shedLoad, connections }: MetricsSources,
   delay: EventLoopDelay,
 ): void {
   collectDefaultMetrics({ register: registry });
@@ -55,7 +55,7 @@ export function registerProcess(
   gauge(registry, {
     name: 'chat_stream_slots_in_use',
     help: "Slots of the tiers' concurrent streams that requests of this process hold.",
-    samples: () => [[{}, places.heldInTiers]],
+    samples: () => [[{}, slots.takenInTiers]],
   });
   counter(registry, {
     name: 'chat_shed_total',

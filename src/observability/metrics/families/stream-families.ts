@@ -6,7 +6,7 @@ import { HistogramFamily } from './histogram-family.js';
 
 const MS_PER_SECOND = 1000;
 
-export function registerStreams(registry: Registry, metrics: StreamMetrics, gaps: InterChunkLatencies): void {
+export function registerStreams(registry: Registry, metrics: StreamMetrics, latencies: InterChunkLatencies): void {
   counter(registry, {
     name: 'chat_streams_total',
     help: 'Finished streams, by outcome.',
@@ -41,7 +41,7 @@ export function registerStreams(registry: Registry, metrics: StreamMetrics, gaps
     help: 'The time between two chunks of a stream, without the time in which the client was too slow.',
     label: 'model',
     divisor: MS_PER_SECOND,
-    buckets: () => gaps.byModel,
+    buckets: () => latencies.byModel,
   });
 
   function histogramOfModels(name: string, help: string, member: 'firstToken' | 'duration'): void {

@@ -77,7 +77,7 @@ class AnthropicReader implements AnswerReader {
     if (event === 'error') return errorEventParts(data, body);
     if (body !== undefined) {
       const parts = anthropicEventParts(body, this.usage);
-      this.repeated.learnFrom(data, parts);
+      this.repeated.rememberFrom(data, parts);
       return parts;
     }
     // An event without data keeps the connection alive.

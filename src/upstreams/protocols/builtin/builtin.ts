@@ -48,7 +48,7 @@ export class BuiltinProtocol implements InProcessProtocol {
     let outputTokens = 0;
     let word = words.next();
     while (word.done !== true && outputTokens < limit) {
-      if (outputTokens > 0) await this.pause(outputTokens, signal);
+      if (outputTokens > 0) await this.delay(outputTokens, signal);
       if (signal.aborted) return;
       yield { type: 'text', text: word.value };
       outputTokens += 1;
@@ -66,7 +66,7 @@ export class BuiltinProtocol implements InProcessProtocol {
   }
 
   /** Waits before the next word. Resolves early when the signal aborts: the caller checks the signal. */
-  private async pause(wordsSent: number, signal: AbortSignal): Promise<void> {
+  private async delay(wordsSent: number, signal: AbortSignal): Promise<void> {
     if (this.wordDelayMs > 0) await wait(this.wordDelayMs, undefined, { signal }).catch(() => undefined);
     else if (wordsSent % WORDS_OF_A_TURN === 0) await turn();
   }

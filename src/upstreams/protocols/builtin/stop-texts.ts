@@ -5,15 +5,17 @@
  * @param pieces the text, in pieces.
  */
 export function* untilStop(pieces: Iterable<string>, stops: readonly string[]): Generator<string, void> {
-  const heldLength = Math.max(...stops.map(({ length }) => length)) - 1;
-  let held = '';
+  const bufferLength = Math.max(...stops.map(({ length }) => length)) - 1;
+  let buffer = '';
   for (const piece of pieces) {
-    held += piece;
-    const end = Math.min(...stops.map((stop) => held.indexOf(stop)).map((index) => (index === -1 ? Infinity : index)));
-    const sure = end === Infinity ? held.length - heldLength : end;
-    if (sure > 0) yield held.slice(0, sure);
+    buffer += piece;
+    const end = Math.min(
+      ...stops.map((stop) => buffer.indexOf(stop)).map((index) => (index === -1 ? Infinity : index)),
+    );
+    const sure = end === Infinity ? buffer.length - bufferLength : end;
+    if (sure > 0) yield buffer.slice(0, sure);
     if (end !== Infinity) return;
-    held = held.slice(Math.max(sure, 0));
+    buffer = buffer.slice(Math.max(sure, 0));
   }
-  if (held !== '') yield held;
+  if (buffer !== '') yield buffer;
 }

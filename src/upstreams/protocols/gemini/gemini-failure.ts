@@ -1,4 +1,4 @@
-import type { AnswerHeaders } from '../../contract/protocol.js';
+import type { ResponseHeaders } from '../../contract/protocol.js';
 import { providerFailure, type ProviderFailure } from '../../contract/provider-failure.js';
 import { httpFailure } from '../shared/http-failure.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
@@ -13,7 +13,7 @@ const SECONDS = /^(\d{1,9}(?:\.\d{1,9})?)s$/;
  */
 export function geminiFailure(
   status: number,
-  headers: AnswerHeaders,
+  headers: ResponseHeaders,
   body: JsonObject | undefined,
 ): ProviderFailure | undefined {
   const error = body?.error;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { UpstreamConfig } from '../../../config/config.js';
 import type { ChatCall, ChatMessage } from '../../contract/chat-call.js';
-import type { AnswerHeaders, AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
+import type { ResponseHeaders, AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { ProviderFailure } from '../../contract/provider-failure.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
 import { invalidMessages } from '../shared/invalid-messages.js';
@@ -57,7 +57,7 @@ export class GeminiProtocol implements HttpProtocol<GeminiOptions> {
     return READER;
   }
 
-  failure(status: number, headers: AnswerHeaders, body: string): ProviderFailure | undefined {
+  failure(status: number, headers: ResponseHeaders, body: string): ProviderFailure | undefined {
     return geminiFailure(status, headers, parseJsonObject(body));
   }
 }

@@ -63,7 +63,7 @@ class OpenAiReader implements AnswerReader {
     if (event === 'error') return errorEventParts(data, chunk);
     if (chunk !== undefined) {
       const parts = openAiChunkParts(chunk);
-      this.repeated.learnFrom(data, parts);
+      this.repeated.rememberFrom(data, parts);
       return parts;
     }
     const text = data.trim();

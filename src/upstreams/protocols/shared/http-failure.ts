@@ -1,4 +1,4 @@
-import type { AnswerHeaders } from '../../contract/protocol.js';
+import type { ResponseHeaders } from '../../contract/protocol.js';
 import { providerFailure, type ProviderFailure } from '../../contract/provider-failure.js';
 import { parseJsonObject } from './json-object.js';
 import { codeOfStatus, labelsOf, reportedFailure, scopeOf, shownLabels } from './reported-failure.js';
@@ -9,15 +9,15 @@ const UNAUTHORIZED = 401;
 const PAYMENT_REQUIRED = 402;
 
 /**
- * Converts an answer that is not a stream to the error for the caller. The code follows from the status, and from the error
+ * Converts a response that is not a stream to the error for the caller. The code follows from the status, and from the error
  * in the body if the status is 200.
  *
  * @param body the beginning of the body.
  */
-export function httpFailure(status: number, headers: AnswerHeaders, body: string): ProviderFailure {
+export function httpFailure(status: number, headers: ResponseHeaders, body: string): ProviderFailure {
   const report = parseJsonObject(body);
   if (status === OK) {
-    if (report === undefined) return providerFailure('upstream_error', 'The answer is not a stream.');
+    if (report === undefined) return providerFailure('upstream_error', 'The response is not a stream.');
     return reportedFailure(report.error ?? report, report);
   }
   const labels = labelsOf(report?.error ?? report, report);

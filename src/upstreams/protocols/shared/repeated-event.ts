@@ -28,13 +28,13 @@ export class RepeatedEvent {
   }
 
   /** Remembers a parsed event if its only part is a text. Call this for each parsed event. */
-  learnFrom(data: string, parts: readonly StreamPart[]): void {
+  rememberFrom(data: string, parts: readonly StreamPart[]): void {
     const [only] = parts;
-    if (parts.length === 1 && only?.type === 'text') this.learn(data, only.text);
+    if (parts.length === 1 && only?.type === 'text') this.remember(data, only.text);
   }
 
   /** Remembers an event that holds only this text. Call this for each parsed event of that kind. */
-  learn(data: string, text: string): void {
+  remember(data: string, text: string): void {
     if (this.misses > MAX_MISSES) return;
     const json = JSON.stringify(text);
     const start = data.indexOf(json);

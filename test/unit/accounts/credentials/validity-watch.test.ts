@@ -109,7 +109,7 @@ describe('the end of a watch', () => {
 
   it('does not end a later watch of the same credential', async () => {
     const unwatch = watch.watch('one', vi.fn());
-    watch.tell('one');
+    watch.notify('one');
     watch.confirm('one', performance.now() + 1);
     const onEnded = vi.fn();
     watch.watch('one', onEnded);
@@ -124,7 +124,7 @@ describe('the end of a watch', () => {
     const onEnded = vi.fn();
     watch.watch('one', onEnded);
     watch.onModuleDestroy();
-    watch.tell('one');
+    watch.notify('one');
     await pass(2 * POLL_MS);
     expect([asked, onEnded.mock.calls.length]).toEqual([[], 0]);
   });
@@ -134,7 +134,7 @@ describe('a credential that this process has ended', () => {
   it('is told at once, and to later watchers after they have gone on', async () => {
     const [early, late] = [vi.fn(), vi.fn()];
     watch.watch('one', early);
-    watch.tell('one');
+    watch.notify('one');
     expect(early).toHaveBeenCalledTimes(1);
     watch.watch('one', late);
     expect(late).not.toHaveBeenCalled();
@@ -145,7 +145,7 @@ describe('a credential that this process has ended', () => {
 
   it('is valid again when the database said so afterwards, not when it was asked before', async () => {
     await pass(5);
-    watch.tell('one');
+    watch.notify('one');
     watch.confirm('one', performance.now() - 1);
     expect(watch.hasEnded('one')).toBe(true);
     watch.confirm('one', performance.now() + 1);

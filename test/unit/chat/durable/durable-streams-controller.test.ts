@@ -2,7 +2,7 @@ import { EMPTY, NEVER } from 'rxjs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DurableStreams } from '../../../../src/chat/durable/durable-streams.js';
 import { DurableStreamsController } from '../../../../src/chat/durable/durable-streams.controller.js';
-import type { KeptStream } from '../../../../src/chat/durable/store/stream-store.js';
+import type { StoredStream } from '../../../../src/chat/durable/store/stream-store.js';
 import type { StreamSlots } from '../../../../src/throttling/process-load/stream-slots.js';
 import { Gate } from '../../../support/gate.js';
 import { ADA, FakeResponse } from './fake-response.js';
@@ -10,7 +10,7 @@ import { ADA, FakeResponse } from './fake-response.js';
 const places = {} as StreamSlots;
 
 let stopped: Gate;
-let stream: KeptStream;
+let stream: StoredStream;
 let entered: Gate;
 let streams: { [Method in 'find' | 'enter' | 'replay']: ReturnType<typeof vi.fn<DurableStreams[Method]>> };
 let controller: DurableStreamsController;
@@ -18,7 +18,7 @@ let response: FakeResponse;
 
 beforeEach(() => {
   [stopped, entered] = [new Gate(), new Gate()];
-  stream = { id: 'stream', cancel: () => stopped.opened } as KeptStream;
+  stream = { id: 'stream', cancel: () => stopped.opened } as StoredStream;
   streams = {
     find: vi.fn<DurableStreams['find']>().mockResolvedValue(stream),
     enter: vi.fn<DurableStreams['enter']>().mockReturnValue(entered.opened.then(() => () => undefined)),

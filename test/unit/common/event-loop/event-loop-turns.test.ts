@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { noteAccepted, ownTurn, takeTurn } from '../../../../src/common/event-loop/event-loop-turns.js';
+import { recordAccepted, ownTurn, takeTurn } from '../../../../src/common/event-loop/event-loop-turns.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const turns = async (count: number) => {
@@ -69,12 +69,12 @@ describe('work in turns of the event loop', () => {
   });
 
   it('waits while connections are accepted, but not for ever', async () => {
-    noteAccepted();
+    recordAccepted();
     work('a');
     let accepted = 0;
     while (done.length === 0 && accepted < 1_000) {
       await turn();
-      noteAccepted();
+      recordAccepted();
       accepted += 1;
     }
     expect(accepted).toBeGreaterThan(2);

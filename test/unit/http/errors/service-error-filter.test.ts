@@ -16,7 +16,7 @@ it('an error that nobody expected is logged with its stack, and failures of a pr
   const destroy = vi.fn();
   const answer = (thrown: unknown): void => {
     const request = { context: { requestId: 'r1' } } as unknown as Request;
-    new ServiceErrorFilter().answer(thrown, request, { headersSent: true, destroy } as unknown as Response);
+    new ServiceErrorFilter().respond(thrown, request, { headersSent: true, destroy } as unknown as Response);
   };
   const thrown = new TypeError('x is not a function');
 
@@ -38,7 +38,7 @@ it('a refusal of a long body closes the connection, so that the rest of the body
   const request = Object.assign(new EventEmitter(), { context: { requestId: 'r1' }, complete: false, headers, socket });
   const response = { req: request, setHeader: vi.fn(), writeHead: vi.fn(), end: vi.fn() };
   const error = new ServiceError('unauthenticated', 'Who are you?');
-  new ServiceErrorFilter().answer(error, request as unknown as Request, response as unknown as Response);
+  new ServiceErrorFilter().respond(error, request as unknown as Request, response as unknown as Response);
   expect(response.setHeader.mock.calls).toEqual([['Connection', 'close']]);
   expect(response.writeHead).toHaveBeenCalledWith(401, expect.objectContaining({ 'Cache-Control': 'no-store' }));
   request.emit('close');

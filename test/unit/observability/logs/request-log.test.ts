@@ -12,7 +12,7 @@ const REQUEST: FinishedRequest = {
   method: 'POST',
   route: '/api/v1/chat/stream',
   status: 200,
-  isAnswered: true,
+  isComplete: true,
   durationMs: 12.6,
   bytes: 345,
   principal: undefined,
@@ -55,7 +55,7 @@ describe('the log line of a request', () => {
       errorCode: 'upstream_error',
       clientLeft: undefined,
     });
-    expect(lineOf({ isAnswered: false, durable: 'repeated' })).toMatchObject({ clientLeft: true, durable: 'repeated' });
+    expect(lineOf({ isComplete: false, durable: 'repeated' })).toMatchObject({ clientLeft: true, durable: 'repeated' });
     expect(lineOf({ status: undefined, route: undefined })).toMatchObject({ msg: 'POST (no route) (no answer)' });
   });
 

@@ -14,7 +14,7 @@ function limitsAfter(facts: Partial<FinishedRequest>): readonly (readonly [strin
     method: 'GET',
     route: '/usage',
     status: 429,
-    isAnswered: true,
+    isComplete: true,
     durationMs: 1,
     bytes: 1,
     principal: PRINCIPAL,

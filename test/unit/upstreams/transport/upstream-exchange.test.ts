@@ -8,7 +8,7 @@ import { REQUEST, turn } from '../played-source.js';
 
 const HIGH_WATER_BYTES = 64 * 1024;
 const MAX_WAITING_PIECES = 1_024;
-const MAX_INTERIM_ANSWERS = 16;
+const MAX_INTERIM_RESPONSES = 16;
 const GRACE_MS = 100;
 const GONE = new Error('The client has left.');
 const TOO_LATE = new Error('too late');
@@ -83,13 +83,13 @@ describe('an exchange', () => {
     expect(onChange).toHaveBeenCalledTimes(1);
   });
 
-  it('waits for the answer after a limited number of interim answers', async () => {
+  it('waits for the response after a limited number of interim responses', async () => {
     const { line, onChange, exchange } = begin();
-    for (let count = 1; count <= MAX_INTERIM_ANSWERS; count++) line.head(103);
+    for (let count = 1; count <= MAX_INTERIM_RESPONSES; count++) line.head(103);
     await turn();
     expect([exchange.head, exchange.failure, onChange.mock.calls]).toEqual([undefined, undefined, []]);
     line.head(103);
-    expect(line.events).toEqual(['spare', 'abort: The provider sent too many interim answers.']);
+    expect(line.events).toEqual(['spare', 'abort: The provider sent too many interim responses.']);
     expect(() => exchange.take()).toThrow(expect.objectContaining({ code: 'upstream_error' }));
   });
 

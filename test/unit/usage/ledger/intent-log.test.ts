@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { IntentLog, type Opening } from '../../../../src/usage/ledger/intent-log.js';
+import { IntentLog, type StreamIntent } from '../../../../src/usage/ledger/intent-log.js';
 import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
 import type { IntentBatch, UsageStore } from '../../../../src/usage/store/usage-store.js';
 import { begun } from '../../../contract/usage/records.js';
@@ -42,7 +42,7 @@ describe('a journal of openings', () => {
   const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
   const add = (id: string) => journal.add(begun({ id }));
   /** Whether the opening is kept now. */
-  const isKept = ({ kept }: Opening): Promise<boolean> => isOver(kept);
+  const isKept = ({ stored }: StreamIntent): Promise<boolean> => isOver(stored);
 
   it('writes streams together that begin within 2 ms', async () => {
     add('a');
@@ -220,7 +220,7 @@ describe('a journal of openings', () => {
       expect(opens).toEqual(['a bad c', 'a', 'bad', 'c']);
       expect(errors).toEqual([
         {
-          msg: expect.stringMatching(/store refuses .*journal entry/) as string,
+          msg: expect.stringMatching(/store refuses .*intent/) as string,
           requestId: 'request',
           recordId: 'bad',
           reason: 'A bad one.',

@@ -12,7 +12,7 @@ import { turn } from '../../../support/moved-time.js';
 import { ScriptedStore } from './scripted-store.js';
 
 const BEAT_MS = 10_000;
-const LOOK_AGAIN_MS = 300;
+const RECHECK_MS = 300;
 
 let store: ScriptedStore;
 let written: UsageRecord[][];
@@ -109,7 +109,7 @@ describe('the streams of killed processes', () => {
     most = 30;
     const again = batch('two', 61);
     store.found.push([again]);
-    await interrupted.lookSoon();
+    await interrupted.checkSoon();
     expect(written.flat().map(({ requestId }) => requestId)).toEqual(again.streams.map(({ requestId }) => requestId));
   });
 
@@ -122,7 +122,7 @@ describe('the streams of killed processes', () => {
     expect(store.closed).toEqual([]);
     gate.open();
     await start;
-    const reason = 'The journal entry of interrupted streams cannot be read.';
+    const reason = 'The intents of interrupted streams cannot be read.';
     expect(aside).toEqual([{ id: 'broken', requestId: undefined, reason, record: '{' }]);
     expect(store.closed).toEqual(['broken']);
   });
@@ -151,7 +151,7 @@ describe('a look because of a missing receipt', () => {
   it('is made at once, and shared by those who ask at the same time', async () => {
     const gate = new Gate();
     store.results.abandoned = () => gate.opened;
-    const [first, second] = [interrupted.lookSoon(), interrupted.lookSoon()];
+    const [first, second] = [interrupted.checkSoon(), interrupted.checkSoon()];
     expect([await isOver(first), await isOver(second)]).toEqual([false, false]);
     gate.open();
     await Promise.all([first, second]);
@@ -159,11 +159,11 @@ describe('a look because of a missing receipt', () => {
   });
 
   it('is made 0.3 seconds after the last one', async () => {
-    await interrupted.lookSoon();
+    await interrupted.checkSoon();
     store.takeCalls();
     const startedAt = performance.now();
-    await interrupted.lookSoon();
-    expect(performance.now() - startedAt).toBeGreaterThan(LOOK_AGAIN_MS - 50);
+    await interrupted.checkSoon();
+    expect(performance.now() - startedAt).toBeGreaterThan(RECHECK_MS - 50);
     expect(store.takeCalls()).toEqual(['beat', 'abandoned urgently']);
   });
 
@@ -173,7 +173,7 @@ describe('a look because of a missing receipt', () => {
     const gate = new Gate();
     store.results.beat = () => gate.opened;
     await turn(BEAT_MS);
-    const look = interrupted.lookSoon();
+    const look = interrupted.checkSoon();
     expect(await isOver(look)).toBe(false);
     gate.open();
     await look;
@@ -205,7 +205,7 @@ describe('a process that leaves', () => {
     store.results.leave = () => Promise.reject(new Error('away'));
     await interrupted.leave();
     await turn(2 * BEAT_MS);
-    await interrupted.lookSoon();
+    await interrupted.checkSoon();
     expect(store.takeCalls()).toEqual(['leave']);
   });
 });

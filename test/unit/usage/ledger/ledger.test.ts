@@ -88,7 +88,7 @@ describe('the ledger', () => {
   it('writes the opening first, then the record, and removes the opening last', async () => {
     const entry = ledger.begin('r1', PRINCIPAL, MODEL);
     await advance(2);
-    await entry.kept;
+    await entry.stored;
     expect(store.takeCalls()).toEqual(['open r1']);
     entry.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
     expect(ledger.queued).toBe(1);
@@ -209,7 +209,7 @@ describe('the ledger', () => {
     store.results.open = AWAY;
     const entry = ledger.begin('r1', PRINCIPAL, MODEL);
     await advance(2);
-    await entry.kept;
+    await entry.stored;
     expect(store.takeCalls()).toEqual(['open r1']);
     delete store.results.open;
     await advance(999);
@@ -353,7 +353,7 @@ describe('the ledger', () => {
       store.results.close = () => gate.opened;
       const first = ledger.begin('r1', PRINCIPAL, MODEL);
       await advance(2);
-      await first.kept;
+      await first.stored;
       first.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
       const stopped = ledger.beforeApplicationShutdown();
       await advance(0);

@@ -111,15 +111,15 @@ describe('the lookups of receipts', () => {
 
 describe('the receipts of an account', () => {
   const query = vi.fn<(text: string, values: unknown[]) => Promise<ReceiptRow[]>>();
-  const lookSoon = vi.fn<() => Promise<void>>();
+  const checkSoon = vi.fn<() => Promise<void>>();
   let receipts: StreamReceipts;
 
   beforeEach(() => {
     vi.useFakeTimers();
     query.mockReset().mockResolvedValue([]);
-    lookSoon.mockReset().mockResolvedValue();
+    checkSoon.mockReset().mockResolvedValue();
     const database = { options: { type: 'postgres' }, query } as unknown as DataSource;
-    receipts = new StreamReceipts(database, { lookSoon } as unknown as InterruptedStreams);
+    receipts = new StreamReceipts(database, { checkSoon } as unknown as InterruptedStreams);
   });
   afterEach(() => vi.useRealTimers());
 
@@ -130,12 +130,12 @@ describe('the receipts of an account', () => {
     expect(text).toContain('ORDER BY account_id DESC, request_id DESC, id DESC LIMIT 1');
     expect(text).toContain('WHERE account_id = $1 AND request_id = $2');
     expect(values).toEqual(['ada', 'r-1\ufffd']);
-    expect(lookSoon).not.toHaveBeenCalled();
+    expect(checkSoon).not.toHaveBeenCalled();
   });
 
   it('may be on their way: they are looked for again after 150 ms, when killed processes were looked for, too', async () => {
     let looked!: () => void;
-    lookSoon.mockReturnValue(new Promise((resolve) => (looked = resolve)));
+    checkSoon.mockReturnValue(new Promise((resolve) => (looked = resolve)));
     const found = receipts.find('ada', 'r-1');
     await vi.advanceTimersByTimeAsync(149);
     looked();
@@ -149,7 +149,7 @@ describe('the receipts of an account', () => {
 
   it('are looked for no earlier than the look for killed processes has ended', async () => {
     let looked!: () => void;
-    lookSoon.mockReturnValue(new Promise((resolve) => (looked = resolve)));
+    checkSoon.mockReturnValue(new Promise((resolve) => (looked = resolve)));
     const found = receipts.find('ada', 'r-1');
     await vi.advanceTimersByTimeAsync(1_000);
     expect(query).toHaveBeenCalledTimes(1);

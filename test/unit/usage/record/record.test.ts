@@ -8,13 +8,13 @@ import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
 import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-reader.js';
 import { appliedPrice, costMicrosOf } from '../../../../src/usage/record/cost.js';
 import { LedgerEntry } from '../../../../src/usage/record/ledger-entry.js';
-import { mostPlausibleTokens } from '../../../../src/usage/record/plausible-tokens.js';
+import { maxPlausibleTokens } from '../../../../src/usage/record/plausible-tokens.js';
 import { recordId } from '../../../../src/usage/record/record-id.js';
 import { FAILED_OUTCOMES, streamOutcomeOf } from '../../../../src/usage/record/stream-outcome.js';
 import { inputTokensOf, quotaTokens, outputTokensOf } from '../../../../src/usage/record/token-counts.js';
 import { estimatePromptTokens, estimateTokens } from '../../../../src/usage/record/token-estimate.js';
 import { tokenKindsOf } from '../../../../src/usage/record/token-kinds.js';
-import { partyOf } from '../../../../src/usage/record/usage-party.js';
+import { usageClient } from '../../../../src/usage/record/usage-client.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import { begun, over } from '../../../contract/usage/records.js';
 
@@ -124,7 +124,7 @@ describe('the highest plausible number of tokens', () => {
     [{ contextLength: 5_000_000, maxOutputTokens: 4_999_999 }, 999_999_900],
     [{ contextLength: 5_000_000, maxOutputTokens: 5_000_001 }, 1_000_000_000],
   ])('for a model of the size %j is %i', (size, most) => {
-    expect(mostPlausibleTokens(size)).toBe(most);
+    expect(maxPlausibleTokens(size)).toBe(most);
   });
 });
 
@@ -262,13 +262,13 @@ describe('the party of a record', () => {
   const tier = { name: 'free' } as TierConfig;
   it('has the key of an API key, and of no other credential', () => {
     const key = { kind: 'api_key', keyId: 'k1', prefix: 'csk_1' } as const;
-    expect(partyOf({ accountId: 'ada', tier, credential: key } satisfies Principal)).toEqual({
+    expect(usageClient({ accountId: 'ada', tier, credential: key } satisfies Principal)).toEqual({
       accountId: 'ada',
       credential: 'api_key',
       keyId: 'k1',
       keyPrefix: 'csk_1',
     });
-    expect(partyOf({ accountId: 'ada', tier, credential: { kind: 'session', sessionId: 's' } })).toEqual({
+    expect(usageClient({ accountId: 'ada', tier, credential: { kind: 'session', sessionId: 's' } })).toEqual({
       accountId: 'ada',
       credential: 'session',
       keyId: undefined,

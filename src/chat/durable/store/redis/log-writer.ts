@@ -45,14 +45,14 @@ export class LogWriter {
       this.finish = resolve;
     });
     this.unfollow = log.follow(() => {
-      this.look();
+      this.check();
     });
   }
 
   /** Writes everything again, because Redis may have lost the stream. */
   writeAnew(): void {
     this.isLost = true;
-    this.look();
+    this.check();
   }
 
   /** Writes nothing more. */
@@ -65,7 +65,7 @@ export class LogWriter {
     this.finish();
   }
 
-  private look(): void {
+  private check(): void {
     if (this.isWriting || this.isWaiting || this.isOver) return;
     const { log } = this;
     const isUrgent =
@@ -94,7 +94,7 @@ export class LogWriter {
     this.isWriting = false;
     if (this.isOver) return;
     if (isStored) {
-      if (this.isLost || this.log.ending !== undefined || this.log.length > this.written) this.look();
+      if (this.isLost || this.log.ending !== undefined || this.log.length > this.written) this.check();
       return;
     }
     // Redis is unavailable or slow.

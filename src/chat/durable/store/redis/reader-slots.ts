@@ -12,7 +12,7 @@ const RENEW_EVERY_MS = 3_000;
 
 /** The readers of this process, with their places among the readers of all replicas. */
 export class ReaderSlots {
-  private readonly held = new Map<string, Set<string>>();
+  private readonly taken = new Map<string, Set<string>>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly redis: RedisConnection) {}
@@ -38,20 +38,20 @@ export class ReaderSlots {
 
   /** Renews a place that Redis has given already. */
   hold(readersKey: string, id: string): () => void {
-    const ids = this.held.get(readersKey) ?? new Set();
-    this.held.set(readersKey, ids.add(id));
+    const ids = this.taken.get(readersKey) ?? new Set();
+    this.taken.set(readersKey, ids.add(id));
     this.timer ??= setInterval(() => void this.renew(), RENEW_EVERY_MS).unref();
     return once(() => {
       ids.delete(id);
-      if (ids.size === 0) this.held.delete(readersKey);
-      if (this.held.size === 0) this.stop();
+      if (ids.size === 0) this.taken.delete(readersKey);
+      if (this.taken.size === 0) this.stop();
       this.redis.runPatiently(readersKey, (client) => client.zRem(readersKey, id)).catch(() => undefined);
     });
   }
 
   /** Returns the number of readers on all replicas, or 1 when Redis does not answer. */
   async count(readersKey: string): Promise<number> {
-    const here = this.held.get(readersKey)?.size ?? 0;
+    const here = this.taken.get(readersKey)?.size ?? 0;
     if (here > 0) return here;
     return this.redis
       .run(readersKey, (client) => RENEW_READERS.run(client, [readersKey], []))
@@ -65,7 +65,7 @@ export class ReaderSlots {
   }
 
   private async renew(): Promise<void> {
-    const renewals = [...this.held].map(([key, ids]) =>
+    const renewals = [...this.taken].map(([key, ids]) =>
       this.redis.run(key, (client) => RENEW_READERS.run(client, [key], [...ids])),
     );
     // When Redis is unavailable, the next round renews the places.

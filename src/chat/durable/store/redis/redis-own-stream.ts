@@ -22,7 +22,7 @@ export interface ClaimedStream {
   readonly check: string;
 }
 
-export interface KeepTimes {
+export interface RetentionTimes {
   /** How long Redis keeps a stream that runs, without a sign of its owner. */
   readonly runningMs: number;
   readonly retentionMs: number;
@@ -44,8 +44,8 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
     readonly claimed: ClaimedStream,
     readonly log: StreamLog,
     private readonly redis: RedisConnection,
-    private readonly places: ReaderSlots,
-    private readonly times: KeepTimes,
+    private readonly slots: ReaderSlots,
+    private readonly times: RetentionTimes,
     private readonly onOver: () => void,
   ) {
     this.id = streamId(claimed.address);
@@ -63,12 +63,12 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
   }
 
   async enter(): Promise<() => void> {
-    return this.countLocal(await this.places.enter(this.claimed.keys, this.claimed.generation));
+    return this.countLocal(await this.slots.enter(this.claimed.keys, this.claimed.generation));
   }
 
   /** Counts the reader for whom the stream was claimed. */
   enterFirst(readerId: string): () => void {
-    return this.countLocal(this.places.hold(this.claimed.keys.readers, readerId));
+    return this.countLocal(this.slots.hold(this.claimed.keys.readers, readerId));
   }
 
   async cancel(): Promise<void> {
@@ -78,7 +78,7 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
   }
 
   readers(): Promise<number> {
-    return this.places.count(this.claimed.keys.readers);
+    return this.slots.count(this.claimed.keys.readers);
   }
 
   abandon(reason: Error): void {

@@ -3,7 +3,7 @@ import { withTimeout } from '../../../../common/timers/with-timeout.js';
 import { streamId, type StreamAddress } from '../../identity/stream-identity.js';
 import type { StreamLog } from '../../log/stream-log.js';
 import { once } from '../readers.js';
-import type { KeptStream } from '../stream-store.js';
+import type { StoredStream } from '../stream-store.js';
 import type { Cancellations } from './cancellations.js';
 import type { ReaderSlots } from './reader-slots.js';
 import { orUnavailable } from './redis-availability.js';
@@ -14,12 +14,12 @@ const CANCELLED_WITHIN_MS = 10_000;
 
 export interface RemoteTools {
   readonly mirrors: StreamMirrors;
-  readonly places: ReaderSlots;
+  readonly slots: ReaderSlots;
   readonly cancellations: Cancellations;
 }
 
 /** A stream that another replica generates, or that has ended. */
-export class RedisRemoteStream implements KeptStream {
+export class RedisRemoteStream implements StoredStream {
   readonly id: string;
   private mirrored: StreamLog | undefined;
 
@@ -39,7 +39,7 @@ export class RedisRemoteStream implements KeptStream {
 
   async enter(): Promise<() => void> {
     const { keys, generation } = this.stream;
-    const leave = await this.tools.places.enter(keys, generation);
+    const leave = await this.tools.slots.enter(keys, generation);
     try {
       const [log, release] = this.tools.mirrors.hold(this.stream);
       this.mirrored = log;
@@ -60,11 +60,11 @@ export class RedisRemoteStream implements KeptStream {
     let unfollow = (): void => undefined;
     try {
       const ended = new Promise<void>((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           if (log.ending !== undefined) resolve();
         };
-        unfollow = log.follow(look);
-        look();
+        unfollow = log.follow(check);
+        check();
         log.begun.catch(() => {
           resolve();
         });

@@ -6,12 +6,12 @@ import { RedisTimeout } from '../../../../redis/redis-timeout.js';
 import { derive, isSame, newSecret, type RequestKey, type StreamAddress } from '../../identity/stream-identity.js';
 import { StreamLog } from '../../log/stream-log.js';
 import type { StreamMemory } from '../../log/stream-memory.js';
-import { StreamStore, type Claim, type KeptStream, type StoreCounts } from '../stream-store.js';
+import { StreamStore, type Claim, type StoredStream, type StoreCounts } from '../stream-store.js';
 import { Cancellations } from './cancellations.js';
-import { KeptStreams } from './kept-streams.js';
+import { RetainedStreams } from './retained-streams.js';
 import { ReaderSlots } from './reader-slots.js';
 import { orUnavailable, unavailable } from './redis-availability.js';
-import { RedisOwnStream, type ClaimedStream, type KeepTimes } from './redis-own-stream.js';
+import { RedisOwnStream, type ClaimedStream, type RetentionTimes } from './redis-own-stream.js';
 import { RedisRemoteStream } from './redis-remote-stream.js';
 import { ReplicaPresence } from './replica-presence.js';
 import { StreamCipher } from './stream-cipher.js';
@@ -36,12 +36,12 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   readonly isShared = true;
   private readonly own = new Map<string, RedisOwnStream>();
   private readonly presence: ReplicaPresence;
-  private readonly places: ReaderSlots;
+  private readonly slots: ReaderSlots;
   private readonly follower: StreamFollower;
   private readonly cancellations: Cancellations;
   private readonly mirrors: StreamMirrors;
-  private readonly times: KeepTimes;
-  private readonly kept: KeptStreams;
+  private readonly times: RetentionTimes;
+  private readonly retained: RetainedStreams;
   /** The claims that Redis has not answered. */
   private claims = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -53,13 +53,13 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   ) {
     super();
     this.times = { retentionMs, runningMs: retentionMs + SPARE_MS };
-    this.kept = new KeptStreams(memory.limit, retentionMs, ({ keys, generation }) => {
+    this.retained = new RetainedStreams(memory.limit, retentionMs, ({ keys, generation }) => {
       this.redis
         .runPatiently(keys.meta, (client) => DROP.run(client, [keys.meta, keys.text, keys.readers], [generation]))
         .catch(() => undefined);
     });
     this.presence = new ReplicaPresence(redis, () => void this.keepAlive());
-    this.places = new ReaderSlots(redis);
+    this.slots = new ReaderSlots(redis);
     this.follower = new StreamFollower(redis);
     this.cancellations = new Cancellations(redis, this.presence.id, (textKey) => {
       this.own
@@ -72,7 +72,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
   }
 
   get counts(): StoreCounts {
-    return { running: this.own.size, kept: 0 };
+    return { running: this.own.size, retained: 0 };
   }
 
   async knows(locator: string): Promise<boolean> {
@@ -95,7 +95,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     }
   }
 
-  async find(address: StreamAddress, accountId: string): Promise<KeptStream | undefined> {
+  async find(address: StreamAddress, accountId: string): Promise<StoredStream | undefined> {
     const { locator, secret } = address;
     const [generation, owner, found] = await orUnavailable(
       this.redis.run(metaKey(locator), (client) => client.hmGet(metaKey(locator), ['gen', 'owner', 'check'])),
@@ -112,7 +112,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     await withTimeout(stored, FLUSH_LIMIT_MS, () => new Error('no answer')).catch(() => undefined);
     clearInterval(this.timer);
     this.presence.hide();
-    this.places.stop();
+    this.slots.stop();
     this.mirrors.stop();
     this.follower.close();
     this.cancellations.close();
@@ -132,7 +132,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     };
     await this.presence.show();
     this.cancellations.start();
-    const readerId = this.places.newId();
+    const readerId = this.slots.newId();
     const [found, owner, wrap] = await this.take(claimed, readerId);
     if (found === REFUSED) throw unavailable();
     if (found === undefined || owner === undefined || wrap === undefined) return this.begin(claimed, log, readerId);
@@ -165,9 +165,9 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
 
   private begin(claimed: ClaimedStream, log: StreamLog, readerId: string): Claim {
     const { text } = claimed.keys;
-    const stream = new RedisOwnStream(claimed, log, this.redis, this.places, this.times, () => {
+    const stream = new RedisOwnStream(claimed, log, this.redis, this.slots, this.times, () => {
       this.own.delete(text);
-      if (log.hasBegun && log.ending !== undefined) this.kept.add(claimed, log.bytes);
+      if (log.hasBegun && log.ending !== undefined) this.retained.add(claimed, log.bytes);
       this.hideIfIdle();
     });
     this.own.set(text, stream);
@@ -175,13 +175,13 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     return { outcome: 'new', stream, leave: stream.enterFirst(readerId) };
   }
 
-  private streamAt(address: StreamAddress, accountId: string, generation: string, owner: string): KeptStream {
+  private streamAt(address: StreamAddress, accountId: string, generation: string, owner: string): StoredStream {
     const keys = streamKeys(address.locator, generation);
     const own = this.own.get(keys.text);
     if (own !== undefined) return own;
-    const { mirrors, places, cancellations } = this;
+    const { mirrors, slots, cancellations } = this;
     const stream = { accountId, keys, generation, secret: address.secret, owner };
-    return new RedisRemoteStream(address, stream, { mirrors, places, cancellations });
+    return new RedisRemoteStream(address, stream, { mirrors, slots, cancellations });
   }
 
   /** Other replicas need not see this one while it has no streams and claims none. */

@@ -55,9 +55,9 @@ export class StreamFollower {
         lastTextAt = performance.now();
         listener(byField(fields));
       }
-      if (entries === undefined) await pause(RETRY_AFTER_MS);
+      if (entries === undefined) await delay(RETRY_AFTER_MS);
       else if (entries.length < ENTRIES_PER_READ) {
-        await pause(performance.now() - lastTextAt < QUIET_AFTER_MS ? READ_EVERY_MS : QUIET_EVERY_MS);
+        await delay(performance.now() - lastTextAt < QUIET_AFTER_MS ? READ_EVERY_MS : QUIET_EVERY_MS);
       }
     }
   }
@@ -69,7 +69,7 @@ export class StreamFollower {
   }
 }
 
-function pause(ms: number): Promise<void> {
+function delay(ms: number): Promise<void> {
   return sleep(ms, undefined, { ref: false });
 }
 

@@ -7,7 +7,7 @@ import type { StreamFollower } from './stream-follower.js';
 import { presenceKey, type StreamKeys } from './stream-keys.js';
 import { FENCE } from './stream-scripts.js';
 
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 /** A replica is dead when its key is missing for this long: it may be about to show itself again after an outage of Redis. */
 const DEAD_AFTER_MS = 900;
 /** After an outage, the other replicas show themselves in this time. */
@@ -41,8 +41,8 @@ export class StreamMirrors {
   private readonly mirrors = new Map<string, Mirror>();
   private readonly absentSince = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
-  private isLooking = false;
-  private lookedAt = -Infinity;
+  private isChecking = false;
+  private checkedAt = -Infinity;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -91,7 +91,7 @@ export class StreamMirrors {
       this.close(mirror);
     };
     this.mirrors.set(keys.text, mirror);
-    this.timer ??= setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
+    this.timer ??= setInterval(() => void this.check(), CHECK_EVERY_MS).unref();
     return mirror;
   }
 
@@ -103,9 +103,9 @@ export class StreamMirrors {
   }
 
   /** Looks whether the replicas live that generate the followed streams. */
-  private async look(): Promise<void> {
-    if (this.isLooking) return;
-    this.isLooking = true;
+  private async check(): Promise<void> {
+    if (this.isChecking) return;
+    this.isChecking = true;
     try {
       const running = [...this.mirrors.values()].filter(({ log }) => log.ending === undefined);
       const owners = [...new Set(running.map(({ owner }) => owner))];
@@ -116,15 +116,15 @@ export class StreamMirrors {
         await this.fence(mirror, dead.has(mirror.owner)).catch(() => undefined);
       }
     } finally {
-      this.isLooking = false;
+      this.isChecking = false;
     }
   }
 
   private async deadOf(owners: readonly string[]): Promise<ReadonlySet<string>> {
     const now = performance.now();
     // What was seen before a pause says nothing about the time of the pause.
-    if (now - this.lookedAt > 2 * LOOK_EVERY_MS) this.absentSince.clear();
-    this.lookedAt = now;
+    if (now - this.checkedAt > 2 * CHECK_EVERY_MS) this.absentSince.clear();
+    this.checkedAt = now;
     const isAbsent = await Promise.all(owners.map((owner) => this.isAbsent(presenceKey(owner))));
     const absent = owners.filter((_, index) => isAbsent[index]);
     for (const owner of this.absentSince.keys()) if (!absent.includes(owner)) this.absentSince.delete(owner);

@@ -98,6 +98,6 @@ function adviceOnStatus(status, message) {
 
 /** @param {string} field a path such as `messages.1.content` */
 function fieldName(field) {
-  const place = /^messages\.(\d+)/.exec(field);
-  return place === null ? (FIELD_NAMES.get(field) ?? field) : `Message ${Number(place[1]) + 1}`;
+  const match = /^messages\.(\d+)/.exec(field);
+  return match === null ? (FIELD_NAMES.get(field) ?? field) : `Message ${Number(match[1]) + 1}`;
 }

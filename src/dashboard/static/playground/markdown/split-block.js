@@ -57,7 +57,7 @@ export function splitBlock(token) {
 
 /** The end of the last complete line. @param {string} raw */
 function afterLine(raw) {
-  return place(raw, raw.lastIndexOf('\n', raw.length - 2) + 1, raw.length);
+  return notTooNear(raw, raw.lastIndexOf('\n', raw.length - 2) + 1, raw.length);
 }
 
 /** The end of a word outside of links, emphasis and the like. @param {Token} token */
@@ -73,11 +73,11 @@ function betweenWords({ raw, type, ...token }) {
     }
     length += part.raw.length;
   }
-  return place(raw, found, goal);
+  return notTooNear(raw, found, goal);
 }
 
 /** The place that was found, if it is not too near to the beginning. @param {string} raw @param {number} found @param {number} other */
-function place(raw, found, other) {
+function notTooNear(raw, found, other) {
   if (found > raw.length / 2) return found;
   // A surrogate pair must not be split.
   return /[\uD800-\uDBFF]/.test(raw.charAt(other - 1)) ? other - 1 : other;

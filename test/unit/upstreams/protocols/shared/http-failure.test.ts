@@ -64,6 +64,9 @@ describe('an answer with status 200 that is not a stream', () => {
 
   it('is an error of the provider where it is not JSON', () => {
     const failure = httpFailure(200, {}, '<html>');
-    expect([failure.code, (failure.cause as Error).message]).toEqual(['upstream_error', 'The answer is not a stream.']);
+    expect([failure.code, (failure.cause as Error).message]).toEqual([
+      'upstream_error',
+      'The response is not a stream.',
+    ]);
   });
 });

@@ -14,7 +14,7 @@ function read(repeated: RepeatedEvent, data: string): { text: string; isParsed: 
   const known = repeated.textOf(data);
   if (known !== undefined) return { text: known, isParsed: false };
   const text = parsedText(data);
-  if (text !== '') repeated.learn(data, text);
+  if (text !== '') repeated.remember(data, text);
   return { text, isParsed: true };
 }
 
@@ -104,11 +104,11 @@ describe('the text of a repeated event', () => {
     const others = [[], [one, { type: 'progress' }], [{ type: 'reasoning', text: 'Hello' }]] as const;
     for (const parts of others) {
       const repeated = new RepeatedEvent();
-      repeated.learnFrom(eventOf('Hello'), parts);
+      repeated.rememberFrom(eventOf('Hello'), parts);
       expect(repeated.textOf(eventOf('you'))).toBeUndefined();
     }
     const repeated = new RepeatedEvent();
-    repeated.learnFrom(eventOf('Hello'), [one]);
+    repeated.rememberFrom(eventOf('Hello'), [one]);
     expect(repeated.textOf(eventOf('you'))).toBe('you');
   });
 
@@ -119,8 +119,8 @@ describe('the text of a repeated event', () => {
     const repeated = new RepeatedEvent();
     const envelope = (index: number) => ({ id: `chatcmpl-${index}` });
     for (let index = 0; index <= changes; index++) {
-      repeated.learn(eventOf('a', envelope(index)), 'a');
-      repeated.learn(eventOf('c', envelope(index)), 'c');
+      repeated.remember(eventOf('a', envelope(index)), 'a');
+      repeated.remember(eventOf('c', envelope(index)), 'c');
     }
     expect(repeated.textOf(eventOf('b', envelope(changes)))).toBe(text);
   });

@@ -3,7 +3,7 @@ import { FENCE } from '../../../../../../src/chat/durable/store/redis/stream-scr
 import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.js';
 import { Gate } from '../../../../../support/gate.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';
-import { FollowedMirrors, GENERATION, LOOK_EVERY_MS, RETENTION_MS, remoteStream } from './followed-mirrors.js';
+import { FollowedMirrors, GENERATION, CHECK_EVERY_MS, RETENTION_MS, remoteStream } from './followed-mirrors.js';
 
 let held: FollowedMirrors;
 
@@ -40,7 +40,7 @@ describe('the streams of a replica that is absent', () => {
     held.mirrors.hold(remoteStream('two'));
     hold('three', 'another');
     held.dead.add('owner');
-    await turn(3 * LOOK_EVERY_MS - 1);
+    await turn(3 * CHECK_EVERY_MS - 1);
     expect(fenced()).toEqual([]);
     await turn(1);
     expect(held.redis.of(FENCE)).toMatchObject(
@@ -56,18 +56,18 @@ describe('the streams of a replica that is absent', () => {
   it('are ended after 900 ms', async () => {
     const leave = hold('one');
     held.dead.add('owner');
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     await lookLater(leave, 400);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
   it('are not ended sooner', async () => {
     const leave = hold('one');
     held.dead.add('owner');
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     await lookLater(leave, 399);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(fenced()).toEqual([]);
   });
 
@@ -76,29 +76,29 @@ describe('the streams of a replica that is absent', () => {
     held.dead.add('owner');
     const [gate, { answer }] = [new Gate(), held.redis];
     held.redis.answer = (sent) => gate.opened.then(() => answer(sent));
-    await turn(LOOK_EVERY_MS + 400);
+    await turn(CHECK_EVERY_MS + 400);
     gate.open();
-    await turn(2 * LOOK_EVERY_MS - 400);
+    await turn(2 * CHECK_EVERY_MS - 400);
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
   it('are not ended for what was seen before a pause of more than a second', async () => {
     const leave = hold('one');
     held.dead.add('owner');
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     await lookLater(leave, 501);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(fenced()).toEqual([]);
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
   it('are ended for what was seen a second ago', async () => {
     const leave = hold('one');
     held.dead.add('owner');
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     await lookLater(leave, 500);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
@@ -108,52 +108,52 @@ describe('the streams of a replica that is absent', () => {
     held.dead.add('owner');
     const gate = new Gate();
     held.answerFence = () => gate.opened.then(() => Promise.reject(new Error('It was slow.')));
-    await turn(3 * LOOK_EVERY_MS);
+    await turn(3 * CHECK_EVERY_MS);
     expect(fenced()).toEqual([metaOf('one')]);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect([fenced().length, held.redis.of('exists').length]).toEqual([1, 3]);
     gate.open();
     await turn();
     expect(fenced()).toEqual([metaOf('one'), metaOf('two')]);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(fenced()).toHaveLength(4);
   });
 
   it('go on when it has shown itself meanwhile', async () => {
     hold('one');
     held.dead.add('owner');
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     held.dead.delete('owner');
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(known()).toBe(0);
     held.dead.add('owner');
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     expect(fenced()).toEqual([]);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
   it('go on while Redis does not say that it is absent', async () => {
     hold('one');
     held.dead.add('owner');
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     held.redis.failure = new RedisUnavailable('gone', false);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     held.redis.failure = undefined;
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     expect(fenced()).toEqual([]);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
   it('go on for some time after an outage between two looks', async () => {
     hold('one');
     held.dead.add('owner');
-    await turn(LOOK_EVERY_MS + 100);
+    await turn(CHECK_EVERY_MS + 100);
     held.flicker();
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     expect(fenced()).toEqual([]);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
@@ -161,10 +161,10 @@ describe('the streams of a replica that is absent', () => {
     hold('one');
     held.dead.add('owner');
     held.redis.availableMs = 1_999;
-    await turn(4 * LOOK_EVERY_MS);
+    await turn(4 * CHECK_EVERY_MS);
     expect(held.redis.slots).toEqual([]);
     held.redis.availableMs = 2_000;
-    await turn(3 * LOOK_EVERY_MS);
+    await turn(3 * CHECK_EVERY_MS);
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
@@ -172,17 +172,17 @@ describe('the streams of a replica that is absent', () => {
     const leave = hold('one');
     hold('two', 'another');
     held.dead.add('owner');
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     expect(known()).toBe(1);
     leave();
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(known()).toBe(0);
   });
 });
 
 describe('a stream of a replica that is dead', () => {
   /** When the replica counts as dead. */
-  const DEAD_AT = 3 * LOOK_EVERY_MS;
+  const DEAD_AT = 3 * CHECK_EVERY_MS;
 
   it.each(['gone', 'ended'])('is lost when nothing more comes for four seconds and Redis says "%s"', async (state) => {
     hold('one');
@@ -194,7 +194,7 @@ describe('a stream of a replica that is dead', () => {
     await turn(1);
     expect(log.ending).toMatchObject({ kind: 'failed', code: 'interrupted' });
     const asked = held.redis.sent.length;
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     expect(held.redis.sent).toHaveLength(asked);
   });
 
@@ -219,7 +219,7 @@ describe('a stream of a replica that is dead', () => {
     expect(log.ending).toBeUndefined();
     held.write('one', ['x', '']);
     const asked = held.redis.sent.length;
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     expect(held.redis.sent).toHaveLength(asked);
   });
 });

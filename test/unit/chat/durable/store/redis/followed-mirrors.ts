@@ -9,7 +9,7 @@ import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.
 import type { Sent } from '../../../../throttling/fake-redis.js';
 import { FakeStreamRedis } from './fake-stream-redis.js';
 
-export const LOOK_EVERY_MS = 500;
+export const CHECK_EVERY_MS = 500;
 export const RETENTION_MS = 60_000;
 export const GENERATION = 'generation-1';
 export const SECRET = Buffer.alloc(32, 7);

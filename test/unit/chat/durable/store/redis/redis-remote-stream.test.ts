@@ -22,7 +22,7 @@ let stream: RedisRemoteStream;
 /** What was done, in order. */
 let done: string[];
 let hold: ReturnType<typeof vi.fn<RemoteTools['mirrors']['hold']>>;
-let enter: ReturnType<typeof vi.fn<RemoteTools['places']['enter']>>;
+let enter: ReturnType<typeof vi.fn<RemoteTools['slots']['enter']>>;
 let send: ReturnType<typeof vi.fn<RemoteTools['cancellations']['send']>>;
 
 beforeEach(() => {

@@ -6,7 +6,7 @@ import { presenceKey } from '../../../../../../src/chat/durable/store/redis/stre
 import { FENCE } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
 import { Gate } from '../../../../../support/gate.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';
-import { FollowedMirrors, GENERATION, LOOK_EVERY_MS, SECRET, remoteStream } from './followed-mirrors.js';
+import { FollowedMirrors, GENERATION, CHECK_EVERY_MS, SECRET, remoteStream } from './followed-mirrors.js';
 
 let held: FollowedMirrors;
 
@@ -74,7 +74,7 @@ describe('the readers of a remote stream', () => {
     const full = new FollowedMirrors(0);
     expect(() => full.mirrors.hold(remoteStream('one'))).toThrow(expect.objectContaining({ code: 'unavailable' }));
     expect([full.follows, vi.getTimerCount()]).toEqual([0, 0]);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(full.redis.slots).toEqual([]);
   });
 });
@@ -84,13 +84,13 @@ describe('the owners of followed streams', () => {
     for (const name of ['one', 'two']) held.mirrors.hold(remoteStream(name));
     held.mirrors.hold(remoteStream('three', 'another'));
     for (const name of ['one', 'two', 'three']) held.begin(name);
-    await turn(LOOK_EVERY_MS - 1);
+    await turn(CHECK_EVERY_MS - 1);
     expect(held.redis.sent).toEqual([]);
     await turn(1);
     const looks = ['owner', 'another'].map((owner) => ({ name: 'exists', keys: [presenceKey(owner)], args: [] }));
     expect(held.redis.sent).toMatchObject(looks);
     expect(held.redis.slots).toEqual(['owner', 'another'].map(presenceKey));
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(held.redis.sent).toMatchObject([...looks, ...looks]);
   });
 
@@ -104,7 +104,7 @@ describe('the owners of followed streams', () => {
     leaves[1]?.();
     expect(vi.getTimerCount()).toBe(0);
     held.mirrors.hold(remoteStream('one'));
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(held.redis.of('exists')).toHaveLength(1);
   });
 
@@ -112,7 +112,7 @@ describe('the owners of followed streams', () => {
     held.mirrors.hold(remoteStream('one'));
     held.mirrors.stop();
     expect(vi.getTimerCount()).toBe(0);
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     expect(held.redis.slots).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe('the owners of followed streams', () => {
     held.mirrors.hold(remoteStream('two', 'another'));
     held.begin('two');
     held.write('one', ['x', '']);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(held.redis.sent.map(({ keys }) => keys)).toEqual([[presenceKey('another')]]);
   });
 
@@ -131,10 +131,10 @@ describe('the owners of followed streams', () => {
     held.mirrors.hold(remoteStream('two', 'another'));
     for (const name of ['one', 'two']) held.begin(name);
     held.redis.answer = () => gate.opened.then(() => 1);
-    await turn(2 * LOOK_EVERY_MS + 100);
+    await turn(2 * CHECK_EVERY_MS + 100);
     expect(held.redis.of('exists')).toHaveLength(2);
     gate.open();
-    await turn(LOOK_EVERY_MS - 100);
+    await turn(CHECK_EVERY_MS - 100);
     expect(held.redis.of('exists')).toHaveLength(4);
   });
 });
@@ -144,7 +144,7 @@ describe('a stream that has not begun', () => {
     const stream = remoteStream('one');
     const [log] = held.mirrors.hold(stream);
     held.meta = ['another generation', 'waiting'];
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(held.redis.of('hmGet')).toMatchObject([{ keys: [stream.keys.meta], args: [['gen', 'state']] }]);
     expect(held.redis.slots.at(-1)).toBe(stream.keys.meta);
     await turn(3_999);
@@ -153,7 +153,7 @@ describe('a stream that has not begun', () => {
     expect(log.ending).toMatchObject({ kind: 'failed', code: 'interrupted' });
     await expect(log.begun).rejects.toBe(CLAIM_RELEASED);
     expect([held.redis.of('hmGet').length, held.redis.of(FENCE).length]).toEqual([9, 0]);
-    await turn(2 * LOOK_EVERY_MS);
+    await turn(2 * CHECK_EVERY_MS);
     expect(held.redis.of('hmGet')).toHaveLength(9);
   });
 
@@ -161,11 +161,11 @@ describe('a stream that has not begun', () => {
     const [log] = held.mirrors.hold(remoteStream('one'));
     const gate = new Gate();
     held.answerMeta = () => gate.opened.then(() => [null, null]);
-    await turn(LOOK_EVERY_MS + 400);
+    await turn(CHECK_EVERY_MS + 400);
     gate.open();
     await turn(4_000 - 400);
     expect(log.ending).toBeUndefined();
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(log.ending).toMatchObject({ code: 'interrupted' });
   });
 
@@ -181,7 +181,7 @@ describe('a stream that has not begun', () => {
     held.meta = [GENERATION, 'ended'];
     await turn(4_000);
     expect(log.ending).toBeUndefined();
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(log.ending).toMatchObject({ code: 'interrupted' });
   });
 
@@ -190,11 +190,11 @@ describe('a stream that has not begun', () => {
     held.meta = [null, null];
     await turn(3_500);
     held.meta = [GENERATION, 'waiting'];
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     held.meta = [null, null];
     await turn(4_000);
     expect(log.ending).toBeUndefined();
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(log.ending).toMatchObject({ code: 'interrupted' });
   });
 
@@ -214,12 +214,12 @@ describe('a stream that has not begun', () => {
     const [one, two] = ['one', 'two'].map((name) => remoteStream(name));
     for (const stream of [one, two]) if (stream !== undefined) held.mirrors.hold(stream);
     held.answerMeta = () => gate.opened.then(() => Promise.reject(new Error('It was slow.')));
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(held.redis.of('hmGet').map(({ keys }) => keys)).toEqual([[one?.keys.meta]]);
     gate.open();
     await turn();
     expect(held.redis.of('hmGet').map(({ keys }) => keys)).toEqual([[one?.keys.meta], [two?.keys.meta]]);
-    await turn(LOOK_EVERY_MS);
+    await turn(CHECK_EVERY_MS);
     expect(held.redis.of('hmGet')).toHaveLength(4);
   });
 });

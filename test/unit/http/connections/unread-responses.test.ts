@@ -6,7 +6,7 @@ import type { BodyClients } from '../../../../src/http/body/body-clients.js';
 import type { ClientConnection } from '../../../../src/http/connections/client-connection.js';
 import type { ClientConnections } from '../../../../src/http/connections/client-connections.js';
 import { limitsItsReader } from '../../../../src/http/connections/reader-limit.js';
-import { UnreadAnswers } from '../../../../src/http/connections/unread-answers.js';
+import { UnreadResponses } from '../../../../src/http/connections/unread-responses.js';
 
 const LOOK_MS = 1_000;
 const LIMIT_MS = 10_000;
@@ -35,15 +35,15 @@ class Connection {
 
 let open: Connection[];
 let shed: ShedLoad;
-let answers: UnreadAnswers;
+let answers: UnreadResponses;
 
 beforeEach(() => {
   vi.useFakeTimers();
   open = [];
   shed = new ShedLoad();
   const connections = { all: () => open.filter(({ isCut }) => !isCut) as unknown as ClientConnection[] };
-  answers = new UnreadAnswers(
-    { unreadAnswerMs: LIMIT_MS } as Config,
+  answers = new UnreadResponses(
+    { unreadResponseMs: LIMIT_MS } as Config,
     connections as unknown as ClientConnections,
     { clientOf: ({ client }: { client: string }) => ({ key: client }) } as unknown as BodyClients,
     shed,

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KeptStreams } from '../../../../../../src/chat/durable/store/redis/kept-streams.js';
+import { RetainedStreams } from '../../../../../../src/chat/durable/store/redis/retained-streams.js';
 import type { ClaimedStream } from '../../../../../../src/chat/durable/store/redis/redis-own-stream.js';
 
 const RETENTION_MS = 60_000;
 const KIB = 1024;
 
 let dropped: string[];
-let kept: KeptStreams;
+let kept: RetainedStreams;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   dropped = [];
-  kept = new KeptStreams(10 * KIB, RETENTION_MS, ({ generation }) => dropped.push(generation));
+  kept = new RetainedStreams(10 * KIB, RETENTION_MS, ({ generation }) => dropped.push(generation));
 });
 afterEach(() => {
   vi.useRealTimers();

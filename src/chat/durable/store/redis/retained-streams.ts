@@ -3,7 +3,7 @@ import type { ClaimedStream } from './redis-own-stream.js';
 /** The memory of a stream in Redis without its text. */
 const STREAM_BYTES = 1024;
 
-interface KeptStream {
+interface RetainedStream {
   readonly claimed: ClaimedStream;
   readonly bytes: number;
   readonly expiresAt: number;
@@ -12,16 +12,16 @@ interface KeptStream {
 interface Account {
   bytes: number;
   /** The oldest first. */
-  readonly streams: Set<KeptStream>;
+  readonly streams: Set<RetainedStream>;
 }
 
 /**
  * Limits what Redis keeps of the ended streams that this replica has generated: STREAM_MEMORY_MB for each account. Above
  * the limit, the stream of the account that ended first is dropped.
  */
-export class KeptStreams {
+export class RetainedStreams {
   /** All streams, the oldest first. */
-  private readonly all = new Set<KeptStream>();
+  private readonly all = new Set<RetainedStream>();
   private readonly accounts = new Map<string, Account>();
 
   /** @param drop deletes a stream in Redis. */
@@ -34,12 +34,12 @@ export class KeptStreams {
   /** Adds a stream that has ended, with the size of its text. */
   add(claimed: ClaimedStream, textBytes: number): void {
     this.forgetExpired();
-    const kept = { claimed, bytes: STREAM_BYTES + textBytes, expiresAt: performance.now() + this.retentionMs };
+    const retained = { claimed, bytes: STREAM_BYTES + textBytes, expiresAt: performance.now() + this.retentionMs };
     const account = this.accounts.get(claimed.accountId) ?? { bytes: 0, streams: new Set() };
     this.accounts.set(claimed.accountId, account);
-    this.all.add(kept);
-    account.streams.add(kept);
-    account.bytes += kept.bytes;
+    this.all.add(retained);
+    account.streams.add(retained);
+    account.bytes += retained.bytes;
     for (const oldest of account.streams) {
       if (account.bytes <= this.limitBytes) return;
       this.forget(oldest);
@@ -55,13 +55,13 @@ export class KeptStreams {
     }
   }
 
-  private forget(kept: KeptStream): void {
-    const { accountId } = kept.claimed;
+  private forget(retained: RetainedStream): void {
+    const { accountId } = retained.claimed;
     const account = this.accounts.get(accountId);
-    this.all.delete(kept);
+    this.all.delete(retained);
     if (account === undefined) return;
-    account.streams.delete(kept);
-    account.bytes -= kept.bytes;
+    account.streams.delete(retained);
+    account.bytes -= retained.bytes;
     if (account.streams.size === 0) this.accounts.delete(accountId);
   }
 }

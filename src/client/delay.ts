@@ -1,5 +1,5 @@
 /** Waits until the time is over or the signal is aborted. Leaves no timer and no listener behind. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refusalError, setLimitHeaders } from '../../../src/throttling/limit-answer.js';
+import { refusalError, setLimitHeaders } from '../../../src/throttling/limit-response.js';
 import type { LimitStates, Refusal } from '../../../src/throttling/limit-store.js';
 
 const refusal = (refusedBy: string, state: LimitStates = {}): Refusal => ({

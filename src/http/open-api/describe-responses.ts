@@ -3,8 +3,8 @@ import { REQUEST_ID } from './api-headers.js';
 import { operationsOf } from './defined-errors.js';
 import { errorResponse } from './error-response.js';
 
-/** Adds what every operation has: the request id of each answer, and the answer to a bug. */
-export function describeAnswers(document: OpenAPIObject): void {
+/** Adds what every operation has: the request id of each response, and the response to a bug. */
+export function describeResponses(document: OpenAPIObject): void {
   for (const { responses } of operationsOf(document)) {
     responses['500'] ??= errorResponse(500, ['`internal_error`']);
     for (const response of Object.values(responses)) {
