@@ -36,7 +36,7 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/common/event-loop/event-loop.ts', 1],
   // Drops durable streams some time after their end.
   ['src/chat/durable/store/memory-stream-store.ts', 1],
-  ['src/http/connections/unread-answers.ts', 1],
+  ['src/http/connections/unread-responses.ts', 1],
   // Runs only with a model source.
   ['src/models/sourced-models.ts', 1],
   // One for API keys and one for sessions.
@@ -107,7 +107,7 @@ export class Leftovers {
     return {
       'open streams': get(OpenStreams).count,
       'slots of tiers': get(StreamSlots).takenInTiers,
-      'places for streams': inside<{ taken: number }>(get(StreamSlots)).taken,
+      'slots for streams': inside<{ taken: number }>(get(StreamSlots)).taken,
       'bodies that arrive': bodies.arriving.total,
       'bytes of bodies': bodies.bytes.total,
       'watched keys': inside<{ listeners: Map<string, unknown> }>(get(RevocationWatch)).listeners.size,

@@ -53,7 +53,7 @@ describe('the memory for durable streams', () => {
     await expect(full.claim({ accountId: ACCOUNT, locator: '1', proof: Buffer.of() }, 0)).rejects.toMatchObject({
       code: 'unavailable',
     });
-    expect(full.counts).toEqual({ running: 1, kept: 0 });
+    expect(full.counts).toEqual({ running: 1, retained: 0 });
 
     third.log.end({ kind: 'done' });
     third.leave();

@@ -79,7 +79,7 @@ describe('a request with an Idempotency-Key', () => {
     expect([kind, readersOf(stream), readersOf(owner.stream), placesTaken()]).toEqual(['new', 1, 0, 0]);
     second.leave();
     expect(readersOf(stream)).toBe(0);
-    expect(store.counts).toEqual({ running: 0, kept: 0 });
+    expect(store.counts).toEqual({ running: 0, retained: 0 });
   });
 
   it('holds the memory of its messages until the stream is given up', async () => {
@@ -95,7 +95,7 @@ describe('a request with an Idempotency-Key', () => {
     const durable = await own(response);
     Object.assign(durable, { isTaken: true });
     response.leave();
-    expect([readersOf(durable.stream), store.counts]).toEqual([0, { running: 1, kept: 0 }]);
+    expect([readersOf(durable.stream), store.counts]).toEqual([0, { running: 1, retained: 0 }]);
     expect(response.listenerCount('close')).toBe(0);
   });
 
@@ -115,13 +115,13 @@ describe('a request with an Idempotency-Key', () => {
   it('for the rest of a stream that is not kept is refused, and the key and the memory are free', async () => {
     const refused = ask(new FakeResponse({ 'last-event-id': 'x-1' }));
     await expect(refused).rejects.toMatchObject({ code: 'not_found' });
-    expect([store.counts, memory.used]).toEqual([{ running: 0, kept: 0 }, 0]);
+    expect([store.counts, memory.used]).toEqual([{ running: 0, retained: 0 }, 0]);
   });
 
   it('whose client has left meanwhile takes no key', async () => {
     const gone = new FakeResponse();
     gone.leave();
     await ask(gone).catch(() => undefined);
-    expect(store.counts).toEqual({ running: 0, kept: 0 });
+    expect(store.counts).toEqual({ running: 0, retained: 0 });
   });
 });

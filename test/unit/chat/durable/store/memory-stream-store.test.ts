@@ -30,11 +30,11 @@ describe('a stream in memory', () => {
     first.log.end({ kind: 'done' });
     vi.advanceTimersByTime(30_000);
     second.log.end({ kind: 'done' });
-    expect([store.counts, vi.getTimerCount()]).toEqual([{ running: 0, kept: 2 }, 1]);
+    expect([store.counts, vi.getTimerCount()]).toEqual([{ running: 0, retained: 2 }, 1]);
     vi.advanceTimersByTime(30_000);
-    expect([store.counts, vi.getTimerCount()]).toEqual([{ running: 0, kept: 1 }, 1]);
+    expect([store.counts, vi.getTimerCount()]).toEqual([{ running: 0, retained: 1 }, 1]);
     vi.advanceTimersByTime(30_000);
-    expect([store.counts, vi.getTimerCount()]).toEqual([{ running: 0, kept: 0 }, 0]);
+    expect([store.counts, vi.getTimerCount()]).toEqual([{ running: 0, retained: 0 }, 0]);
     (await claimNew(store)).log.end({ kind: 'done' });
     store.onApplicationShutdown();
     expect(vi.getTimerCount()).toBe(0);
@@ -53,7 +53,7 @@ describe('a stream in memory', () => {
     expect(stream.onStop).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ code: 'unavailable' }));
     expect(stream.log.ending).toMatchObject({ kind: 'failed', code: 'unavailable' });
     stream.leave();
-    expect([store.counts, memory.used]).toEqual([{ running: 0, kept: 0 }, 0]);
+    expect([store.counts, memory.used]).toEqual([{ running: 0, retained: 0 }, 0]);
   });
 
   it('that is dropped gives its memory back when its last reader has left', async () => {
@@ -62,7 +62,7 @@ describe('a stream in memory', () => {
     stream.log.append('Hello');
     stream.drop();
     const used = memory.used;
-    expect([used > 0, store.counts]).toEqual([true, { running: 0, kept: 0 }]);
+    expect([used > 0, store.counts]).toEqual([true, { running: 0, retained: 0 }]);
     stream.leave();
     stream.leave();
     expect(memory.used).toBe(used);

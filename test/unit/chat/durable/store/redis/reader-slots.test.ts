@@ -14,20 +14,20 @@ const READERS = KEYS.readers;
 const OTHERS = streamKeys('b', 'g2').readers;
 
 let redis: FakeRedis;
-let places: ReaderSlots;
+let slots: ReaderSlots;
 
 beforeEach(() => {
   stopTime();
   redis = new FakeRedis();
   redis.answer = () => 1;
-  places = new ReaderSlots(redis);
+  slots = new ReaderSlots(redis);
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
 const idOf = (index: number): string => redis.argsOf(ENTER)[index]?.[1] ?? '';
-const heldKeys = (): string[] => [...(Reflect.get(places, 'held') as Map<string, unknown>).keys()];
+const takenKeys = (): string[] => [...(Reflect.get(slots, 'taken') as Map<string, unknown>).keys()];
 /** The renewals of the next round. */
 async function renewed(): Promise<unknown[]> {
   const before = redis.of(RENEW_READERS).length;
@@ -40,8 +40,8 @@ async function renewed(): Promise<unknown[]> {
 
 describe('a reader', () => {
   it('takes a place of the stream with an id of its own, and is renewed every three seconds', async () => {
-    await places.enter(KEYS, 'g1');
-    await places.enter(KEYS, 'g1');
+    await slots.enter(KEYS, 'g1');
+    await slots.enter(KEYS, 'g1');
     expect(redis.sent).toMatchObject([
       { keys: [KEYS.meta, READERS], args: ['g1', idOf(0), String(MAX_READERS)] },
       { keys: [KEYS.meta, READERS], args: ['g1', idOf(1), String(MAX_READERS)] },
@@ -63,22 +63,22 @@ describe('a reader', () => {
     ['Redis has no such stream', -1, 'not_found', 'There is no such stream, or it is not kept any longer.'],
   ])('gets no place where %s', async (_, answer, code, message) => {
     redis.answer = () => answer;
-    const error: unknown = await places.enter(KEYS, 'g1').catch((reason: unknown) => reason);
+    const error: unknown = await slots.enter(KEYS, 'g1').catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code, message: expect.stringContaining(message) as string });
-    expect([heldKeys(), vi.getTimerCount()]).toEqual([[], 0]);
+    expect([takenKeys(), vi.getTimerCount()]).toEqual([[], 0]);
   });
 
   it('is told to try again where Redis is away', async () => {
     redis.goAway(new RedisUnavailable('away', false));
-    await expect(places.enter(KEYS, 'g1')).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
+    await expect(slots.enter(KEYS, 'g1')).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
     const slow = new RedisTimeout(false);
     redis.goAway(slow);
-    await expect(places.enter(KEYS, 'g1')).rejects.toBe(slow);
-    expect([heldKeys(), vi.getTimerCount()]).toEqual([[], 0]);
+    await expect(slots.enter(KEYS, 'g1')).rejects.toBe(slow);
+    expect([takenKeys(), vi.getTimerCount()]).toEqual([[], 0]);
   });
 
   it('gives its place back once', async () => {
-    const leave = await places.enter(KEYS, 'g1');
+    const leave = await slots.enter(KEYS, 'g1');
     leave();
     leave();
     await turn();
@@ -87,20 +87,20 @@ describe('a reader', () => {
   });
 
   it('has left although Redis does not answer, or is away', async () => {
-    const [first, second] = [places.hold(READERS, 'a1'), places.hold(READERS, 'a2')];
+    const [first, second] = [slots.hold(READERS, 'a1'), slots.hold(READERS, 'a2')];
     redis.answer = () => new Promise(() => undefined);
     first();
     await turn();
     redis.goAway(new RedisUnavailable('away', false));
     second();
     await turn();
-    expect([heldKeys(), vi.getTimerCount(), redis.argsOf('ZREM')]).toEqual([[], 0, [['a1']]]);
+    expect([takenKeys(), vi.getTimerCount(), redis.argsOf('ZREM')]).toEqual([[], 0, [['a1']]]);
   });
 });
 
-describe('the places of the readers here', () => {
+describe('the slots of the readers here', () => {
   it('are renewed by one command for each stream, until they are given back', async () => {
-    const [first, second, third] = ['a1', 'a2', 'b1'].map((id) => places.hold(id === 'b1' ? OTHERS : READERS, id));
+    const [first, second, third] = ['a1', 'a2', 'b1'].map((id) => slots.hold(id === 'b1' ? OTHERS : READERS, id));
     expect(await renewed()).toEqual([
       [READERS, 'a1', 'a2'],
       [OTHERS, 'b1'],
@@ -111,17 +111,17 @@ describe('the places of the readers here', () => {
       [OTHERS, 'b1'],
     ]);
     second?.();
-    expect(heldKeys()).toEqual([OTHERS]);
+    expect(takenKeys()).toEqual([OTHERS]);
     expect(await renewed()).toEqual([[OTHERS, 'b1']]);
     third?.();
-    expect([heldKeys(), vi.getTimerCount()]).toEqual([[], 0]);
-    places.hold(READERS, 'a3');
+    expect([takenKeys(), vi.getTimerCount()]).toEqual([[], 0]);
+    slots.hold(READERS, 'a3');
     expect(await renewed()).toEqual([[READERS, 'a3']]);
   });
 
   it('are renewed in the next round, too, when Redis is away or silent in one', async () => {
-    places.hold(READERS, 'a1');
-    places.hold(OTHERS, 'b1');
+    slots.hold(READERS, 'a1');
+    slots.hold(OTHERS, 'b1');
     redis.answer = ({ keys }) => (keys[0] === READERS ? Promise.reject(new RedisUnavailable('lost', true)) : 1);
     expect(await renewed()).toHaveLength(2);
     redis.answer = () => new Promise(() => undefined);
@@ -137,18 +137,18 @@ describe('the places of the readers here', () => {
 
   it('are renewed by one timer, which does not keep the process alive', () => {
     vi.useRealTimers();
-    places.hold(READERS, 'a1');
-    const timer = Reflect.get(places, 'timer') as NodeJS.Timeout;
+    slots.hold(READERS, 'a1');
+    const timer = Reflect.get(slots, 'timer') as NodeJS.Timeout;
     expect(timer.hasRef()).toBe(false);
-    places.hold(READERS, 'a2');
-    places.hold(OTHERS, 'b1');
-    expect(Reflect.get(places, 'timer')).toBe(timer);
+    slots.hold(READERS, 'a2');
+    slots.hold(OTHERS, 'b1');
+    expect(Reflect.get(slots, 'timer')).toBe(timer);
     clearInterval(timer);
   });
 
   it('are not renewed after the end of the process', async () => {
-    places.hold(READERS, 'a1');
-    places.stop();
+    slots.hold(READERS, 'a1');
+    slots.stop();
     expect(vi.getTimerCount()).toBe(0);
     expect(await renewed()).toEqual([]);
   });
@@ -156,29 +156,29 @@ describe('the places of the readers here', () => {
 
 describe('the number of readers', () => {
   it('is that of this process, without a question, while it has readers of the stream', async () => {
-    const leaves = ['a1', 'a2'].map((id) => places.hold(READERS, id));
-    expect(await places.count(READERS)).toBe(2);
+    const leaves = ['a1', 'a2'].map((id) => slots.hold(READERS, id));
+    expect(await slots.count(READERS)).toBe(2);
     leaves[0]?.();
-    expect(await places.count(READERS)).toBe(1);
+    expect(await slots.count(READERS)).toBe(1);
     expect(redis.of(RENEW_READERS)).toEqual([]);
   });
 
   it('is that of all replicas otherwise, and renews nobody', async () => {
-    places.hold(OTHERS, 'b1');
+    slots.hold(OTHERS, 'b1');
     redis.answer = () => '3';
-    expect(await places.count(READERS)).toBe(3);
+    expect(await slots.count(READERS)).toBe(3);
     expect(redis.of(RENEW_READERS)).toMatchObject([{ keys: [READERS], args: [] }]);
     expect(redis.slots).toEqual([READERS]);
     redis.answer = () => 0;
-    expect(await places.count(READERS)).toBe(0);
+    expect(await slots.count(READERS)).toBe(0);
   });
 
   it('is one where Redis does not answer, so that the stream goes on', async () => {
     redis.answer = () => new Promise(() => undefined);
-    const silent = places.count(READERS);
+    const silent = slots.count(READERS);
     await turn(1_000);
     expect(await silent).toBe(1);
     redis.goAway(new RedisUnavailable('away', false));
-    expect(await places.count(READERS)).toBe(1);
+    expect(await slots.count(READERS)).toBe(1);
   });
 });

@@ -43,7 +43,7 @@ beforeEach(() => {
   });
   stream = new RedisRemoteStream(ADDRESS, REMOTE, {
     mirrors: { hold },
-    places: { enter },
+    slots: { enter },
     cancellations: { send },
   } as unknown as RemoteTools);
 });

@@ -75,7 +75,7 @@ describe('a claim of a free key', () => {
     expect(locator).toBe(KEY.locator);
     // Replicas of other versions have to agree.
     expect(told().check).toBe(derive(secret, 'ada', 'chat durable stream: check').toString('base64'));
-    expect([store.counts, store.isShared, memory.used]).toEqual([{ running: 1, kept: 0 }, true, 1_024 + 300]);
+    expect([store.counts, store.isShared, memory.used]).toEqual([{ running: 1, retained: 0 }, true, 1_024 + 300]);
   });
 
   it('has a generation and a secret of its own', async () => {
