@@ -1,10 +1,10 @@
 import type { Histogram } from '../../common/counts/histogram.js';
 
-/** Measures the gaps between the texts of one stream, without the time that the client itself needs. */
+/** Measures the latencies between the texts of one stream, without the time that the client itself needs. */
 export class InterChunkClock {
   private since: number | undefined;
 
-  /** @param latencies receives the gaps, in milliseconds. */
+  /** @param latencies receives the latencies, in milliseconds. */
   constructor(private readonly latencies: Histogram) {}
 
   /** Call this when a text arrives. */

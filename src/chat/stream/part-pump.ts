@@ -57,7 +57,7 @@ export class PartPump<Event> {
     private readonly format: EventFormat<Event>,
     private readonly sink: EventSink<Event>,
     private readonly requestId: string,
-    private readonly gaps?: InterChunkClock,
+    private readonly clock?: InterChunkClock,
   ) {
     this.keepAlive = new IdleTimeout(
       KEEP_ALIVE_MS,
@@ -102,7 +102,7 @@ export class PartPump<Event> {
     if (part === undefined) return false;
     const event = this.format.part(part, this.parts.position);
     if (event === undefined) return true;
-    if (part.type === 'text') this.gaps?.text();
+    if (part.type === 'text') this.clock?.text();
     if (this.parts.isWhole) this.sink.cork();
     this.sink.send(event);
     this.keepAlive.restart(KEEP_ALIVE_MS);
@@ -137,7 +137,7 @@ export class PartPump<Event> {
     this.isWaitingForClient = true;
     this.sink.whenReady((wasSlow) => {
       this.isWaitingForClient = false;
-      if (wasSlow) this.gaps?.ready();
+      if (wasSlow) this.clock?.ready();
       this.run();
     });
   }

@@ -39,7 +39,7 @@ const STREAM_HEADERS = {
 @Injectable()
 export class StreamSender {
   constructor(
-    private readonly gaps: InterChunkLatencies,
+    private readonly latencies: InterChunkLatencies,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -59,8 +59,8 @@ export class StreamSender {
     }
     const sink = new ResponseSink(response, this.config.stalledReaderMs);
     const model = context.ledgerEntry?.begun.model;
-    const gaps = model === undefined ? undefined : this.gaps.clock(model);
-    const pump = new PartPump(parts, format, sink, context.requestId, gaps);
+    const clock = model === undefined ? undefined : this.latencies.clock(model);
+    const pump = new PartPump(parts, format, sink, context.requestId, clock);
     response.once('close', () => {
       pump.stop();
     });

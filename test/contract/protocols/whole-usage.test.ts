@@ -21,7 +21,7 @@ const TOTALS: readonly (readonly [HttpProtocol, (events: string) => number | und
 ];
 
 describe.each(TOTALS)('$name', (protocol, totalOf) => {
-  const withTotal = fixturesOf(protocol.name).filter(isAnswered);
+  const withTotal = fixturesOf(protocol.name).filter(isComplete);
 
   it('has recorded answers with counts', () => {
     expect(withTotal.length).toBeGreaterThan(1);
@@ -38,7 +38,7 @@ describe.each(TOTALS)('$name', (protocol, totalOf) => {
 });
 
 /** The provider has counted the prompt and the answer. */
-function isAnswered({ expected: { usage = {} } }: Fixture): boolean {
+function isComplete({ expected: { usage = {} } }: Fixture): boolean {
   return usage.inputTokens !== undefined && usage.outputTokens !== undefined;
 }
 

@@ -33,7 +33,7 @@ describe('what logs, metrics and traces hear of a finished request', () => {
     expect([answer.status, (await answer.error()).code]).toEqual([401, 'unauthenticated']);
     expect(await heard(1)).toMatchObject({
       status: 401,
-      isAnswered: true,
+      isComplete: true,
       errorCode: 'unauthenticated',
       record: { outcome: 'revoked', errorCode: 'key_revoked' },
     });
@@ -45,13 +45,13 @@ describe('what logs, metrics and traces hear of a finished request', () => {
     const early = startStream(stage.origin, { key: stage.key });
     await stage.provider.call(1);
     early.leave();
-    expect(await heard(1)).toMatchObject({ status: undefined, isAnswered: false, record: { outcome: 'client_gone' } });
+    expect(await heard(1)).toMatchObject({ status: undefined, isComplete: false, record: { outcome: 'client_gone' } });
 
     stage.provider.next((call) => void call.head().text('Hello'));
     const late = await openStream(stage.origin, { key: stage.key });
     await late.block(1);
     late.leave();
-    expect(await heard(2)).toMatchObject({ status: 200, isAnswered: false, record: { outcome: 'client_gone' } });
+    expect(await heard(2)).toMatchObject({ status: 200, isComplete: false, record: { outcome: 'client_gone' } });
   });
 
   it('has the record of a durable stream once, in the request that has begun it', async () => {

@@ -66,7 +66,7 @@ describe('/metrics', () => {
     expect(valueOf(series, 'chat_http_requests_total', { method: 'POST', route, status: '400' })).toBe(1);
   });
 
-  it('counts the gaps between texts, and none before the first', async () => {
+  it('counts the latencies between texts, and none before the first', async () => {
     stage = await setStage(1, { env: ENV });
     let goOn: (() => void)[] = [];
     stage.provider.next(async (call) => {

@@ -11,7 +11,7 @@ import {
   type UpstreamConfig,
   type UpstreamRequest,
 } from '../../../src/index.js';
-import type { AnswerHeaders } from '../../../src/upstreams/contract/protocol.js';
+import type { ResponseHeaders } from '../../../src/upstreams/contract/protocol.js';
 import type { Decoder } from '../../../src/upstreams/contract/framing.js';
 import type { Timeouts } from '../../support/catalog.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
@@ -32,7 +32,7 @@ class FramesProtocol implements HttpProtocol<unknown, Frame> {
   readonly transport = 'http';
   readonly name = 'frames';
   readonly contexts: CallContext[] = [];
-  readonly failures: [number, AnswerHeaders, string][] = [];
+  readonly failures: [number, ResponseHeaders, string][] = [];
   ends = 0;
   /** Returns the token for the request. */
   prepare: Prepare = () => Promise.resolve('no token');
@@ -82,7 +82,7 @@ class FramesProtocol implements HttpProtocol<unknown, Frame> {
     };
   }
 
-  failure(status: number, headers: AnswerHeaders, body: string): ServiceError | undefined {
+  failure(status: number, headers: ResponseHeaders, body: string): ServiceError | undefined {
     this.failures.push([status, headers, body]);
     return this.mapFailure(status);
   }

@@ -79,12 +79,12 @@ let parts: FakeParts;
 let sink: FakeSink;
 let events: MessageEvent[];
 let isComplete: boolean;
-let gaps: { text: ReturnType<typeof vi.fn>; ready: ReturnType<typeof vi.fn> };
+let clock: { text: ReturnType<typeof vi.fn>; ready: ReturnType<typeof vi.fn> };
 
 beforeEach(() => {
   vi.useFakeTimers();
   [parts, sink, events, isComplete] = [new FakeParts(), new FakeSink(), [], false];
-  gaps = { text: vi.fn(), ready: vi.fn() };
+  clock = { text: vi.fn(), ready: vi.fn() };
 });
 afterEach(() => {
   expect(vi.getTimerCount()).toBe(0);
@@ -93,13 +93,15 @@ afterEach(() => {
 });
 
 function subscribe() {
-  return chunkEvents(parts, sink as unknown as StreamBackpressure, 'r1', gaps as unknown as InterChunkClock).subscribe({
-    next: (event) => {
-      sink.calls.push('event');
-      events.push(event);
+  return chunkEvents(parts, sink as unknown as StreamBackpressure, 'r1', clock as unknown as InterChunkClock).subscribe(
+    {
+      next: (event) => {
+        sink.calls.push('event');
+        events.push(event);
+      },
+      complete: () => (isComplete = true),
     },
-    complete: () => (isComplete = true),
-  });
+  );
 }
 
 describe('the events of an answer', () => {
@@ -191,7 +193,7 @@ describe('a client that is slow', () => {
     sink.ready();
 
     expect(events).toEqual([chunk('one'), chunk('two'), chunk('three')]);
-    expect(gaps.ready).toHaveBeenCalledOnce();
+    expect(clock.ready).toHaveBeenCalledOnce();
     parts.end();
   });
 
@@ -199,7 +201,7 @@ describe('a client that is slow', () => {
     subscribe();
     sink.ready(false);
     expect(events).toHaveLength(2);
-    expect(gaps.ready).not.toHaveBeenCalled();
+    expect(clock.ready).not.toHaveBeenCalled();
     parts.end();
   });
 
@@ -254,7 +256,7 @@ describe('a silent answer', () => {
   });
 });
 
-describe('the gaps between texts', () => {
+describe('the latencies between texts', () => {
   it('need not be measured', () => {
     sink.isReady = false;
     parts.add(text('a'), text('b'));
@@ -268,7 +270,7 @@ describe('the gaps between texts', () => {
     subscribe();
     parts.add(text('a'), { type: 'reasoning', text: 'hm' }, text('b'));
     parts.end();
-    expect(gaps.text).toHaveBeenCalledTimes(2);
+    expect(clock.text).toHaveBeenCalledTimes(2);
   });
 
   it('begin at the text before, or when a slow client is ready again', () => {
