@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assetPath } from '../../src/dashboard/assets/assets.js';
 import { MODEL } from '../support/catalog.js';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { hasChromium } from './chromium.js';
 import { WebStage } from './web-stage.js';
 
@@ -15,7 +15,7 @@ describe.skipIf(!hasChromium)('the typed client as an ES module in Chromium', ()
 
   it('streams, lists models, and tells failures, without a bundler', async () => {
     const { page, complaints } = await web.open('/usage');
-    const seen = new Gate();
+    const seen = new Latch();
     web.provider.next(async (call) => {
       call.head().text('First, ');
       await seen.opened;

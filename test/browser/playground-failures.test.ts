@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
 import { WebStage, type SignedInPage } from './web-stage.js';
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
   const failure = () => page.locator('.failure').last();
 
   it('an answer that breaks off stays, marked as incomplete, and can be had again', async () => {
-    const seen = new Gate();
+    const seen = new Latch();
     web.provider.next(async (call) => {
       call.head().text('Half of');
       await seen.opened;

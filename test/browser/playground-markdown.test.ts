@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { expectAccessible } from './accessibility.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
@@ -198,7 +198,7 @@ describe.skipIf(!hasChromium)('Markdown in the playground in Chromium', () => {
   });
 
   it('leaves the blocks that are finished alone while text arrives', async () => {
-    const seen = new Gate();
+    const seen = new Latch();
     web.provider.next(async (call) => {
       call.head().text('First block.\n\n- one\n- two\n');
       await seen.opened;

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
 import { WebStage, type SignedInPage } from './web-stage.js';
@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
   const requestOf = async (number: number) => (await web.provider.call(number)).json;
 
   it('shows an answer as it arrives, as it is', async () => {
-    const seen = new Gate();
+    const seen = new Latch();
     const rest = '  <b>bold</b>\n\n    indented & ä € 🦜';
     web.provider.next(async (call) => {
       call.head().text('First,');
@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
   });
 
   it('shows all of a long answer, and follows it only while its reader is at the end', async () => {
-    const half = new Gate();
+    const half = new Latch();
     const lines = Array.from(
       { length: 4000 },
       (_, index) => `Line ${index} of a long answer, with some words in it.\n`,
@@ -221,23 +221,23 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
   });
 
   it('an answer goes on while its page is left or reloaded, and the page that comes back shows all of it', async () => {
-    const gates = [new Gate(), new Gate()];
+    const latches = [new Latch(), new Latch()];
     web.provider.next(async (call) => {
       call.head().text('On and on');
-      await gates[0]?.opened;
+      await latches[0]?.opened;
       call.text(' and on');
-      await gates[1]?.opened;
+      await latches[1]?.opened;
       call.text(' to the end').finish().endMarker().end();
     });
     await playground.send('Go on!');
     await playground.answerIs('On and on');
     await page.goto(`${web.origin}/usage`);
-    gates[0]?.open();
+    latches[0]?.open();
     await page.goBack();
     await playground.answerIs('On and on and on');
     await page.reload();
     await playground.answerIs('On and on and on');
-    gates[1]?.open();
+    latches[1]?.open();
     await playground.answerIs('On and on and on to the end');
     await expect.poll(() => playground.announcement()).toContain('The answer is complete');
     expect(web.provider.calls).toHaveLength(next);

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MODEL, configFile, routesTo } from '../support/catalog.js';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { Installation } from '../support/process.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { hasChromium, launchChromium, mustHaveChromium } from './chromium.js';
@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
   });
 
   it('a page of the same origin reads a stream by fetch, while it is written and to its end', async () => {
-    const seen = new Gate();
+    const seen = new Latch();
     provider.next(async (call) => {
       call.head().text('First, ');
       await seen.opened;

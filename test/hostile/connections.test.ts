@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { valueOf } from '../support/metrics.js';
 import { openStream, stream } from '../support/sse-client.js';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';
 import { getRequest, RawConnection, streamRequest } from './support/raw-connection.js';
@@ -46,10 +46,10 @@ describe('connections of clients', () => {
   });
 
   it('beyond the limit take the place of those that do nothing; streams and /health go on', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     target.provider.next(async (call) => {
       call.head().text('Hel');
-      await gate.opened;
+      await latch.opened;
       call.text('lo').finish().endMarker().end();
     });
     const running = await openStream(target.origin, { key });
@@ -66,7 +66,7 @@ describe('connections of clients', () => {
     expect(health.longestMs).toBeLessThan(MAX_HEALTH_MS);
     await Promise.all(idle.slice(0, 400).map(({ closed }) => closed));
     expect(valueOf(await target.metrics(), 'chat_shed_total', { reason: 'connections' })).toBeGreaterThan(400);
-    gate.open();
+    latch.open();
     expect(await wireOf(running)).toMatchObject({ text: 'Hello', terminal: 'done' });
     leaveAll(idle);
     await waitFor(async () => (await open()) < 50, 'the connections to be forgotten');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { valueOf } from '../support/metrics.js';
 import type { Script } from '../../src/testing/provider/scripted-provider.js';
 import { waitFor } from '../support/wait-for.js';
@@ -191,10 +191,10 @@ describe('a client that pipelines', () => {
 
   it('several bodies and leaves while a later answer is silent leaves no slot behind', async () => {
     const before = providerCalls();
-    const gate = new Gate();
+    const latch = new Latch();
     target.provider.next(async (call) => {
       call.head().text('Hi');
-      await gate.opened;
+      await latch.opened;
       call.finish().endMarker().end();
     }, silent);
     const connection = (await connect()).send(
@@ -203,7 +203,7 @@ describe('a client that pipelines', () => {
     );
     await target.provider.call(before + 1);
     await sleep(300);
-    gate.open();
+    latch.open();
     await target.provider.call(before + 2);
 
     connection.leave();
@@ -251,7 +251,7 @@ describe('a client that pipelines', () => {
   it('more behind requests that were dropped is not served, and leaves no slot behind', async () => {
     const before = providerCalls();
     const shedBefore = valueOf(await target.metrics(), 'chat_shed_total', { reason: 'connections' });
-    const dropped = new Gate();
+    const dropped = new Latch();
     target.provider.next(async (call) => {
       call.head().text('Hel');
       await dropped.opened;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { EventLoop } from '../../src/common/event-loop/event-loop.js';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { scrape, valueOf } from '../support/metrics.js';
 import { openStream, stream, type ReceivedStream } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
@@ -38,10 +38,10 @@ describe('shedding load', () => {
   it('lets as many streams run as MAX_STREAMS says, and refuses more without using up a limit', async () => {
     const limits = { requests_per_minute: 100, concurrent_streams: 50 };
     const stage = await staged({ MAX_STREAMS: String(MAX_STREAMS) }, { free: limits });
-    const gate = new Gate();
+    const latch = new Latch();
     stage.provider.answers(async (call) => {
       call.head().text('Hel');
-      await gate.opened;
+      await latch.opened;
       call.text('lo').finish().endMarker().end();
     });
 
@@ -53,7 +53,7 @@ describe('shedding load', () => {
     const late = await stream(stage.origin, { key: stage.key });
     await expectUnavailable(late);
     expect(late.headers['x-ratelimit-remaining']).toBe(String(100 - MAX_STREAMS));
-    gate.open();
+    latch.open();
     for (const answer of running) expect(await wireOf(answer)).toMatchObject({ text: 'Hello', terminal: 'done' });
     expect((await stream(stage.origin, { key: stage.key })).headers['x-ratelimit-remaining']).toBe('96');
   });
@@ -102,10 +102,10 @@ describe('shedding load', () => {
 
   it('refuses new streams while the event loop lags for seconds, and lets those that run go on', async () => {
     const stage = await staged();
-    const gate = new Gate();
+    const latch = new Latch();
     stage.provider.next(async (call) => {
       call.head().text('Hel');
-      await gate.opened;
+      await latch.opened;
       call.text('lo').finish().endMarker().end();
     });
     const running = await openStream(stage.origin, { key: stage.key });
@@ -119,7 +119,7 @@ describe('shedding load', () => {
     await block(300, 10);
     expect(eventLoop.isOverloaded).toBe(true);
     await expectUnavailable(await stream(stage.origin, { key: stage.key }));
-    gate.open();
+    latch.open();
     expect(await wireOf(running)).toMatchObject({ text: 'Hello', terminal: 'done' });
     await waitFor(async () => (await stream(stage.origin, { key: stage.key })).status === 200, 'it to recover');
   });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Public } from '../../src/http/routing/public.decorator.js';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { HELLO } from '../support/sse-client.js';
 import { setStage, type Stage } from '../support/stage.js';
 import { waitFor } from '../support/wait-for.js';
@@ -50,18 +50,18 @@ describe.each(PROXIES)('behind $name, as deploy/proxies/$file configures it, the
     const ask = (body?: object) => client.ask(stage.key, body);
 
     it('streams each text as the provider writes it, over HTTP/2', async () => {
-      const gates = [new Gate(), new Gate()];
+      const latches = [new Latch(), new Latch()];
       stage.provider.next(async (call) => {
         call.head().text('one');
-        await gates[0]?.opened;
+        await latches[0]?.opened;
         call.text('two');
-        await gates[1]?.opened;
+        await latches[1]?.opened;
         call.finish().endMarker().end();
       });
       const answer = ask();
       for (const [index, text] of ['one', 'two'].entries()) {
         await waitFor(() => answer.text.endsWith(`data: {"content":"${text}","done":false}\n\n`), text);
-        gates[index]?.open();
+        latches[index]?.open();
       }
       await waitFor(() => answer.isOver, 'the end of the stream');
       expect(answer.text).toContain('"done":true');

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { burst } from './support/burst.js';
@@ -21,11 +21,11 @@ const tiers = {
 
 describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL and Redis', () => {
   let replicas: Replicas;
-  let finish: Gate;
+  let finish: Latch;
 
   beforeAll(async () => {
     replicas = await Replicas.start(stores as NonNullable<typeof stores>, { tiers });
-    finish = new Gate();
+    finish = new Latch();
     replicas.provider.answers(async (call) => {
       call.head().text('Hel');
       await finish.opened;
@@ -34,7 +34,7 @@ describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL an
   }, 180_000);
   afterEach(() => {
     finish.open();
-    finish = new Gate();
+    finish = new Latch();
     replicas.provider.calls.length = 0;
   });
   afterAll(async () => {
@@ -80,7 +80,7 @@ describe.skipIf(stores === undefined)('bursts at three replicas on PostgreSQL an
 
       finish.open();
       await Promise.all(sent.admitted.map(({ over }) => over));
-      finish = new Gate();
+      finish = new Latch();
       await waitFor(
         async () => (await stores?.redis.client.zCard(`chat:{${accountId}}:streams`)) === 0,
         'the places to be free',

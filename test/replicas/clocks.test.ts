@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { readWire, wireOf } from '../support/wire.js';
@@ -22,7 +22,7 @@ const shifted = (days: number) => ({
 
 describe.skipIf(stores === undefined)('replicas on PostgreSQL and Redis whose clocks are wrong by weeks', () => {
   let replicas: Replicas;
-  let finish: Gate;
+  let finish: Latch;
 
   beforeAll(async () => {
     replicas = await Replicas.start(stores as NonNullable<typeof stores>, {
@@ -34,7 +34,7 @@ describe.skipIf(stores === undefined)('replicas on PostgreSQL and Redis whose cl
       },
       envs: [shifted(0), shifted(40), shifted(-40)],
     });
-    finish = new Gate();
+    finish = new Latch();
     replicas.provider.answers(async (call) => {
       call.head().text('Hel');
       await finish.opened;
@@ -118,7 +118,7 @@ describe.skipIf(stores === undefined)('replicas on PostgreSQL and Redis whose cl
     const { key, accountId } = await replicas.createKey();
     finish.open();
     for (const origin of replicas.origins) await stream(origin, { key });
-    finish = new Gate();
+    finish = new Latch();
 
     const days = () =>
       replicas.accounts

@@ -3,7 +3,7 @@ import { AccountsService } from '../../src/accounts/accounts/accounts.service.js
 import { generateApiKey } from '../../src/accounts/api-keys/api-key-format.js';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { get, openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';
@@ -19,7 +19,7 @@ const SEEN_MS = 20_000;
 
 describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL is away', () => {
   let replicas: Replicas;
-  let finish: Gate;
+  let finish: Latch;
 
   beforeAll(async () => {
     const tiers = { free: { requests_per_minute: 500 }, small: { requests_per_minute: 1 } };
@@ -76,7 +76,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
   it.each(['cut', 'stall'] as const)(
     '(%s) go on for keys that they have seen, say that of others they cannot tell, and lose no usage',
     async (how) => {
-      finish = new Gate();
+      finish = new Latch();
       const seen = await replicas.createKey();
       const unseen = await replicas.createKey();
       const revoked = await replicas.createKey();
@@ -136,7 +136,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
   );
 
   it('hear at once after its return of what was revoked and changed meanwhile', async () => {
-    finish = new Gate();
+    finish = new Latch();
     const [kept, revoked] = [await replicas.createKey(), await replicas.createKey()];
     const running = await burst(replicas.origins, 1, { key: revoked.key });
     const others = await burst(replicas.origins, 1, { key: kept.key });
@@ -166,7 +166,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
   }, 60_000);
 
   it('are not thrown by connections that the server ends', async () => {
-    finish = new Gate();
+    finish = new Latch();
     finish.open();
     const { key } = await replicas.createKey();
     for (let round = 0; round < 5; round++) {
@@ -180,7 +180,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
   });
 
   it('replace connections on which nothing comes back any more', async () => {
-    finish = new Gate();
+    finish = new Latch();
     finish.open();
     const [seen, unseen] = [await replicas.createKey(), await replicas.createKey()];
     expect((await burst(replicas.origins, 10, { key: seen.key })).admitted).toHaveLength(30);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
 import { cancel, durableWireOf, readDurable, resume, streamIdOf } from '../support/durable.js';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { ENDED_WITHIN_MS } from '../support/known-within.js';
 import { openStream, stream, type ReceivedStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
@@ -25,7 +25,7 @@ const WHOLE = { text: TEXT, terminal: 'done' };
 
 describe.skipIf(stores === undefined)('durable streams on three replicas', () => {
   let replicas: Replicas;
-  let rest: Gate;
+  let rest: Latch;
 
   const start = async (): Promise<void> => {
     const tiers = { free: { requests_per_minute: 1_000 } };
@@ -46,7 +46,7 @@ describe.skipIf(stores === undefined)('durable streams on three replicas', () =>
 
   beforeAll(start, 180_000);
   beforeEach(() => {
-    rest = new Gate();
+    rest = new Latch();
     const { opened } = rest;
     replicas.provider.calls.length = 0;
     replicas.provider.answers(async (call) => {
@@ -132,15 +132,15 @@ describe.skipIf(stores === undefined)('durable streams on three replicas', () =>
 
   it('tell the failure before the first text to those who wait at other replicas', async () => {
     const { key } = await replicas.createKey();
-    const gate = new Gate();
+    const latch = new Latch();
     replicas.provider.answers(async (call) => {
-      await gate.opened;
+      await latch.opened;
       call.refuse(400);
     });
     const answers = [0, 1, 2].map((index) => ask(index, key, 'fails'));
     await replicas.provider.call(1);
     await sleep(200);
-    gate.open();
+    latch.open();
 
     for (const answer of await Promise.all(answers)) {
       expect([answer.status, (await answer.error()).code]).toEqual([400, 'upstream_rejected']);

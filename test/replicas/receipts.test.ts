@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { get, openStream, type ReceivedStream } from '../support/sse-client.js';
 import { atMostEvery, waitFor } from '../support/wait-for.js';
 import { Replicas, type Replica } from './support/replicas.js';
@@ -22,12 +22,12 @@ describe.skipIf(stores === undefined)('the receipt of a stream on another host',
   let replicas: Replicas;
   let owner: Replica;
   let witness: Replica;
-  let finish: Gate;
+  let finish: Latch;
 
   beforeEach(async () => {
     replicas = await Replicas.start(stores as NonNullable<typeof stores>, { envs: [on('one'), on('two')], count: 2 });
     [owner, witness] = replicas.all as [Replica, Replica];
-    finish = new Gate();
+    finish = new Latch();
     replicas.provider.answers(async (call) => {
       call.head().text('On and on');
       await finish.opened;

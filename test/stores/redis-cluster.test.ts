@@ -7,7 +7,7 @@ import { Replicas } from '../replicas/support/replicas.js';
 import { sharedStores } from '../replicas/support/stores.js';
 import { pacedAnswer, Talker } from '../replicas/support/talker.js';
 import { cancel, durableWireOf, readDurable, resume, streamIdOf } from '../support/durable.js';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { hasClusterPrograms, TestCluster } from '../support/redis-cluster.js';
 import { get, openStream, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
@@ -22,7 +22,7 @@ const ALL_LIMITS = { requests_per_minute: 1_000, concurrent_streams: 100, tokens
 describe.skipIf(stores === undefined)('two replicas on a Redis Cluster', () => {
   let cluster: TestCluster;
   let replicas: Replicas;
-  let rest = new Gate();
+  let rest = new Latch();
 
   beforeAll(async () => {
     cluster = await TestCluster.start();
@@ -56,7 +56,7 @@ describe.skipIf(stores === undefined)('two replicas on a Redis Cluster', () => {
     });
   };
   const answerInHalves = (): void => {
-    const { opened } = (rest = new Gate());
+    const { opened } = (rest = new Latch());
     replicas.provider.answers(async (call) => {
       call.head().text(TEXT.slice(0, 10));
       await opened;

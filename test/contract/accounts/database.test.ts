@@ -18,7 +18,7 @@ import { AddAccountRole1765500001000 } from '../../../src/database/migrations/ad
 import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { Gate, isOver } from '../../support/gate.js';
+import { Latch, isOver } from '../../support/latch.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openAccountsApp } from './accounts-app.js';
 
@@ -62,16 +62,16 @@ describe.each(await testEngines())('the database on $name', (engine) => {
   it('is closed before a failed migration is told', async () => {
     const empty = await engine.create();
     vi.spyOn(AddAccountRole1765500001000.prototype, 'up').mockRejectedValue(new Error('no role'));
-    const gate = new Gate();
+    const latch = new Latch();
     const sources: DataSource[] = [];
     vi.spyOn(DataSource.prototype, 'destroy').mockImplementation(async function (this: DataSource) {
       sources.push(this);
-      await gate.opened;
+      await latch.opened;
     });
     const failure = open(empty.config).catch(String);
     await waitFor(() => sources.length === 1, 'it to be closed');
     expect(await isOver(failure)).toBe(false);
-    gate.open();
+    latch.open();
     expect(await failure).toMatch(/^DatabaseError: The database .* no role\.$/);
     vi.restoreAllMocks();
 

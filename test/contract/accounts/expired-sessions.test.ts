@@ -8,7 +8,7 @@ import { Session } from '../../../src/accounts/sessions/session.entity.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { PASSWORD } from '../../support/usual-password.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openAccountsApp } from './accounts-app.js';
@@ -83,9 +83,9 @@ describe.each(await testEngines())('rows of expired sessions on $name', (engine)
   });
 
   it('are deleted by one statement at a time, also when the first takes longer than a minute', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     const asked = statements().mockImplementationOnce(async () => {
-      await gate.opened;
+      await latch.opened;
       return { affected: 0, raw: [] };
     });
     remove();
@@ -94,7 +94,7 @@ describe.each(await testEngines())('rows of expired sessions on $name', (engine)
     remove();
     await new Promise(setImmediate);
     expect(asked).toHaveBeenCalledTimes(1);
-    gate.open();
+    latch.open();
     await removed();
   });
 

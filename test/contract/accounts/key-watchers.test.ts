@@ -9,7 +9,7 @@ import { LastUsedRecorder } from '../../../src/accounts/api-keys/last-used-recor
 import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { createKey, openAccountsApp } from './accounts-app.js';
 
 describe.each(await testEngines())('on $name', (engine) => {
@@ -101,7 +101,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       const { id, key } = await createKey(app, 'on-the-way@example.com');
       const builder = watched().createQueryBuilder('key');
       const getMany = builder.getMany.bind(builder);
-      const [wasRead, arrival] = [new Gate(), new Gate()];
+      const [wasRead, arrival] = [new Latch(), new Latch()];
       vi.spyOn(builder, 'getMany').mockImplementationOnce(async () => {
         const rows = await getMany();
         wasRead.open();

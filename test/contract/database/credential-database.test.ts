@@ -7,7 +7,7 @@ import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { PostgresPresence } from '../../../src/database/postgres/postgres-presence.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { Gate, isOver } from '../../support/gate.js';
+import { Latch, isOver } from '../../support/latch.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe.each(await testEngines())('the database for credentials on $name', (engine) => {
@@ -29,14 +29,14 @@ describe.each(await testEngines())('the database for credentials on $name', (eng
   it('closes what is its own at the end, waits for it, and leaves the rest open', async () => {
     const credentials = await CredentialDatabase.open(main, presenceOf());
     const source = credentials.repository(ApiKey).manager.dataSource;
-    const gate = new Gate();
+    const latch = new Latch();
     const { destroy } = DataSource.prototype;
-    vi.spyOn(source, 'destroy').mockImplementation(() => gate.opened.then(() => destroy.call(source)));
+    vi.spyOn(source, 'destroy').mockImplementation(() => latch.opened.then(() => destroy.call(source)));
 
     const end = credentials.onApplicationShutdown();
 
     expect(await isOver(end)).toBe(engine.name === 'SQLite');
-    gate.open();
+    latch.open();
     await end;
     expect([source === main, source.isInitialized]).toEqual(engine.name === 'SQLite' ? [true, true] : [false, false]);
     await expect(credentials.onApplicationShutdown()).resolves.toBeUndefined();

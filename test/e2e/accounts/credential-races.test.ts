@@ -7,7 +7,7 @@ import { PasswordReplacement } from '../../../src/accounts/passwords/password-re
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { ServiceError } from '../../../src/common/service-error.js';
 import { browserClient } from '../../support/browser-client.js';
-import { Gate, isOver } from '../../support/gate.js';
+import { Latch, isOver } from '../../support/latch.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { stream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -45,19 +45,19 @@ afterEach(() => {
 });
 afterAll(() => service.stop());
 
-/** Lets the next call of the method wait at a gate, before it does its work. */
-function gated<T extends object>(
+/** Lets the next call of the method wait at a latch, before it does its work. */
+function latched<T extends object>(
   on: T,
   method: keyof T & string,
-): { readonly gate: Gate; arrived(): Promise<unknown> } {
-  const gate = new Gate();
+): { readonly latch: Latch; arrived(): Promise<unknown> } {
+  const latch = new Latch();
   const original = (on[method] as (...args: unknown[]) => Promise<unknown>).bind(on);
   const spy = vi.spyOn(on as Record<string, (...args: unknown[]) => Promise<unknown>>, method);
   spy.mockImplementationOnce(async (...args) => {
-    await gate.opened;
+    await latch.opened;
     return original(...args);
   });
-  return { gate, arrived: () => waitFor(() => spy.mock.calls.length > 0, `the call of ${method}`) };
+  return { latch, arrived: () => waitFor(() => spy.mock.calls.length > 0, `the call of ${method}`) };
 }
 
 const isSignedIn = async (client: WebClient) => (await client.get('/settings/account')).status === 200;
@@ -67,12 +67,12 @@ const activeKeys = async () => (await keys.list(accountId)).filter(({ revokedAt 
 
 describe('while a session is about to end', () => {
   it('the browser is not told so before', async () => {
-    const { gate, arrived } = gated(provided(SessionsService), 'end');
+    const { latch, arrived } = latched(provided(SessionsService), 'end');
     const answer = owner.post('/sign-out');
     await arrived();
     expect(await isOver(answer)).toBe(false);
     expect(await isSignedIn(owner)).toBe(true);
-    gate.open();
+    latch.open();
     expect((await answer).status).toBe(303);
     expect(await isSignedIn(owner)).toBe(false);
   });
@@ -90,20 +90,20 @@ describe('while a session is about to end', () => {
 
 describe('while a password is about to be replaced', () => {
   async function changing(fields: Record<string, string> = {}) {
-    const { gate, arrived } = gated(provided(PasswordReplacement), 'replace');
+    const { latch, arrived } = latched(provided(PasswordReplacement), 'replace');
     const answer = owner.post(PASSWORD_PATH, { ...CHANGE, ...fields });
     await arrived();
-    return { gate, answer };
+    return { latch, answer };
   }
 
   it('it can be replaced elsewhere: the first change wins, and the other one is refused and signed out', async () => {
     const elsewhere = browserClient(service.origin);
     await elsewhere.signIn(email);
-    const { gate, answer } = await changing();
+    const { latch, answer } = await changing();
     const first = await elsewhere.post(PASSWORD_PATH, { ...CHANGE, new_password: 'the first of the two' });
     expect(first.status).toBe(303);
 
-    gate.open();
+    latch.open();
 
     expect((await answer).status).toBe(400);
     expect(await (await answer).body()).toContain('The current password is incorrect.');
@@ -112,10 +112,10 @@ describe('while a password is about to be replaced', () => {
   });
 
   it('the account can be disabled: nobody is signed in', async () => {
-    const { gate, answer } = await changing();
+    const { latch, answer } = await changing();
     await provided(AccountStates).disable(email);
 
-    gate.open();
+    latch.open();
 
     expect((await answer).status).toBe(401);
     expect(await isSignedIn(owner)).toBe(false);
@@ -123,10 +123,10 @@ describe('while a password is about to be replaced', () => {
   });
 
   it('the account can be deleted: nothing of it comes back', async () => {
-    const { gate, answer } = await changing();
+    const { latch, answer } = await changing();
     await provided(AccountStates).delete(email);
 
-    gate.open();
+    latch.open();
 
     expect((await answer).status).toBe(400);
     expect(await isSignedIn(owner)).toBe(false);
@@ -138,10 +138,10 @@ describe('while a password is about to be replaced', () => {
       await keys.create(accountId, { name: 'one' }),
       await keys.create(accountId, { name: 'two' }),
     ];
-    const { gate, answer } = await changing({ revoke_keys: 'yes' });
+    const { latch, answer } = await changing({ revoke_keys: 'yes' });
     const { revokedAt } = await keys.revoke(first.id);
 
-    gate.open();
+    latch.open();
 
     expect((await answer).headers.location).toMatch(/&revoked=1$/);
     expect((await keys.find(first.id, accountId)).revokedAt).toEqual(revokedAt);
@@ -155,12 +155,12 @@ describe('while the new session after a change of the password is about to be ma
     ['the password can be replaced again', () => accounts.setPassword(email, 'the operator says so')],
     ['the account can be disabled', () => provided(AccountStates).disable(email)],
   ])('%s: the new session does not last', async (_, change) => {
-    const { gate, arrived } = gated(provided(SessionsService), 'create');
+    const { latch, arrived } = latched(provided(SessionsService), 'create');
     const answer = owner.post(PASSWORD_PATH, CHANGE);
     await arrived();
     await change();
 
-    gate.open();
+    latch.open();
 
     expect((await answer).status).toBe(401);
     expect(await isSignedIn(owner)).toBe(false);
@@ -169,10 +169,10 @@ describe('while the new session after a change of the password is about to be ma
 
 describe('while a key is about to be made', () => {
   async function making(path = KEYS_PATH, fields: Record<string, string> = { name: 'late' }) {
-    const { gate, arrived } = gated(provided(ApiKeyCreation), 'create');
+    const { latch, arrived } = latched(provided(ApiKeyCreation), 'create');
     const answer = owner.post(path, fields);
     await arrived();
-    return { gate, answer };
+    return { latch, answer };
   }
 
   const changes: [string, () => Promise<unknown>][] = [
@@ -182,10 +182,10 @@ describe('while a key is about to be made', () => {
   ];
 
   it.each(changes)('%s: no key is made', async (_, change) => {
-    const { gate, answer } = await making();
+    const { latch, answer } = await making();
     await change();
 
-    gate.open();
+    latch.open();
 
     expect((await answer).status).toBe(401);
     expect(await keys.list(accountId)).toEqual([]);
@@ -193,20 +193,20 @@ describe('while a key is about to be made', () => {
 
   it.each(changes)('in place of another one, %s: no key is made, and the old one stays', async (_, change) => {
     const { id } = await keys.create(accountId, { name: 'old' });
-    const { gate, answer } = await making(`${KEYS_PATH}/${id}/rotate`, { old_key_ends_in_hours: '1' });
+    const { latch, answer } = await making(`${KEYS_PATH}/${id}/rotate`, { old_key_ends_in_hours: '1' });
     await change();
 
-    gate.open();
+    latch.open();
 
     expect((await answer).status).toBe(401);
     expect(await keys.list(accountId)).toMatchObject([{ id, expiresAt: null, revokedAt: null }]);
   });
 
   it('the account can be deleted: no key is made', async () => {
-    const { gate, answer } = await making();
+    const { latch, answer } = await making();
     await provided(AccountStates).delete(email);
 
-    gate.open();
+    latch.open();
 
     expect([401, 404]).toContain((await answer).status);
     expect(await keys.list(accountId)).toEqual([]);
@@ -216,10 +216,10 @@ describe('while a key is about to be made', () => {
     'in place of another one (%s hours), that one can be revoked: there is no new key',
     async (hours) => {
       const { id } = await keys.create(accountId, { name: 'old' });
-      const { gate, answer } = await making(`${KEYS_PATH}/${id}/rotate`, { old_key_ends_in_hours: hours });
+      const { latch, answer } = await making(`${KEYS_PATH}/${id}/rotate`, { old_key_ends_in_hours: hours });
       const { revokedAt } = await keys.revoke(id);
 
-      gate.open();
+      latch.open();
 
       expect((await answer).status).toBe(400);
       expect(await (await answer).body()).toContain('This key is expired or revoked. Create a new key.');
@@ -237,12 +237,12 @@ describe('with one new key left in the hour', () => {
   });
 
   it('two that are asked for at once are one key, and the place of one that fails is free again', async () => {
-    const { gate, arrived } = gated(keys, 'create');
+    const { latch, arrived } = latched(keys, 'create');
     const first = owner.post(KEYS_PATH, { name: '' });
     await arrived();
 
     expect((await owner.post(KEYS_PATH, { name: 'second' })).status).toBe(429);
-    gate.open();
+    latch.open();
 
     expect((await first).status).toBe(400);
     expect((await owner.post(KEYS_PATH, { name: 'third' })).status).toBe(201);

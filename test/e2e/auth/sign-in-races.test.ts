@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -26,10 +26,10 @@ it('a password that changes between the comparison and the session: nobody is si
   const [accounts, sessions] = [AccountsService, SessionsService].map((type) =>
     service.app.get<AccountsService | SessionsService>(type, { strict: false }),
   ) as [AccountsService, SessionsService];
-  const gate = new Gate();
+  const latch = new Latch();
   const create = sessions.create.bind(sessions);
   const made = vi.spyOn(sessions, 'create').mockImplementation(async (accountId) => {
-    await gate.opened;
+    await latch.opened;
     return create(accountId);
   });
   const client = new WebClient(service.origin);
@@ -38,7 +38,7 @@ it('a password that changes between the comparison and the session: nobody is si
   const account = await accounts.findByEmail(EMAIL);
   await accounts.changePassword(account?.id ?? '', PASSWORD, 'another horse battery', { network: '' });
 
-  gate.open();
+  latch.open();
 
   expect((await answer).status).toBe(401);
   expect(client.cookie).toBeUndefined();

@@ -2,7 +2,7 @@ import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Account } from '../../../src/accounts/accounts/account.entity.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { patiently } from '../../support/patiently.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
@@ -72,9 +72,9 @@ describe('the work of signing in', () => {
   });
 
   it('is not begun for more attempts than the limits allow, however many arrive before the first is judged', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     argon2.verify.mockImplementation(async () => {
-      await gate.opened;
+      await latch.opened;
       return false;
     });
     const attempts = Array.from({ length: 25 }, () => from(3).signIn('somebody@example.com'));
@@ -82,7 +82,7 @@ describe('the work of signing in', () => {
     for (const attempt of attempts) void attempt.then(({ status }) => answered.push(status));
     await waitFor(() => answered.length === 15, 'fifteen to be refused');
 
-    gate.open();
+    latch.open();
 
     await Promise.all(attempts);
     expect(answered).toEqual([...Array<number>(15).fill(429), ...Array<number>(10).fill(401)]);
@@ -90,12 +90,12 @@ describe('the work of signing in', () => {
   });
 
   it('is done for two at a time, fifty wait or work, and the rest are told to come again', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     let running = 0;
     let most = 0;
     argon2.verify.mockImplementation(async () => {
       most = Math.max(most, ++running);
-      await gate.opened;
+      await latch.opened;
       running--;
       return false;
     });
@@ -108,7 +108,7 @@ describe('the work of signing in', () => {
     expect(answered).toEqual(Array<string>(20).fill('503, again after 2'));
     expect((await get(service.origin, '/api/v1/health')).status).toBe(200);
 
-    gate.open();
+    latch.open();
 
     await Promise.all(attempts);
     expect(answered.slice(20)).toEqual(Array<string>(50).fill('401, again after nothing'));

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../../support/catalog.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { readMetrics } from '../../support/metrics.js';
 import { Installation, type SpawnedProcess } from '../../support/process.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
@@ -57,10 +57,10 @@ describe('a changed CONFIG_FILE', () => {
     (replica?.stdout.split('\n') ?? []).filter((line) => line.includes(text));
 
   it('serves new requests, and running streams go on with the old one', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     old.next(async (call) => {
       call.head().text('Hel');
-      await gate.opened;
+      await latch.opened;
       call.text('lo').finish().endMarker().end();
     });
     const running = await openStream(origins[0] ?? '', { key });
@@ -79,7 +79,7 @@ describe('a changed CONFIG_FILE', () => {
     const count = old.calls.length;
     expect(await wireOf(await openStream(origins[0] ?? '', { key }))).toMatchObject({ terminal: 'done' });
     expect([old.calls.length, next.calls.length]).toEqual([count, 1]);
-    gate.open();
+    latch.open();
     expect(await wireOf(running)).toMatchObject({ text: 'Hello', terminal: 'done' });
   });
 

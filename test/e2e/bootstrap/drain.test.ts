@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../../support/catalog.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { Installation, type SpawnedProcess } from '../../support/process.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { get, openStream, startStream, stream } from '../../support/sse-client.js';
@@ -17,11 +17,11 @@ describe('a process that is told to stop', () => {
   let provider: ScriptedProvider;
   let installation: Installation;
   let key: string;
-  let finish: Gate;
+  let finish: Latch;
 
   beforeEach(async () => {
     provider = await ScriptedProvider.start();
-    finish = new Gate();
+    finish = new Latch();
     provider.answers(async (call) => {
       call.head().text('Hel');
       await finish.opened;

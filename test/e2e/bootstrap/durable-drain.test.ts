@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../../support/catalog.js';
 import { durableWireOf, resume, streamIdOf } from '../../support/durable.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { Installation } from '../../support/process.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { openStream } from '../../support/sse-client.js';
@@ -26,10 +26,10 @@ describe('a single process that stops', () => {
   });
 
   it('finishes its durable streams for their readers, also for those that come again, and starts no new ones', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     provider.answers(async (call) => {
       call.head().text(HALF);
-      await gate.opened;
+      await latch.opened;
       call.text(REST).finish().endMarker().end();
     });
     const service = installation.start();
@@ -42,7 +42,7 @@ describe('a single process that stops', () => {
     await waitFor(() => service.stdout.includes('waiting for running streams'), 'the signal to arrive');
     const again = await resume(origin, streamIdOf(first), { key });
     const refused = await ask('new');
-    gate.open();
+    latch.open();
 
     for (const reader of [first, again]) {
       expect(await durableWireOf(reader)).toMatchObject({ text: HALF + REST, terminal: 'done' });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cancel, durableWireOf, readDurable, resume, streamIdOf } from '../../support/durable.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { scrape, valueOf } from '../../support/metrics.js';
 import { openStream, startStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -41,16 +41,16 @@ describe('a durable stream', () => {
     });
   const calls = () => stage.provider.calls.length;
 
-  /** Answers half of the words, and the rest when the gate opens. */
-  function halfAnswer(): Gate {
-    const gate = new Gate();
+  /** Answers half of the words, and the rest when the latch opens. */
+  function halfAnswer(): Latch {
+    const latch = new Latch();
     stage.provider.answers(async (call) => {
       call.head().text(WORDS.slice(0, 3).join(''));
-      await gate.opened;
+      await latch.opened;
       for (const word of WORDS.slice(3)) call.text(word);
       call.finish().endMarker().end();
     });
-    return gate;
+    return latch;
   }
 
   it('has an id of its own, and an id for each text', async () => {
@@ -78,7 +78,7 @@ describe('a durable stream', () => {
   });
 
   it('joins readers that come while it runs, from after the last id that they have', async () => {
-    const gate = halfAnswer();
+    const latch = halfAnswer();
     const first = await ask('running');
     await first.block(1);
     const [id = ''] = readDurable(first.raw).ids;
@@ -88,7 +88,7 @@ describe('a durable stream', () => {
       resume(stage.origin, streamIdOf(first), { key }),
       resume(stage.origin, streamIdOf(first), { key, lastEventId: id }),
     ]);
-    gate.open();
+    latch.open();
 
     const texts = await Promise.all(others.map(async (other) => (await durableWireOf(other)).text));
     expect(texts).toEqual([TEXT, TEXT, TEXT.slice(WORDS.slice(0, 3).join('').length)]);
@@ -97,12 +97,12 @@ describe('a durable stream', () => {
   });
 
   it('goes on when its client leaves, and the client can come again', async () => {
-    const gate = halfAnswer();
+    const latch = halfAnswer();
     const first = await ask('left');
     await first.block(1);
     first.leave();
     await first.over;
-    gate.open();
+    latch.open();
 
     const { ids, text } = readDurable(first.raw);
     const rest = await ask('left', { headers: { 'last-event-id': ids.at(-1) ?? '' } });
@@ -263,16 +263,16 @@ describe('a durable stream', () => {
   });
 
   it('frees its key when it fails before the first text, and tells the requests that wait', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     stage.provider.answers(async (call) => {
-      await gate.opened;
+      await latch.opened;
       call.refuse(400);
     });
     const both = [startStream, startStream].map((start) =>
       start(stage.origin, { key, headers: { 'idempotency-key': 'refused' } }),
     );
     await stage.provider.call(1);
-    gate.open();
+    latch.open();
 
     const answers = await Promise.all(both.map(({ answer }) => answer));
 
@@ -329,7 +329,7 @@ describe('a durable stream', () => {
 
   it('holds its place of the concurrent streams while it is generated, not while it is read', async () => {
     const { key: counted } = await stage.service.createKey({ tier: 'counted' });
-    const gate = halfAnswer();
+    const latch = halfAnswer();
     const first = await ask('place', { key: counted });
     await first.block(1);
     first.leave();
@@ -338,7 +338,7 @@ describe('a durable stream', () => {
     const refused = await stream(stage.origin, { key: counted });
     expect((await refused.error()).code).toBe('concurrency_limit_exceeded');
 
-    gate.open();
+    latch.open();
     await (
       await ask('place', { key: counted })
     ).over;
@@ -376,7 +376,7 @@ describe('a durable stream', () => {
   });
 
   it('shows in the metrics what runs, what is kept and what is replayed', async () => {
-    const gate = halfAnswer();
+    const latch = halfAnswer();
     const before = await scrape(stage.service);
     const first = await ask('metrics');
     await first.block(1);
@@ -384,7 +384,7 @@ describe('a durable stream', () => {
     const running = await scrape(stage.service);
     expect(valueOf(running, 'chat_durable_streams', { state: 'running' })).toBe(1);
     expect(valueOf(running, 'chat_durable_stream_bytes')).toBeGreaterThan(0);
-    gate.open();
+    latch.open();
     await Promise.all([first.over, again.over]);
 
     const after = await scrape(stage.service);

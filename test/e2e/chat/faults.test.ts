@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAi } from '../../../src/testing/provider/dialects.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import type { ProviderCall } from '../../../src/testing/provider/provider-call.js';
 import { get, openStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -126,14 +126,14 @@ describe('whatever happens to the bytes of a provider', () => {
   });
 
   it('goes on serving others meanwhile', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     stage.provider.next(async (call) => {
       call.head().text('Hi');
-      await gate.opened;
+      await latch.opened;
       call.finish().endMarker().end();
     });
     const answer = await openStream(stage.origin, { key: stage.key });
-    gate.open();
+    latch.open();
     expect(readWire(await answer.body())).toMatchObject({ text: 'Hi', terminal: 'done' });
   });
 });

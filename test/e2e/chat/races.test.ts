@@ -13,7 +13,7 @@ import { AttemptFactory } from '../../../src/upstreams/routing/attempt-factory.j
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { UsageStore } from '../../../src/usage/store/usage-store.js';
 import { Upload } from '../../hostile/support/upload.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { HELLO, openStream, startStream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage, type StageOptions } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -22,22 +22,22 @@ import { wireOf } from '../../support/wire.js';
 const TIER = { concurrent_streams: 1, tokens_per_day: 5_000 };
 const LIMITS = { concurrentStreams: 1, tokensPerDay: 5_000 };
 
-/** Limits whose answer to an admission waits at a gate: the lease exists already, and nobody holds it yet. */
+/** Limits whose answer to an admission waits at a latch: the lease exists already, and nobody holds it yet. */
 class GatedLimits extends InProcessLimitStore {
   readonly admitted: string[] = [];
-  private gate: Gate | undefined;
+  private latch: Latch | undefined;
 
   /** Makes the next admission wait. */
-  holdNext(): Gate {
-    return (this.gate = new Gate());
+  holdNext(): Latch {
+    return (this.latch = new Latch());
   }
 
   override async admit(request: AdmissionRequest): Promise<Admission> {
-    const { gate } = this;
-    this.gate = undefined;
+    const { latch } = this;
+    this.latch = undefined;
     const admission = await super.admit(request);
     this.admitted.push(request.accountId);
-    await gate?.opened;
+    await latch?.opened;
     return admission;
   }
 }
@@ -69,19 +69,19 @@ describe('while a stream waits for its admission', () => {
     const limits = new GatedLimits();
     const stage = await staged({ limitStore: limits });
     const { id, key } = await stage.service.createKey();
-    const gate = limits.holdNext();
+    const latch = limits.holdNext();
     const pending = startStream(stage.origin, { key });
     await waitFor(() => limits.admitted.length === 1, 'the admission');
     const free = async () => limits.peek(limits.admitted[0] ?? '', limitsOf(LIMITS));
-    return { stage, gate, id, key, pending, free };
+    return { stage, latch, id, key, pending, free };
   }
 
   it('its client can leave: no provider is asked, and the place and the tokens are free again', async () => {
-    const { stage, gate, key, pending, free } = await admitting();
+    const { stage, latch, key, pending, free } = await admitting();
     pending.leave();
     await waitFor(() => requests(stage) === 0, 'the service to notice');
 
-    gate.open();
+    latch.open();
 
     await stage.service.leftovers.none();
     expect(stage.provider.calls).toEqual([]);
@@ -91,10 +91,10 @@ describe('while a stream waits for its admission', () => {
   });
 
   it('the process can begin to stop: the stream is refused, and holds nothing', async () => {
-    const { stage, gate, pending, free } = await admitting();
+    const { stage, latch, pending, free } = await admitting();
     provided(stage, DrainState).begin();
 
-    gate.open();
+    latch.open();
 
     await expectError(await pending.answer, 503, 'shutting_down');
     await stage.service.leftovers.none();
@@ -103,10 +103,10 @@ describe('while a stream waits for its admission', () => {
   });
 
   it('its key can be revoked: the stream is refused, and holds nothing', async () => {
-    const { stage, gate, id, pending, free } = await admitting();
+    const { stage, latch, id, pending, free } = await admitting();
     await provided(stage, ApiKeysService).revoke(id);
 
-    gate.open();
+    latch.open();
 
     await expectError(await pending.answer, 401, 'unauthenticated');
     await stage.service.leftovers.none();
@@ -131,9 +131,9 @@ describe('while the body of a request arrives', () => {
 describe('while the bodies of two requests for the last place arrive', () => {
   it('one gets the place, and the other is refused and counts as nothing', async () => {
     const stage = await staged({ tiers: { free: { requests_per_minute: 9 } }, env: { MAX_STREAMS: '1' } });
-    const gate = new Gate();
+    const latch = new Latch();
     stage.provider.answers(async (call) => {
-      await gate.opened;
+      await latch.opened;
       call.answer('Hello');
     });
     const body = Buffer.from(JSON.stringify(HELLO));
@@ -145,7 +145,7 @@ describe('while the bodies of two requests for the last place arrive', () => {
 
     await Promise.race(uploads.map(({ answered }) => answered));
     await stage.provider.call(1);
-    gate.open();
+    latch.open();
     await Promise.all(uploads.map(({ answered }) => answered));
     expect(uploads.map(({ status }) => status).sort()).toEqual([200, 503]);
     expect(stage.provider.calls).toHaveLength(1);
@@ -157,13 +157,13 @@ describe('while the beginning of a stream is written to the ledger, and its firs
   async function opening() {
     const records: UsageRecord[] = [];
     const stage = await staged({ usageSinks: [{ record: (record) => void records.push(record) }] });
-    const gate = new Gate();
+    const latch = new Latch();
     const store = provided(stage, UsageStore);
     const open = store.open.bind(store);
     let arrived = 0;
     vi.spyOn(store, 'open').mockImplementation(async (batch) => {
       arrived++;
-      await gate.opened;
+      await latch.opened;
       await open(batch);
     });
     stage.provider.answers((call) => {
@@ -181,15 +181,15 @@ describe('while the beginning of a stream is written to the ledger, and its firs
     await waitFor(() => arrived === 1, 'the opening to be written');
     await waitFor(() => attempts[0]?.firstTextMs !== undefined, 'the first text');
     const call = await stage.provider.call(1);
-    return { stage, gate, id, call, pending, records };
+    return { stage, latch, id, call, pending, records };
   }
 
   it('its client can leave: the provider is let go at once, and the record says so', async () => {
-    const { stage, gate, call, pending, records } = await opening();
+    const { stage, latch, call, pending, records } = await opening();
     pending.leave();
     await call.over;
 
-    gate.open();
+    latch.open();
 
     await stage.service.leftovers.none();
     expect(call.abortedAt).toBeDefined();
@@ -197,23 +197,23 @@ describe('while the beginning of a stream is written to the ledger, and its firs
   });
 
   it('its key can be revoked: the provider is let go, and the client is told', async () => {
-    const { stage, gate, id, call, pending, records } = await opening();
+    const { stage, latch, id, call, pending, records } = await opening();
     await provided(stage, ApiKeysService).revoke(id);
     await call.over;
 
-    gate.open();
+    latch.open();
 
     expect(await wireOf(await pending.answer)).toMatchObject({ text: 'Hi', terminal: 'key_revoked' });
     expect(records.map(({ errorCode }) => errorCode)).toEqual(['key_revoked']);
   });
 
   it('the process can reach its deadline: the provider is let go, and the client is told', async () => {
-    const { stage, gate, call, pending, records } = await opening();
+    const { stage, latch, call, pending, records } = await opening();
     provided(stage, DrainState).begin();
     await provided(stage, OpenStreams).drain(0, 0);
     await call.over;
 
-    gate.open();
+    latch.open();
 
     expect(await wireOf(await pending.answer)).toMatchObject({ text: 'Hi', terminal: 'shutting_down' });
     expect(records.map(({ errorCode }) => errorCode)).toEqual(['shutting_down']);

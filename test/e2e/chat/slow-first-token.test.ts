@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { inMovedTime, type MovedTime } from '../../support/moved-time.js';
 import { startStream, type PendingStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
@@ -20,7 +20,7 @@ interface SlowStage extends Stage, MovedTime {
 describe('a slow first token', () => {
   it('has the headers sent after ten seconds, and comments after fifteen silent ones, before and between texts', () =>
     onStage(async ({ provider, ask, moveUntil }) => {
-      const [hel, lo] = [new Gate(), new Gate()];
+      const [hel, lo] = [new Latch(), new Latch()];
       provider.answers(async (call) => {
         call.head();
         await hel.opened;
@@ -47,7 +47,7 @@ describe('a slow first token', () => {
 
   it('has no headers sent before thirty seconds while the provider has not taken the request', () =>
     onStage(async ({ provider, ask, moveUntil }) => {
-      const accept = new Gate();
+      const accept = new Latch();
       provider.answers(async (call) => {
         await accept.opened;
         call.answer('Late');
@@ -60,7 +60,7 @@ describe('a slow first token', () => {
 
   it('is a plain error while the headers are not out, however late the provider refuses', () =>
     onStage(async ({ provider, ask, move }) => {
-      const refuse = new Gate();
+      const refuse = new Latch();
       provider.answers(async (call) => {
         await refuse.opened;
         call.refuse(400);
@@ -74,7 +74,7 @@ describe('a slow first token', () => {
 
   it('has its failure told in the stream once the headers are out', () =>
     onStage(async ({ provider, ask, moveUntil }) => {
-      const fail = new Gate();
+      const fail = new Latch();
       provider.answers(async (call) => {
         call.head();
         await fail.opened;
@@ -88,7 +88,7 @@ describe('a slow first token', () => {
 
   it('is still got from the next provider after the headers are out', () =>
     onStage(async ({ provider, providers, ask, moveUntil }) => {
-      const fail = new Gate();
+      const fail = new Latch();
       provider.answers(async (call) => {
         call.head();
         await fail.opened;

@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClientConnections } from '../../../src/http/connections/client-connections.js';
 import { configFile, routesTo } from '../../support/catalog.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { Installation } from '../../support/process.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { openStream, stream } from '../../support/sse-client.js';
@@ -99,7 +99,7 @@ describe('a client that does not read', () => {
 
   it('is dropped after a while also when nothing but the end of the stream is unread', async () => {
     const stage = await staged({ env: { STALLED_READER_SECONDS: '1' }, tiers: { free: { concurrent_streams: 1 } } });
-    const seen = new Gate();
+    const seen = new Latch();
     stage.provider.answers(async (call) => {
       call.head().text('Hi');
       await seen.opened;

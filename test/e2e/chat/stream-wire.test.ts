@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MODEL, routesTo } from '../../support/catalog.js';
 import { anthropic } from '../../../src/testing/provider/dialects.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { rawRequest } from '../../support/raw-request.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService } from '../../support/service.js';
@@ -29,16 +29,16 @@ describe('the wire of a stream', () => {
   });
 
   it('is the chunks as data lines, the last of them done, and not a byte more', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     provider.next(async (call) => {
       call.head().text('Hel');
-      await gate.opened;
+      await latch.opened;
       call.text('lo').finish().endMarker().end();
     });
 
     const answer = await openStream(service.origin, { key });
     await answer.block(1);
-    gate.open();
+    latch.open();
 
     expect(await answer.body()).toBe(
       'data: {"content":"Hel","done":false}\n\ndata: {"content":"lo","done":false}\n\ndata: {"content":"","done":true}\n\n',
@@ -98,17 +98,17 @@ describe('the wire of a stream', () => {
   });
 
   it('does not split a code point that the provider splits between two events', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     provider.next(async (call) => {
       // Halves of U+1F99C, each as the escape of a lone surrogate.
       call.head().write('data: {"choices":[{"index":0,"delta":{"content":"a parrot: \\ud83e"}}]}\n\n');
-      await gate.opened;
+      await latch.opened;
       call.write('data: {"choices":[{"index":0,"delta":{"content":"\\udd9c!"}}]}\n\n').finish().endMarker().end();
     });
 
     const answer = await openStream(service.origin, { key });
     await answer.block(1);
-    gate.open();
+    latch.open();
 
     expect(await wireOf(answer)).toMatchObject({ text: 'a parrot: 🦜!', terminal: 'done' });
   });
@@ -160,15 +160,15 @@ describe('the wire of a stream', () => {
   });
 
   it('does not wait for the provider to end the body after its end marker', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     provider.next(async (call) => {
       call.head().text('Hi').finish().endMarker();
-      await gate.opened;
+      await latch.opened;
       call.end();
     });
 
     const answer = await stream(service.origin, { key });
-    gate.open();
+    latch.open();
 
     expect(readWire(answer.raw)).toMatchObject({ text: 'Hi', terminal: 'done' });
   });

@@ -4,7 +4,7 @@ import type { HttpProtocol } from '../../../src/upstreams/contract/protocol.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import { RouteStates } from '../../../src/upstreams/routing/route-states.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import {
   COMPLETE,
   InProcessProvider,
@@ -124,7 +124,7 @@ describe('a protocol that answers in the process', () => {
 
   /** Hangs until the signal aborts, and notes the end. */
   function hanging(...before: StreamPart[]) {
-    const released = new Gate();
+    const released = new Latch();
     async function* script({ signal }: InProcessCall): AsyncGenerator<StreamPart> {
       try {
         yield* before;
@@ -200,7 +200,7 @@ describe('a protocol that answers in the process', () => {
   it('may think for long, as long as it shows progress', () =>
     inMovedTime(async (time) => {
       const name = next();
-      const steps = Array.from({ length: 4 }, () => ({ begun: new Gate(), over: new Gate() }));
+      const steps = Array.from({ length: 4 }, () => ({ begun: new Latch(), over: new Latch() }));
       protocol.answers(name, async function* () {
         for (const [index, { begun, over }] of steps.entries()) {
           begun.open();
@@ -252,8 +252,8 @@ describe('a protocol that answers in the process', () => {
 
   it('releases what it holds when the client leaves between two parts', async () => {
     const name = next();
-    const released = new Gate();
-    const more = new Gate();
+    const released = new Latch();
+    const more = new Latch();
     protocol.answers(name, async function* () {
       try {
         yield text('Hi');
@@ -277,7 +277,7 @@ describe('a protocol that answers in the process', () => {
 
   it('releases what it holds, and its signal aborts, after a complete answer', async () => {
     const name = next();
-    const released = new Gate();
+    const released = new Latch();
     protocol.answers(name, async function* () {
       try {
         await Promise.resolve();
@@ -301,7 +301,7 @@ describe('a protocol that answers in the process', () => {
 
   it('releases what it holds, and its signal aborts, when it reports a failure', async () => {
     const name = next();
-    const released = new Gate();
+    const released = new Latch();
     protocol.answers(name, async function* ({ context }) {
       try {
         await Promise.resolve();
@@ -441,7 +441,7 @@ describe('a protocol that answers in the process', () => {
 
     it('sends an error event for a TypeError after text, and logs it once with the request id', async () => {
       faulty.fault = 'parts after text';
-      const seen = new Gate();
+      const seen = new Latch();
       provider.answers(async (one) => {
         one.head().write('data: Hi\n\n');
         await seen.opened;

@@ -24,7 +24,7 @@ import type { PluginDescription } from '../../../src/plugins/plugin-description.
 import type { Lease } from '../../../src/throttling/limit-store.js';
 import type { Principal } from '../../../src/auth/principal/principal.js';
 import { createService } from '../../../src/bootstrap/service.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { MODEL } from '../../support/catalog.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage, type StageOptions } from '../../support/stage.js';
@@ -183,12 +183,12 @@ describe('a completion hook', () => {
   });
 
   it('that ends early never makes an answer look complete', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     const { provider, origin, key } = await staged(
       wrapping(async function* (parts) {
         for await (const part of parts) {
           yield part;
-          await gate.opened;
+          await latch.opened;
           return;
         }
       }),
@@ -197,7 +197,7 @@ describe('a completion hook', () => {
       call.head().text('Hel');
     });
     const answer = await openStream(origin, { key });
-    gate.open();
+    latch.open();
     expect(await wireOf(answer)).toMatchObject({ text: 'Hel', terminal: 'internal_error' });
     await provider.calls[0]?.over;
     expect(provider.calls[0]?.abortedAt).toBeDefined();

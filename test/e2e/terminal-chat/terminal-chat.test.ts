@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { ChatProgram, CTRL_C, SCRIPT } from '../../support/terminal.js';
 
@@ -32,15 +32,15 @@ describe('npm run chat', () => {
   /** Asks one question through pipes, as a script does. */
   const ask = (message: string, key?: string) => piped([...options(key), '-m', message]).exited;
 
-  /** Answers with a part of the text, and with the rest when the gate opens. */
-  function halfAnswer(): Gate {
-    const gate = new Gate();
+  /** Answers with a part of the text, and with the rest when the latch opens. */
+  function halfAnswer(): Latch {
+    const latch = new Latch();
     stage.provider.next(async (call) => {
       call.head().text('Half ');
-      await gate.opened;
+      await latch.opened;
       call.text('and half.').finish().endMarker().end();
     });
-    return gate;
+    return latch;
   }
 
   describe('for a program that reads the answer', () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReportSemaphore } from '../../../src/usage/reports/report-semaphore.js';
 import { operatorSignedIn, type AccountSession } from '../../support/account-session.js';
 import { browserOf } from '../../support/as-browser.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { startService, type RunningService } from '../../support/service.js';
 import type { WebClient } from '../../support/web-client.js';
 
@@ -12,7 +12,7 @@ describe('a report', () => {
   let service: RunningService;
   let account: AccountSession;
   let client: WebClient;
-  const held = new Gate();
+  const held = new Latch();
   let holding: Promise<void>[];
 
   beforeAll(async () => {

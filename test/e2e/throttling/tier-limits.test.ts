@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { wireOf } from '../../support/wire.js';
@@ -91,10 +91,10 @@ describe('the limits of a tier', () => {
 
   it('let run as many streams at once as they allow, and not one more', async () => {
     const key = await keyOf('narrow');
-    const gate = new Gate();
+    const latch = new Latch();
     stage.provider.answers(async (call) => {
       call.head().text('Hi');
-      await gate.opened;
+      await latch.opened;
       call.finish().endMarker().end();
     });
 
@@ -104,23 +104,23 @@ describe('the limits of a tier', () => {
     const [refused] = statuses(answers, 429);
     expect((await refused?.error())?.code).toBe('concurrency_limit_exceeded');
     expect(refused?.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-    gate.open();
+    latch.open();
     await Promise.all(answers.map(({ over }) => over));
     expect((await stream(stage.origin, { key })).status).toBe(200);
   });
 
   it('do not count a request that was refused for its concurrency, and say what is left in it', async () => {
     const key = await keyOf('one');
-    const gate = new Gate();
+    const latch = new Latch();
     stage.provider.next(async (call) => {
       call.head().text('Hi');
-      await gate.opened;
+      await latch.opened;
       call.finish().endMarker().end();
     });
     const running = await openStream(stage.origin, { key });
     const refused = await burst(5, key);
     expect(statuses(refused, 429)).toHaveLength(5);
-    gate.open();
+    latch.open();
     await running.over;
 
     await expectLimitHeaders(await stream(stage.origin, { key }), 20, 18);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RequestValidationPipe } from '../../../src/http/request/request-validation.pipe.js';
 import type { TokensUsed } from '../../../src/index.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { openStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 
@@ -112,10 +112,10 @@ describe('the tokens of a day', () => {
 
   it('are reserved while a stream runs', async () => {
     const key = await keyOf('free');
-    const gate = new Gate();
+    const latch = new Latch();
     stage.provider.next(async (call) => {
       call.head().text('Hi');
-      await gate.opened;
+      await latch.opened;
       call.finish().endMarker().end();
     });
     const running = await openStream(stage.origin, { key, body: { messages: MESSAGES, max_tokens: 200 } });
@@ -124,7 +124,7 @@ describe('the tokens of a day', () => {
 
     expect((await refused.error()).code).toBe('quota_exceeded');
     expect(refused.headers['x-ratelimit-remaining-tokens']).toBe('75');
-    gate.open();
+    latch.open();
     await running.over;
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ReportSemaphore } from '../../../src/usage/reports/report-semaphore.js';
 import { signedIn, type AccountSession } from '../../support/account-session.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { get, openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -132,16 +132,16 @@ describe('usage reports', () => {
   });
 
   describe('while others are made', () => {
-    const gates: Gate[] = [];
+    const latches: Latch[] = [];
 
     /** A report of the account that goes on until all are let go. */
     function occupy(accountId: string): Promise<void> {
-      const gate = new Gate();
-      gates.push(gate);
-      return stage.service.app.get(ReportSemaphore, { strict: false }).run(accountId, () => gate.opened);
+      const latch = new Latch();
+      latches.push(latch);
+      return stage.service.app.get(ReportSemaphore, { strict: false }).run(accountId, () => latch.opened);
     }
     const letGo = (): void => {
-      for (const gate of gates.splice(0)) gate.open();
+      for (const latch of latches.splice(0)) latch.open();
     };
 
     it('wait in a short line, and are refused at once behind it', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { routesTo } from '../../support/catalog.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
 import { SeparateModels, type Patience } from '../../support/separate-models.js';
 import { startService } from '../../support/service.js';
@@ -148,7 +148,7 @@ describe('failover', () => {
   });
 
   it('does not happen after the first text', async () => {
-    const seen = new Gate();
+    const seen = new Latch();
     stage.provider.next(async (call) => {
       call.head().text('Hi');
       await seen.opened;

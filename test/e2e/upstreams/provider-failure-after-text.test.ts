@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAi } from '../../../src/testing/provider/dialects.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import type { Script } from '../../../src/testing/provider/scripted-provider.js';
 import { SeparateModels, type Patience } from '../../support/separate-models.js';
 import { openStream } from '../../support/sse-client.js';
@@ -22,7 +22,7 @@ describe('a provider that fails after the first text', () => {
 
   /** The provider fails only when the client has what came before: a reset takes with it what is still on its way. */
   async function wireAfter(before: string, fail: Script, patience?: Patience) {
-    const seen = new Gate();
+    const seen = new Latch();
     stage.provider.next(async (call) => {
       call.head().write(before);
       await seen.opened;
@@ -143,7 +143,7 @@ describe('a provider that fails after the first text', () => {
 describe('providers that fail after the first text', () => {
   it('are passed over once that has happened to several answers in a row', async () => {
     const stage = await setStage(2);
-    const seen = new Gate();
+    const seen = new Latch();
     stage.provider.answers(async (call) => {
       call.head().text('Hi');
       await seen.opened;

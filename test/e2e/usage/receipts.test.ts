@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { configFile, MODEL, routesTo } from '../../support/catalog.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { Installation } from '../../support/process.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { get, openStream, startStream, stream, type ReceivedStream } from '../../support/sse-client.js';
@@ -135,15 +135,15 @@ describe('the receipt of a stream', () => {
   });
 
   it('is there for a stream that was cut after some text', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     stage.provider.next(async (call) => {
       call.head().text('Hello');
-      await gate.opened;
+      await latch.opened;
       await call.cut();
     });
     const answer = await openStream(stage.origin, { key });
     await answer.block(1);
-    gate.open();
+    latch.open();
     await answer.over;
     expect(await receiptOf(stage.origin, key, answer)).toMatchObject({
       outcome: 'upstream_failed',
@@ -205,16 +205,16 @@ describe('the receipt of a stream', () => {
   });
 
   it('is not there while the stream runs', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     stage.provider.next(async (call) => {
       call.head().text('Hello');
-      await gate.opened;
+      await latch.opened;
       call.finish().endMarker().end();
     });
     const answer = await openStream(stage.origin, { key });
     await answer.block(1);
     expect((await receipt(stage.origin, key, answer.headers['x-request-id'])).status).toBe(404);
-    gate.open();
+    latch.open();
     expect(await receiptOf(stage.origin, key, answer)).toMatchObject({ outcome: 'completed' });
   });
 
@@ -247,14 +247,14 @@ describe('a killed process', () => {
   it('leaves receipts of its open streams, for the next start and for a process that runs', async () => {
     const provider = await ScriptedProvider.start();
     const installation = await Installation.create(configFile(routesTo([provider], {}, PRICE)));
-    const gate = new Gate();
+    const latch = new Latch();
     try {
       const { key } = await installation.createKey();
       const [killed, survivor] = [installation.start(), installation.start()];
       const [origin, other] = [await killed.origin(), await survivor.origin()];
       provider.answers(async (call) => {
         if (provider.calls.length > 1) call.head().text('Hi');
-        await gate.opened;
+        await latch.opened;
       });
       const headers = { 'x-request-id': randomUUID() };
       const silent = openStream(origin, { key, headers }).catch(() => undefined);
@@ -293,7 +293,7 @@ describe('a killed process', () => {
       expect(status).toBe(200);
       expect(JSON.parse(raw)).toMatchObject({ outcome: 'interrupted' });
     } finally {
-      gate.open();
+      latch.open();
       await installation.remove();
       await provider.stop();
     }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import { configFile, MODEL, routesTo } from '../../support/catalog.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { Installation } from '../../support/process.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
 import { SeparateModels } from '../../support/separate-models.js';
@@ -292,7 +292,7 @@ describe('a process that is killed', () => {
   it('leaves its open streams as interrupted, those that were over as they ended', async () => {
     const provider = await ScriptedProvider.start();
     const installation = await Installation.create(configFile(routesTo([provider])));
-    const gate = new Gate();
+    const latch = new Latch();
     try {
       const { key } = await installation.createKey();
       const killed = installation.start();
@@ -300,7 +300,7 @@ describe('a process that is killed', () => {
       await stream(origin, { key });
       provider.answers(async (call) => {
         call.head().text('Hi');
-        await gate.opened;
+        await latch.opened;
       });
       const running = await Promise.all([1, 2, 3].map(() => openStream(origin, { key })));
       await Promise.all(running.map((answer) => answer.block(1)));
@@ -312,7 +312,7 @@ describe('a process that is killed', () => {
       const sums = (await installation.admin('usage')) as unknown as { requests: number; completed: number }[];
       expect(sums.map(({ requests, completed }) => [requests, completed])).toEqual([[4, 1]]);
     } finally {
-      gate.open();
+      latch.open();
       await installation.remove();
       await provider.stop();
     }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLUGINS } from '../../../examples/src/plugins.js';
 import { adminCommand } from '../../support/admin-command.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { scrape, valueOf } from '../../support/metrics.js';
 import { get, openStream, stream, type ReceivedStream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -212,14 +212,14 @@ describe('the examples, all in one service', () => {
     });
 
     it('an answer, and stop the provider', async () => {
-      const gate = new Gate();
+      const latch = new Latch();
       stage.provider.next(async (call) => {
         call.head().text('Well, ');
-        await gate.opened;
+        await latch.opened;
         call.text('it is forb').text('idden to ');
       });
       const answer = await openStream(stage.origin, { key: stage.key, body: { model: 'openai/one' } });
-      gate.open();
+      latch.open();
       expect(await wireOf(answer)).toMatchObject({ text: 'Well, ', terminal: 'acme_guardrail' });
       await stage.provider.calls.at(-1)?.over;
       expect(stage.provider.calls.at(-1)?.abortedAt).toBeDefined();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
-import { Gate } from '../../support/gate.js';
+import { Latch } from '../../support/latch.js';
 import { inMovedTime } from '../../support/moved-time.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { muchText, sendMuch } from '../../support/unread.js';
@@ -55,7 +55,7 @@ describe('a stream of a plugin', () => {
   });
 
   it('tells a failure after the first text in its own format, without a last line', async () => {
-    const received = new Gate();
+    const received = new Latch();
     stage.provider.next(async (call) => {
       call.head().text('Bon');
       await received.opened;
@@ -110,7 +110,7 @@ describe('a slow stream of a plugin', () => {
     inMovedTime(async ({ moveUntil }) => {
       const stage = await ExamplesStage.set();
       try {
-        const first = new Gate();
+        const first = new Latch();
         stage.provider.next(async (call) => {
           call.head();
           await first.opened;

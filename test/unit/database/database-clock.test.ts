@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatabaseClock } from '../../../src/database/database-clock.js';
-import { isOver } from '../../support/gate.js';
+import { isOver } from '../../support/latch.js';
 
 const EVERY_MS = 60_000;
 const HERE = Date.parse('2026-11-22T12:00:00Z');

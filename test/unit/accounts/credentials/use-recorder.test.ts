@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UseRecorder } from '../../../../src/accounts/credentials/use-recorder.js';
-import { Gate } from '../../../support/gate.js';
+import { Latch } from '../../../support/latch.js';
 
 interface Used {
   readonly id: string;
@@ -13,20 +13,20 @@ type Uses = readonly (readonly [id: string, usedAt: number])[];
 
 describe('the moments of last use', () => {
   let now: number;
-  let gate: Gate | undefined;
+  let latch: Latch | undefined;
   let fails: boolean;
   const written: Uses[] = [];
   let recorder: Recorder;
 
   beforeEach(() => {
     now = 1_000;
-    gate = undefined;
+    latch = undefined;
     written.length = 0;
     recorder = new Recorder(undefined as never, 'usedAt', () => now);
     const statements = recorder as unknown as { update(uses: Uses): Promise<void> };
     vi.spyOn(statements, 'update').mockImplementation(async (uses) => {
       written.push(uses);
-      await gate?.opened;
+      await latch?.opened;
       if (fails) throw new Error('The database is unavailable.');
     });
     fails = false;
@@ -42,13 +42,13 @@ describe('the moments of last use', () => {
   });
 
   it('that come while an earlier one is written are written afterwards', async () => {
-    gate = new Gate();
+    latch = new Latch();
     recorder.touch('key');
     const flushed = recorder.flush();
     await new Promise(setImmediate);
     now = 2_000;
     recorder.touch('key');
-    gate.open();
+    latch.open();
     await flushed;
 
     await recorder.flush();
@@ -57,7 +57,7 @@ describe('the moments of last use', () => {
   });
 
   it('are written by one statement at a time, also when the process stops', async () => {
-    gate = new Gate();
+    latch = new Latch();
     recorder.touch('key');
     const flushed = recorder.flush();
     await new Promise(setImmediate);
@@ -65,7 +65,7 @@ describe('the moments of last use', () => {
     const stopped = recorder.beforeApplicationShutdown();
     await new Promise(setImmediate);
     expect(written).toHaveLength(1);
-    gate.open();
+    latch.open();
     await Promise.all([flushed, stopped]);
 
     expect(written).toEqual([[['key', 1_000]]]);
@@ -101,13 +101,13 @@ describe('the moments of last use', () => {
 
   it('wait while an earlier statement has no answer', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    gate = new Gate();
+    latch = new Latch();
     recorder.touch('key');
     await vi.advanceTimersByTimeAsync(1_000);
     recorder.touch('other');
     await vi.advanceTimersByTimeAsync(5_000);
     expect(written).toEqual([[['key', 1_000]]]);
-    gate.open();
+    latch.open();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(written).toEqual([[['key', 1_000]], [['other', 1_000]]]);
   });

@@ -4,20 +4,20 @@ import type { DurableStreams } from '../../../../src/chat/durable/durable-stream
 import { DurableStreamsController } from '../../../../src/chat/durable/durable-streams.controller.js';
 import type { StoredStream } from '../../../../src/chat/durable/store/stream-store.js';
 import type { StreamSlots } from '../../../../src/throttling/process-load/stream-slots.js';
-import { Gate } from '../../../support/gate.js';
+import { Latch } from '../../../support/latch.js';
 import { ADA, FakeResponse } from './fake-response.js';
 
 const places = {} as StreamSlots;
 
-let stopped: Gate;
+let stopped: Latch;
 let stream: StoredStream;
-let entered: Gate;
+let entered: Latch;
 let streams: { [Method in 'find' | 'enter' | 'replay']: ReturnType<typeof vi.fn<DurableStreams[Method]>> };
 let controller: DurableStreamsController;
 let response: FakeResponse;
 
 beforeEach(() => {
-  [stopped, entered] = [new Gate(), new Gate()];
+  [stopped, entered] = [new Latch(), new Latch()];
   stream = { id: 'stream', cancel: () => stopped.opened } as StoredStream;
   streams = {
     find: vi.fn<DurableStreams['find']>().mockResolvedValue(stream),

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceSpend } from '../../../../src/dashboard/operator/service-spend.js';
 import type { AccountFigures, AccountSums } from '../../../../src/usage/reports/account-sums.js';
 import type { Config } from '../../../../src/config/config.js';
-import { Gate } from '../../../support/gate.js';
+import { Latch } from '../../../support/latch.js';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
@@ -14,7 +14,7 @@ function figures(accountId: string, cost: number, currency = 'USD'): AccountFigu
 describe('the spend of all accounts', () => {
   let now: number;
   let parts: AccountFigures[][];
-  let gate: Gate | undefined;
+  let latch: Latch | undefined;
   let failure: Error | undefined;
   let reads: string[];
   let spend: ServiceSpend;
@@ -23,12 +23,12 @@ describe('the spend of all accounts', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     now = NOW;
     parts = [[figures('ada', 1), figures('bob', 5)], [figures('ada', 7)], [figures('eve', 900, 'JPY')]];
-    gate = failure = undefined;
+    latch = failure = undefined;
     reads = [];
     const sums = {
       async *ofAll({ from, to }: { from: string; to: string }) {
         reads.push(`${from} ${to}`);
-        await gate?.opened;
+        await latch?.opened;
         if (failure !== undefined) throw failure;
         yield* parts;
       },
@@ -57,29 +57,29 @@ describe('the spend of all accounts', () => {
   });
 
   it('is read once for pages that ask at the same time', async () => {
-    gate = new Gate();
+    latch = new Latch();
     const asked = [spend.overview(), spend.overview()];
-    gate.open();
+    latch.open();
     const [one, other] = await Promise.all(asked);
     expect(one).toBe(other);
     expect(reads).toHaveLength(1);
   });
 
   it('does not keep a page waiting: there is none at first, the previous one later, and the work goes on', async () => {
-    gate = new Gate();
+    latch = new Latch();
     const first = spend.overview();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await first).toBeUndefined();
-    gate.open();
+    latch.open();
     const finished = await spend.overview();
     expect(finished?.at).toEqual(new Date(NOW));
 
     now += 60_000;
-    gate = new Gate();
+    latch = new Latch();
     const later = spend.overview();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await later).toBe(finished);
-    gate.open();
+    latch.open();
     expect((await spend.overview())?.at).toEqual(new Date(now));
     expect(reads).toHaveLength(2);
   });

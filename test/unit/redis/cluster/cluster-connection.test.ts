@@ -6,7 +6,7 @@ import type { RedisClient } from '../../../../src/redis/redis-client.js';
 import type { Commands } from '../../../../src/redis/redis-connection.js';
 import { RedisTimeout } from '../../../../src/redis/redis-timeout.js';
 import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
-import { Gate, isOver } from '../../../support/gate.js';
+import { Latch, isOver } from '../../../support/latch.js';
 import { turn } from '../../../support/moved-time.js';
 
 const REVIEW_INTERVAL_MS = 500;
@@ -177,13 +177,13 @@ describe('a command', () => {
   });
 
   it('waits for the first connection to its server', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     one.state = 'opening';
-    one.opened.mockReturnValue(gate.opened);
+    one.opened.mockReturnValue(latch.opened);
     const answer = get();
     expect(await isOver(answer)).toBe(false);
     expect(one.sent).toEqual([]);
-    gate.open();
+    latch.open();
     expect(await answer).toBe('of one');
   });
 
@@ -197,12 +197,12 @@ describe('a command', () => {
   });
 
   it('for each server runs on all, whatever some of them answer', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     one.answers.push(refusing('OOM'));
-    other.answers.push(() => gate.opened);
+    other.answers.push(() => latch.opened);
     const all = connection.runOnEach((client) => client.get('each'));
     expect(await isOver(all)).toBe(false);
-    gate.open();
+    latch.open();
     await all;
     expect([one.sent, other.sent]).toEqual([['each'], ['each']]);
   });
@@ -210,11 +210,11 @@ describe('a command', () => {
 
 describe('the check', () => {
   it('queries all masters, and waits for all', async () => {
-    const gate = new Gate();
-    other.check.mockReturnValue(gate.opened);
+    const latch = new Latch();
+    other.check.mockReturnValue(latch.opened);
     const check = connection.check();
     expect(await isOver(check)).toBe(false);
-    gate.open();
+    latch.open();
     await check;
     expect([one.check.mock.calls.length, other.check.mock.calls.length]).toEqual([1, 1]);
   });
@@ -228,23 +228,23 @@ describe('the check', () => {
   it('fails with a master, but not with one that no longer serves the slot', async () => {
     other.check.mockRejectedValueOnce(new Error('OOM'));
     await expect(connection.check()).rejects.toThrow('OOM');
-    const gate = new Gate();
-    links.refresh.mockReturnValue(gate.opened);
+    const latch = new Latch();
+    links.refresh.mockReturnValue(latch.opened);
     other.check.mockRejectedValueOnce(new Error('MOVED 7 10.0.0.2:6379'));
     const check = connection.check();
     expect(await isOver(check)).toBe(false);
-    gate.open();
+    latch.open();
     await check;
   });
 });
 
 describe('the start', () => {
   it('waits until all masters are connected', async () => {
-    const gate = new Gate();
-    other.opened.mockReturnValue(gate.opened);
+    const latch = new Latch();
+    other.opened.mockReturnValue(latch.opened);
     const start = connection.onModuleInit();
     expect(await isOver(start)).toBe(false);
-    gate.open();
+    latch.open();
     await start;
     expect(links.refresh).toHaveBeenCalledTimes(1);
   });
@@ -321,11 +321,11 @@ describe('an outage', () => {
     links.isWhole = false;
     events.onDown('one: gone');
     links.isWhole = true;
-    const gate = new Gate();
-    other.check.mockReturnValue(gate.opened);
+    const latch = new Latch();
+    other.check.mockReturnValue(latch.opened);
     events.onUp();
     links.isWhole = false;
-    gate.open();
+    latch.open();
     await turn();
     expect(ends()).toBe(0);
   });
@@ -349,11 +349,11 @@ it('at the end, all connections are closed, and waited for', async () => {
   await connection.onModuleInit();
   links.isWhole = false;
   events.onDown('one: gone');
-  const gate = new Gate();
-  other.close.mockReturnValue(gate.opened);
+  const latch = new Latch();
+  other.close.mockReturnValue(latch.opened);
   const end = connection.onApplicationShutdown();
   expect(await isOver(end)).toBe(false);
-  gate.open();
+  latch.open();
   await end;
   expect([one.close.mock.calls.length, other.close.mock.calls.length, vi.getTimerCount()]).toEqual([1, 1, 0]);
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/common/service-error.js';
-import { Gate } from '../../../support/gate.js';
+import { Latch } from '../../../support/latch.js';
 import { PlayedConnection } from '../played-connection.js';
 import { event, PlayedSource, REQUEST, turn, upstream } from '../played-source.js';
 
@@ -37,7 +37,7 @@ describe('a source over HTTP', () => {
   });
 
   it('sends nothing before a late request is ready', async () => {
-    const ready = new Gate();
+    const ready = new Latch();
     const { source, send, line, onChange } = new PlayedSource({ request: () => ready.opened.then(() => REQUEST) });
     expect([source.read(), send.mock.calls]).toEqual([false, []]);
     ready.open();
@@ -92,7 +92,7 @@ describe('a source over HTTP that is closed', () => {
   });
 
   it('before its late request is ready never sends it', async () => {
-    const ready = new Gate();
+    const ready = new Latch();
     const { source, send } = new PlayedSource({ request: () => ready.opened.then(() => REQUEST) });
     source.close(GONE);
     source.close(TOO_LATE);

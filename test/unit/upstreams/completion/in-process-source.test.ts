@@ -8,7 +8,7 @@ import type { ChatCall } from '../../../../src/upstreams/contract/chat-call.js';
 import type { InProcessProtocol } from '../../../../src/upstreams/contract/protocol.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import type { StreamPart } from '../../../../src/upstreams/contract/stream-part.js';
-import { Gate } from '../../../support/gate.js';
+import { Latch } from '../../../support/latch.js';
 import { COMPLETE, text } from '../../../support/in-process-provider.js';
 
 const call = {} as ChatCall;
@@ -163,7 +163,7 @@ describe('a source in the process that is closed', () => {
   });
 
   it('lets a generator run its finally blocks', async () => {
-    const released = new Gate();
+    const released = new Latch();
     const source = sourceOf(async function* () {
       try {
         await Promise.resolve();

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RedisConnection } from '../../../../src/redis/redis-connection.js';
 import { RedisCooldowns } from '../../../../src/upstreams/routing/redis-cooldowns.js';
-import { Gate } from '../../../support/gate.js';
+import { Latch } from '../../../support/latch.js';
 import { leavePauses, movePauses, type Pause } from '../../../support/moved-pauses.js';
 
 /** The connection of a subscriber, which the test plays. */
@@ -84,12 +84,12 @@ describe('the cooldowns of all replicas', () => {
   });
 
   it('that were missed are read once the subscription has begun', async () => {
-    const gate = new Gate();
-    const subscribe = vi.spyOn(Subscriber.prototype, 'subscribe').mockImplementation(() => gate.opened);
+    const latch = new Latch();
+    const subscribe = vi.spyOn(Subscriber.prototype, 'subscribe').mockImplementation(() => latch.opened);
     cooldowns.onApplicationBootstrap();
     await turns();
     expect([subscribe.mock.calls.length, reads]).toEqual([1, 0]);
-    gate.open();
+    latch.open();
     await turns();
     expect(received).toEqual([['acme fast', 7_000]]);
   });
@@ -144,11 +144,11 @@ describe('the cooldowns of all replicas', () => {
   });
 
   it('are not subscribed to on a connection that opens after the end of the service', async () => {
-    const gate = new Gate();
-    opening = gate.opened;
+    const latch = new Latch();
+    opening = latch.opened;
     cooldowns.onApplicationBootstrap();
     cooldowns.onApplicationShutdown();
-    gate.open();
+    latch.open();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(last()).toMatchObject({ isOpen: false, channels: [] });
     expect(subscribers).toHaveLength(1);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProviderCall } from '../../../../src/testing/provider/provider-call.js';
 import { ScriptedProvider } from '../../../../src/testing/provider/scripted-provider.js';
 import { ConnectionPool, type Connection } from '../../../../src/upstreams/transport/connection-pool.js';
-import { Gate } from '../../../support/gate.js';
+import { Latch } from '../../../support/latch.js';
 import { closedPort, startSilentServer } from '../../../support/silent-server.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { turn } from '../played-source.js';
@@ -128,7 +128,7 @@ describe('a pool of connections', () => {
   });
 
   it('is destroyed with all its connections', async () => {
-    const closed = new Gate();
+    const closed = new Latch();
     const [idle, busy] = [await served(), await served()];
     idle.release();
     const destroy = vi.spyOn(busy.client, 'destroy').mockReturnValueOnce(closed.opened);

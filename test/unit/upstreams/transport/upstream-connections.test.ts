@@ -7,7 +7,7 @@ import type { UpstreamRequest } from '../../../../src/upstreams/contract/protoco
 import { ConnectionPool } from '../../../../src/upstreams/transport/connection-pool.js';
 import type { ProviderCall } from '../../../../src/testing/provider/provider-call.js';
 import { ScriptedProvider } from '../../../../src/testing/provider/scripted-provider.js';
-import { Gate } from '../../../support/gate.js';
+import { Latch } from '../../../support/latch.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { turn } from '../played-source.js';
 
@@ -155,7 +155,7 @@ describe('connections to upstreams', () => {
   });
 
   it('are all closed when the service has shut down', async () => {
-    const closed = new Gate();
+    const closed = new Latch();
     send('backup');
     send();
     const destroy = vi.spyOn(ConnectionPool.prototype, 'destroy').mockReturnValue(closed.opened);

@@ -4,7 +4,7 @@ import { IntentLog, type StreamIntent } from '../../../../src/usage/ledger/inten
 import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
 import type { IntentBatch, UsageStore } from '../../../../src/usage/store/usage-store.js';
 import { begun } from '../../../contract/usage/records.js';
-import { Gate, isOver } from '../../../support/gate.js';
+import { Latch, isOver } from '../../../support/latch.js';
 
 const AWAY = () => Promise.reject(new Error('The database is away.'));
 
@@ -73,26 +73,26 @@ describe('a journal of openings', () => {
   });
 
   it('keeps a stream waiting until its opening is stored', async () => {
-    const gate = new Gate();
-    openResult = () => gate.opened;
+    const latch = new Latch();
+    openResult = () => latch.opened;
     const opening = add('a');
     await advance(2);
     expect(await isKept(opening)).toBe(false);
-    gate.open();
+    latch.open();
     expect(await isKept(opening)).toBe(true);
     expect([vi.getTimerCount(), failures]).toEqual([0, []]);
   });
 
   it('keeps a stream waiting for half a second at most, and the next not at all until the store answers', async () => {
-    const gate = new Gate();
-    openResult = () => gate.opened;
+    const latch = new Latch();
+    openResult = () => latch.opened;
     const first = add('a');
     await advance(501);
     expect(await isKept(first)).toBe(false);
     await advance(1);
     expect(await isKept(first)).toBe(true);
     expect(await isKept(add('b'))).toBe(true);
-    gate.open();
+    latch.open();
     await advance(10);
     openResult = () => new Promise(() => undefined);
     expect(await isKept(add('c'))).toBe(false);
@@ -190,14 +190,14 @@ describe('a journal of openings', () => {
   });
 
   it('removes an opening of a stream that ended while it was written, when it is written', async () => {
-    const gate = new Gate();
-    openResult = () => gate.opened;
+    const latch = new Latch();
+    openResult = () => latch.opened;
     const opening = add('a');
     await advance(2);
     opening.settle();
     await journal.flush();
     expect(closes).toEqual([]);
-    gate.open();
+    latch.open();
     await advance(0);
     await journal.flush();
     expect(closes).toEqual([1]);

@@ -7,7 +7,7 @@ import type { RecordWriter } from '../../../../src/usage/ledger/record-writer.js
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import type { DeadLetter } from '../../../../src/usage/store/usage-store.js';
 import { begun } from '../../../contract/usage/records.js';
-import { Gate, isOver } from '../../../support/gate.js';
+import { Latch, isOver } from '../../../support/latch.js';
 import { turn } from '../../../support/moved-time.js';
 import { ScriptedStore } from './scripted-store.js';
 
@@ -75,19 +75,19 @@ describe('the streams of killed processes', () => {
   });
 
   it('hold up the start until they are recorded', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     store.found.push([batch('one')]);
-    writing = () => gate.opened;
+    writing = () => latch.opened;
     const start = interrupted.onApplicationBootstrap();
     expect(await isOver(start)).toBe(false);
-    gate.open();
+    latch.open();
     await start;
     expect(store.closed).toEqual(['one']);
   });
 
   it('are closed after they are written, and looked for again after they are closed', async () => {
     store.found.push([batch('one')], [batch('two')]);
-    const [toWrite, toClose] = [new Gate(), new Gate()];
+    const [toWrite, toClose] = [new Latch(), new Latch()];
     writing = () => toWrite.opened;
     store.results.close = () => toClose.opened;
     const start = interrupted.onApplicationBootstrap();
@@ -114,13 +114,13 @@ describe('the streams of killed processes', () => {
   });
 
   it('whose entry cannot be read are set aside with it, before it is closed', async () => {
-    const gate = new Gate();
-    writing = () => gate.opened;
+    const latch = new Latch();
+    writing = () => latch.opened;
     store.found.push([{ id: 'broken', streams: [], unreadable: '{' }]);
     const start = interrupted.onApplicationBootstrap();
     await turn();
     expect(store.closed).toEqual([]);
-    gate.open();
+    latch.open();
     await start;
     const reason = 'The intents of interrupted streams cannot be read.';
     expect(aside).toEqual([{ id: 'broken', requestId: undefined, reason, record: '{' }]);
@@ -149,11 +149,11 @@ describe('the streams of killed processes', () => {
 
 describe('a look because of a missing receipt', () => {
   it('is made at once, and shared by those who ask at the same time', async () => {
-    const gate = new Gate();
-    store.results.abandoned = () => gate.opened;
+    const latch = new Latch();
+    store.results.abandoned = () => latch.opened;
     const [first, second] = [interrupted.checkSoon(), interrupted.checkSoon()];
     expect([await isOver(first), await isOver(second)]).toEqual([false, false]);
-    gate.open();
+    latch.open();
     await Promise.all([first, second]);
     expect(store.takeCalls()).toEqual(['beat', 'abandoned urgently']);
   });
@@ -170,12 +170,12 @@ describe('a look because of a missing receipt', () => {
   it('shares the round that runs', async () => {
     await interrupted.onApplicationBootstrap();
     store.takeCalls();
-    const gate = new Gate();
-    store.results.beat = () => gate.opened;
+    const latch = new Latch();
+    store.results.beat = () => latch.opened;
     await turn(BEAT_MS);
     const look = interrupted.checkSoon();
     expect(await isOver(look)).toBe(false);
-    gate.open();
+    latch.open();
     await look;
     expect(store.takeCalls()).toEqual(['beat', 'abandoned']);
   });
@@ -185,7 +185,7 @@ describe('a process that leaves', () => {
   it('is removed from the store after the round that runs, and waits for that', async () => {
     await interrupted.onApplicationBootstrap();
     store.takeCalls();
-    const [round, removal] = [new Gate(), new Gate()];
+    const [round, removal] = [new Latch(), new Latch()];
     store.results.beat = () => round.opened;
     store.results.leave = () => removal.opened;
     await turn(BEAT_MS);

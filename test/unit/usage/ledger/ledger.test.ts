@@ -11,7 +11,7 @@ import { UsageLedger } from '../../../../src/usage/ledger/usage-ledger.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import { USAGE_SINKS, type UsageSink } from '../../../../src/usage/record/usage-sink.js';
 import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
-import { Gate, isOver } from '../../../support/gate.js';
+import { Latch, isOver } from '../../../support/latch.js';
 import { ScriptedStore } from './scripted-store.js';
 import { extensionsOf } from '../../../support/extensions.js';
 
@@ -120,29 +120,29 @@ describe('the ledger', () => {
   });
 
   it('writes a record in the same round that ends while others are written', async () => {
-    const gate = new Gate();
-    store.results.append = () => gate.opened;
+    const latch = new Latch();
+    store.results.append = () => latch.opened;
     end('r1');
     await advance(5);
     end('r2');
     await advance(500);
     expect(appends()).toEqual(['append r1']);
     delete store.results.append;
-    gate.open();
+    latch.open();
     await advance(0);
     expect(appends()).toEqual(['append r2']);
   });
 
   it('writes a record 100 ms after the round that ends while openings are removed', async () => {
-    const gate = new Gate();
-    store.results.close = () => gate.opened;
+    const latch = new Latch();
+    store.results.close = () => latch.opened;
     const first = ledger.begin('r1', PRINCIPAL, MODEL);
     await advance(2);
     first.end(undefined, new CallTrace('r1'), { text: '', length: 0 });
     await advance(5);
     end('r2');
     await advance(500);
-    gate.open();
+    latch.open();
     await advance(99);
     expect(appends()).toEqual(['append r1']);
     await advance(1);
@@ -301,15 +301,15 @@ describe('the ledger', () => {
     });
 
     it('waits for the round of writing that runs, then writes the rest, and leaves last', async () => {
-      const gate = new Gate();
-      store.results.append = () => gate.opened;
+      const latch = new Latch();
+      store.results.append = () => latch.opened;
       end('r1');
       await advance(5);
       end('r2');
       const stopped = ledger.beforeApplicationShutdown();
       await advance(0);
       expect(appends()).toEqual(['append r1']);
-      gate.open();
+      latch.open();
       await stopped;
       const calls = store.takeCalls();
       expect(calls.filter((call) => call.startsWith('append'))).toEqual(['append r2']);
@@ -349,8 +349,8 @@ describe('the ledger', () => {
     });
 
     it('writes a record that ends while the openings are removed', async () => {
-      const gate = new Gate();
-      store.results.close = () => gate.opened;
+      const latch = new Latch();
+      store.results.close = () => latch.opened;
       const first = ledger.begin('r1', PRINCIPAL, MODEL);
       await advance(2);
       await first.stored;
@@ -358,7 +358,7 @@ describe('the ledger', () => {
       const stopped = ledger.beforeApplicationShutdown();
       await advance(0);
       end('r2');
-      gate.open();
+      latch.open();
       await advance(1000);
       await stopped;
       expect(appends()).toEqual(['append r1', 'append r2']);
@@ -366,7 +366,7 @@ describe('the ledger', () => {
     });
 
     it('loses no record when the round that runs fails, and the store is slow then', async () => {
-      const first = new Gate();
+      const first = new Latch();
       store.results.append = async () => {
         await first.opened;
         throw new Error('The connection was cut.');
@@ -433,12 +433,12 @@ describe('the writer of records', () => {
 
   it('is done only when the record is set aside', async () => {
     const store = new ScriptedStore();
-    const gate = new Gate();
+    const latch = new Latch();
     store.results.append = REFUSE;
-    store.results.deadLetter = () => gate.opened;
+    store.results.deadLetter = () => latch.opened;
     const writing = new RecordWriter(store).writeSome(records);
     expect(await isOver(writing)).toBe(false);
-    gate.open();
+    latch.open();
     await expect(writing).resolves.toBe(1);
   });
 

@@ -11,7 +11,7 @@ import { usagePeriod } from '../../../../src/usage/reports/usage-period.js';
 import { reportJson, wireUsage } from '../../../../src/usage/reports/report-json.js';
 import { UsageReports, type AccountUsageRow, type UsageRow } from '../../../../src/usage/reports/usage-reports.js';
 import { UsageController } from '../../../../src/usage/reports/usage.controller.js';
-import { Gate } from '../../../support/gate.js';
+import { Latch } from '../../../support/latch.js';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.parse('2026-11-21T13:00:00Z');
@@ -311,7 +311,7 @@ describe('the semaphore of reports', () => {
   const held = () => {
     const shedLoad = new ShedLoad();
     const semaphore = new ReportSemaphore(shedLoad);
-    const over = new Gate();
+    const over = new Latch();
     const begun: number[] = [];
     const shed = () => new Map(shedLoad.counts).get('usage_reports');
     const hold = (accountId: string, index = 0) =>

@@ -11,7 +11,7 @@ import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
 import type { BegunStream, UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import { recoverableJson } from '../../../../src/usage/ledger/recoverable-json.js';
 import { ATTEMPT, begun, over } from '../../../contract/usage/records.js';
-import { Gate, isOver } from '../../../support/gate.js';
+import { Latch, isOver } from '../../../support/latch.js';
 
 describe('a text of the ledger', () => {
   it.each(['', 'acme/fast', 'x'.repeat(255), '\u{1f600}'])('is kept as it is: %j', (text) => {
@@ -220,10 +220,10 @@ describe('the store in the database', () => {
     ['beat', (store: DatabaseUsageStore) => store.beat()],
     ['leave', (store: DatabaseUsageStore) => store.leave()],
   ])('is done with "%s" only when the database has answered', async (_, act) => {
-    const gate = new Gate();
-    const acting = act(storeOn(() => gate.opened.then(() => [])));
+    const latch = new Latch();
+    const acting = act(storeOn(() => latch.opened.then(() => [])));
     expect(await isOver(acting)).toBe(false);
-    gate.open();
+    latch.open();
     await acting;
   });
 

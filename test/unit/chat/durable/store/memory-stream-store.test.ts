@@ -3,7 +3,7 @@ import type { StreamMemory } from '../../../../../src/chat/durable/log/stream-me
 import { MemoryStreamStore } from '../../../../../src/chat/durable/store/memory-stream-store.js';
 import { MAX_READERS } from '../../../../../src/chat/durable/store/stream-store.js';
 import { claimNew, memoryOf } from '../../../../contract/durable/describe-stream-store.js';
-import { isOver } from '../../../../support/gate.js';
+import { isOver } from '../../../../support/latch.js';
 
 let memory: StreamMemory;
 let store: MemoryStreamStore;

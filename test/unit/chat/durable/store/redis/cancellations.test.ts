@@ -3,7 +3,7 @@ import { Cancellations } from '../../../../../../src/chat/durable/store/redis/ca
 import type { RedisClient } from '../../../../../../src/redis/redis-client.js';
 import type { Commands } from '../../../../../../src/redis/redis-connection.js';
 import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.js';
-import { Gate, isOver } from '../../../../../support/gate.js';
+import { Latch, isOver } from '../../../../../support/latch.js';
 import { FakeRedis } from '../../../../throttling/fake-redis.js';
 import { leavePauses, movePauses, type Pause } from '../../../../../support/moved-pauses.js';
 import { turn } from '../../../../../support/moved-time.js';
@@ -184,7 +184,7 @@ describe('at the end of the process', () => {
   });
 
   it('a connection that comes too late is closed, and not read', async () => {
-    const late = new Gate();
+    const late = new Latch();
     redis.open = () => late.opened;
     cancellations.start();
     await turn();
@@ -218,7 +218,7 @@ describe('a request to another replica', () => {
   });
 
   it('is over when Redis has it', async () => {
-    const stored = new Gate();
+    const stored = new Latch();
     redis.stored = stored.opened;
     const sent = cancellations.send('they', 'text-1');
     expect(await isOver(sent)).toBe(false);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FENCE } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
 import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.js';
-import { Gate } from '../../../../../support/gate.js';
+import { Latch } from '../../../../../support/latch.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';
 import { FollowedMirrors, GENERATION, CHECK_EVERY_MS, RETENTION_MS, remoteStream } from './followed-mirrors.js';
 
@@ -74,10 +74,10 @@ describe('the streams of a replica that is absent', () => {
   it('are ended by the time at which Redis was asked, however late it has answered', async () => {
     hold('one');
     held.dead.add('owner');
-    const [gate, { answer }] = [new Gate(), held.redis];
-    held.redis.answer = (sent) => gate.opened.then(() => answer(sent));
+    const [latch, { answer }] = [new Latch(), held.redis];
+    held.redis.answer = (sent) => latch.opened.then(() => answer(sent));
     await turn(CHECK_EVERY_MS + 400);
-    gate.open();
+    latch.open();
     await turn(2 * CHECK_EVERY_MS - 400);
     expect(fenced()).toEqual([metaOf('one')]);
   });
@@ -106,13 +106,13 @@ describe('the streams of a replica that is absent', () => {
     hold('one');
     hold('two');
     held.dead.add('owner');
-    const gate = new Gate();
-    held.answerFence = () => gate.opened.then(() => Promise.reject(new Error('It was slow.')));
+    const latch = new Latch();
+    held.answerFence = () => latch.opened.then(() => Promise.reject(new Error('It was slow.')));
     await turn(3 * CHECK_EVERY_MS);
     expect(fenced()).toEqual([metaOf('one')]);
     await turn(CHECK_EVERY_MS);
     expect([fenced().length, held.redis.of('exists').length]).toEqual([1, 3]);
-    gate.open();
+    latch.open();
     await turn();
     expect(fenced()).toEqual([metaOf('one'), metaOf('two')]);
     await turn(CHECK_EVERY_MS);

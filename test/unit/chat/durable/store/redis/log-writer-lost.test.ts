@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Gate } from '../../../../../support/gate.js';
+import { Latch } from '../../../../../support/latch.js';
 import { turn } from '../../../../../support/moved-time.js';
 import { begun, isDone, logWriter, nextWrite, type WriterStage } from './log-writers.js';
 
@@ -67,7 +67,7 @@ describe('the writer of a stream that Redis has lost', () => {
 
   it('writes nothing before it is created anew', async () => {
     await begun(stage);
-    const created = new Gate();
+    const created = new Latch();
     target.write.mockResolvedValueOnce('gone');
     target.restore.mockReturnValueOnce(created.opened.then(() => 'ok'));
     log.append('a'.repeat(5_000));

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { StreamLog } from '../../../../../../src/chat/durable/log/stream-log.js';
 import { LogWriter, type WriterTarget } from '../../../../../../src/chat/durable/store/redis/log-writer.js';
 import { memoryOf } from '../../../../../contract/durable/describe-stream-store.js';
-import { Gate } from '../../../../../support/gate.js';
+import { Latch } from '../../../../../support/latch.js';
 import { turn } from '../../../../../support/moved-time.js';
 
 export const KEEP_MS = 5_000;
@@ -37,8 +37,8 @@ export async function begun({ log, target }: WriterStage): Promise<void> {
 }
 
 /** Opens when the next write is stored. */
-export function nextWrite({ target }: WriterStage): Gate {
-  const stored = new Gate();
+export function nextWrite({ target }: WriterStage): Latch {
+  const stored = new Latch();
   target.write.mockReturnValueOnce(stored.opened.then(() => 'ok'));
   return stored;
 }

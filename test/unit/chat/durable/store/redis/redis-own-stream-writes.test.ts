@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DROP, RESTORE, WRITE } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
-import { Gate, isOver } from '../../../../../support/gate.js';
+import { Latch, isOver } from '../../../../../support/latch.js';
 import { turn } from '../../../../../support/moved-time.js';
 import { DONE, ended, mirrorOf, ownStream, type OwnStreamStage } from './own-streams.js';
 import { AWAY } from './fake-stream-redis.js';
@@ -44,7 +44,7 @@ describe('what an own stream writes', () => {
   });
 
   it('is forgotten after the ending, if the stream is dropped', async () => {
-    const [written, dropped] = [new Gate(), new Gate()];
+    const [written, dropped] = [new Latch(), new Latch()];
     redis.on(DROP, () => dropped.opened);
     stream.drop();
     log.begin();
@@ -138,7 +138,7 @@ describe('an own stream without text for a long time', () => {
   });
 
   it('is restored after an outage during the last time', async () => {
-    const answered = new Gate();
+    const answered = new Latch();
     redis.on('pExpire', () => answered.opened.then(() => 1));
     await turn(1_000);
     const kept = stream.keepAlive();

@@ -3,7 +3,7 @@ import { streamId } from '../../../../../../src/chat/durable/identity/stream-ide
 import { CLAIM_RELEASED } from '../../../../../../src/chat/durable/log/stream-log.js';
 import { ABANDON, ENTER, RENEW_READERS, WRITE } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
 import { ServiceError } from '../../../../../../src/common/service-error.js';
-import { Gate, isOver } from '../../../../../support/gate.js';
+import { Latch, isOver } from '../../../../../support/latch.js';
 import { turn } from '../../../../../support/moved-time.js';
 import { DONE, ended, mirrorOf, ownStream, type OwnStreamStage } from './own-streams.js';
 import { AWAY } from './fake-stream-redis.js';
@@ -77,7 +77,7 @@ describe('the readers of an own stream', () => {
 
 describe('an own stream that is cancelled', () => {
   it('stops its generation, and waits until Redis has the ending', async () => {
-    const written = new Gate();
+    const written = new Latch();
     log.begin();
     await turn();
     redis.on(WRITE, () => written.opened.then(() => 'ok'));

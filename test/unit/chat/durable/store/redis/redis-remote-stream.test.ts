@@ -9,7 +9,7 @@ import {
 import { ServiceError } from '../../../../../../src/common/service-error.js';
 import { RedisTimeout } from '../../../../../../src/redis/redis-timeout.js';
 import { memoryOf } from '../../../../../contract/durable/describe-stream-store.js';
-import { Gate, isOver } from '../../../../../support/gate.js';
+import { Latch, isOver } from '../../../../../support/latch.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';
 import { AWAY } from './fake-stream-redis.js';
 import { ADDRESS, GENERATION, KEYS } from './scripted-stream-redis.js';
@@ -115,7 +115,7 @@ describe('a remote stream that is cancelled', () => {
   });
 
   it('waits until its owner is asked, although the ending is there', async () => {
-    const sent = new Gate();
+    const sent = new Latch();
     send.mockReturnValue(sent.opened);
     end();
     const cancelled = stream.cancel();

@@ -13,7 +13,7 @@ import {
 } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
 import type { OwnStream } from '../../../../../../src/chat/durable/store/stream-store.js';
 import { memoryOf } from '../../../../../contract/durable/describe-stream-store.js';
-import { Gate, isOver } from '../../../../../support/gate.js';
+import { Latch, isOver } from '../../../../../support/latch.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';
 import { AWAY } from './fake-stream-redis.js';
 import { ScriptedStreamRedis, unhandledIn } from './scripted-stream-redis.js';
@@ -116,7 +116,7 @@ describe('the streams of this replica', () => {
 
   it('show this replica also where the last one ended during a claim', async () => {
     const first = await claimed();
-    const answered = new Gate();
+    const answered = new Latch();
     redis.on(CLAIM, () => answered.opened.then(() => []));
     const second = claimed();
     await turn();
@@ -148,7 +148,7 @@ describe('the inbox of this replica', () => {
   });
 
   it('stops the stream that it names, and no other', async () => {
-    const messages = [new Gate(), new Gate()];
+    const messages = [new Latch(), new Latch()];
     const texts: string[] = [];
     let reads = 0;
     redis.inbox = async () => {
@@ -171,7 +171,7 @@ describe('the inbox of this replica', () => {
   });
 
   it('does not mind that a stream cannot be stopped', async () => {
-    const message = new Gate();
+    const message = new Latch();
     redis.inbox = async () => {
       await message.opened;
       redis.inbox = () => new Promise(() => undefined);
@@ -192,7 +192,7 @@ describe('a shutdown', () => {
   it('waits until Redis has the streams that have ended, not for those that run', async () => {
     await claimed();
     const stream = await claimed();
-    const written = new Gate();
+    const written = new Latch();
     redis.on(WRITE, () => written.opened.then(() => 'ok'));
     stream.log.begin();
     stream.log.end({ kind: 'done' });

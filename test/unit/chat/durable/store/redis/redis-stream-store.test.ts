@@ -14,7 +14,7 @@ import { ABANDON, CLAIM, REFUSED } from '../../../../../../src/chat/durable/stor
 import type { Claim, OwnStream } from '../../../../../../src/chat/durable/store/stream-store.js';
 import { RedisTimeout } from '../../../../../../src/redis/redis-timeout.js';
 import { memoryOf } from '../../../../../contract/durable/describe-stream-store.js';
-import { Gate, isOver } from '../../../../../support/gate.js';
+import { Latch, isOver } from '../../../../../support/latch.js';
 import { stopTime } from '../../../../../support/moved-time.js';
 import { AWAY } from './fake-stream-redis.js';
 import { ScriptedStreamRedis, unhandledIn } from './scripted-stream-redis.js';
@@ -86,7 +86,7 @@ describe('a claim of a free key', () => {
   });
 
   it('waits until other replicas can see this one', async () => {
-    const seen = new Gate();
+    const seen = new Latch();
     redis.on('set', () => seen.opened);
     const claim = store.claim(KEY, 0);
     expect([await isOver(claim), redis.of(CLAIM)]).toEqual([false, []]);

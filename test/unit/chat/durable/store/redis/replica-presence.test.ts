@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReplicaPresence } from '../../../../../../src/chat/durable/store/redis/replica-presence.js';
-import { Gate, isOver } from '../../../../../support/gate.js';
+import { Latch, isOver } from '../../../../../support/latch.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';
 import { AWAY, FakeStreamRedis } from './fake-stream-redis.js';
 
@@ -38,11 +38,11 @@ describe('a presence', () => {
   });
 
   it('is visible to others before a stream goes on', async () => {
-    const gate = new Gate();
-    redis.answer = () => gate.opened;
+    const latch = new Latch();
+    redis.answer = () => latch.opened;
     const shown = presence.show();
     expect(await isOver(shown)).toBe(false);
-    gate.open();
+    latch.open();
     expect(await isOver(shown)).toBe(true);
   });
 
@@ -70,11 +70,11 @@ describe('a presence', () => {
   });
 
   it('counts as shown for half of the life of its key, since the time at which Redis was asked', async () => {
-    const gate = new Gate();
-    redis.answer = () => gate.opened;
+    const latch = new Latch();
+    redis.answer = () => latch.opened;
     const shown = presence.show();
     await turn(400);
-    gate.open();
+    latch.open();
     await shown;
     redis.failure = AWAY;
     await turn(1_100);
@@ -191,11 +191,11 @@ describe('a presence that Redis has lost', () => {
   });
 
   it('that was hidden during a beat has lost nothing when it is shown again', async () => {
-    const gate = new Gate();
-    redis.answer = () => gate.opened.then(() => null);
+    const latch = new Latch();
+    redis.answer = () => latch.opened.then(() => null);
     const shown = presence.show();
     presence.hide();
-    gate.open();
+    latch.open();
     await shown;
     await presence.show();
     expect([beats(), onLost.mock.calls]).toEqual([2, []]);

@@ -4,7 +4,7 @@ import { writtenEntry } from '../../../../../../src/chat/durable/store/redis/str
 import { StreamCipher } from '../../../../../../src/chat/durable/store/redis/stream-cipher.js';
 import { presenceKey } from '../../../../../../src/chat/durable/store/redis/stream-keys.js';
 import { FENCE } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
-import { Gate } from '../../../../../support/gate.js';
+import { Latch } from '../../../../../support/latch.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';
 import { FollowedMirrors, GENERATION, CHECK_EVERY_MS, SECRET, remoteStream } from './followed-mirrors.js';
 
@@ -126,14 +126,14 @@ describe('the owners of followed streams', () => {
   });
 
   it('are looked at all at once, but not twice at once', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     held.mirrors.hold(remoteStream('one'));
     held.mirrors.hold(remoteStream('two', 'another'));
     for (const name of ['one', 'two']) held.begin(name);
-    held.redis.answer = () => gate.opened.then(() => 1);
+    held.redis.answer = () => latch.opened.then(() => 1);
     await turn(2 * CHECK_EVERY_MS + 100);
     expect(held.redis.of('exists')).toHaveLength(2);
-    gate.open();
+    latch.open();
     await turn(CHECK_EVERY_MS - 100);
     expect(held.redis.of('exists')).toHaveLength(4);
   });
@@ -159,10 +159,10 @@ describe('a stream that has not begun', () => {
 
   it('is missing since Redis has said so, however late that was', async () => {
     const [log] = held.mirrors.hold(remoteStream('one'));
-    const gate = new Gate();
-    held.answerMeta = () => gate.opened.then(() => [null, null]);
+    const latch = new Latch();
+    held.answerMeta = () => latch.opened.then(() => [null, null]);
     await turn(CHECK_EVERY_MS + 400);
-    gate.open();
+    latch.open();
     await turn(4_000 - 400);
     expect(log.ending).toBeUndefined();
     await turn(CHECK_EVERY_MS);
@@ -210,13 +210,13 @@ describe('a stream that has not begun', () => {
   });
 
   it('is looked for after another one, whatever became of that', async () => {
-    const gate = new Gate();
+    const latch = new Latch();
     const [one, two] = ['one', 'two'].map((name) => remoteStream(name));
     for (const stream of [one, two]) if (stream !== undefined) held.mirrors.hold(stream);
-    held.answerMeta = () => gate.opened.then(() => Promise.reject(new Error('It was slow.')));
+    held.answerMeta = () => latch.opened.then(() => Promise.reject(new Error('It was slow.')));
     await turn(CHECK_EVERY_MS);
     expect(held.redis.of('hmGet').map(({ keys }) => keys)).toEqual([[one?.keys.meta]]);
-    gate.open();
+    latch.open();
     await turn();
     expect(held.redis.of('hmGet').map(({ keys }) => keys)).toEqual([[one?.keys.meta], [two?.keys.meta]]);
     await turn(CHECK_EVERY_MS);

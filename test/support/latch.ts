@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { vi } from 'vitest';
 
-/** A gate that a test opens. Code that awaits `opened` continues after the test has called `open`. */
-export class Gate {
+/** A latch that a test opens. Code that awaits `opened` continues after the test has called `open`. */
+export class Latch {
   readonly opened: Promise<void>;
   open!: () => void;
 
@@ -13,7 +13,7 @@ export class Gate {
   }
 }
 
-/** Whether the work ends without a gate that is closed. Runs the timers of `vi` that are due now, if it has any. */
+/** Whether the work ends without a latch that is closed. Runs the timers of `vi` that are due now, if it has any. */
 export async function isOver(work: Promise<unknown>): Promise<boolean> {
   let over = false;
   void work.then(() => (over = true));
