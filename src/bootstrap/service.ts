@@ -1,5 +1,5 @@
 import type { DynamicModule, LoggerService, NestApplicationOptions, Type } from '@nestjs/common';
-import { ApplicationConfig, NestFactory } from '@nestjs/core';
+import { ApplicationConfig, ModulesContainer, NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import helmet from 'helmet';
@@ -10,7 +10,7 @@ import { describeStrategies } from '../auth/strategies/security-schemes.js';
 import { SessionMiddleware } from '../auth/session/session.middleware.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
-import { isProbe } from '../http/connections/client-connection.js';
+import { isProbe, type RequestHandler } from '../http/connections/client-connection.js';
 import { ClientConnections } from '../http/connections/client-connections.js';
 import { serveConnections } from '../http/connections/serve-connections.js';
 import { ServiceErrorFilter } from '../http/errors/service-error.filter.js';
@@ -18,6 +18,7 @@ import { DEFINED_ERRORS, describeErrors } from '../http/open-api/defined-errors.
 import { describeResponses } from '../http/open-api/describe-responses.js';
 import { describeChatRequest } from '../http/open-api/describe-chat-request.js';
 import { serveOpenApi } from '../http/open-api/serve-open-api.js';
+import { directRoutesBefore } from '../http/routing/direct-routes.js';
 import { begin, notFound } from '../http/routing/outer-middleware.js';
 import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
 import { OUTSIDE_API_ROUTES } from '../http/routing/outside-api.decorator.js';
@@ -28,6 +29,7 @@ import { RequestWatch } from '../observability/requests/request-watch.js';
  * balancer must close an idle connection first.
  */
 const KEEP_ALIVE_MS = 75_000;
+const API_PREFIX = 'api/v1';
 
 /** Creates the application of Nest from its module. */
 export type CreateApplication = (
@@ -63,7 +65,7 @@ export async function createServiceBy(
   });
   const config = app.get<Config>(CONFIG);
   // The prefix applies to all controllers except those that are `@OutsideApi()`.
-  app.setGlobalPrefix('api/v1', { exclude: OUTSIDE_API_ROUTES });
+  app.setGlobalPrefix(API_PREFIX, { exclude: OUTSIDE_API_ROUTES });
   app
     .disable('x-powered-by')
     .set('etag', false)
@@ -71,20 +73,30 @@ export async function createServiceBy(
     .set('trust proxy', config.trustedProxies);
   const sessions = app.get(SessionMiddleware, { strict: false });
   const watch = app.get(RequestWatch, { strict: false });
+  const beginWatched = (request: Request, response: Response, next: NextFunction): void => {
+    watch.use(request, response, () => {
+      begin(request, response, next);
+    });
+  };
   // There is only one middleware, because every middleware costs time on every request.
   app.use((request: Request, response: Response, next: NextFunction) => {
-    watch.use(request, response, () => {
-      begin(request, response, () => {
-        // A probe skips the session, because its answer must not depend on a store or on the caller.
-        if (isProbe(request)) next();
-        else sessions.use(request, response, next);
-      });
+    beginWatched(request, response, () => {
+      // A probe skips the session, because its answer must not depend on a store or on the caller.
+      if (isProbe(request)) next();
+      else sessions.use(request, response, next);
     });
   });
   const server: Server = app.getHttpServer();
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   const connections = app.get(ClientConnections, { strict: false });
-  serveConnections(server, connections, app.getHttpAdapter().getInstance());
+  const handle = directRoutesBefore(
+    app.getHttpAdapter().getInstance(),
+    app.get(ModulesContainer),
+    API_PREFIX,
+    beginWatched,
+  );
+  // Node creates requests and responses as the adapter says: with the prototypes of Express.
+  serveConnections(server, connections, handle as RequestHandler);
   refuseInterceptors(app.get(ApplicationConfig));
   await app.init();
   // These routes come after the routes of the API, so that requests to the API do not have to check them.

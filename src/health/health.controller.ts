@@ -1,5 +1,5 @@
-import { Controller, Get, HttpStatus, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import { Controller, Get, HttpStatus, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { DrainState } from '../common/drain-state.js';
 import { ServiceError } from '../common/service-error.js';
 import { VERSION } from '../common/version.js';
@@ -11,10 +11,14 @@ import {
   ApiServiceUnavailableResponse,
   ApiTags,
 } from '../http/open-api/api-decorators.js';
+import { DirectRoute } from '../http/routing/direct-route.decorator.js';
 import { Public } from '../http/routing/public.decorator.js';
 import { RedisHealth } from '../redis/redis-health.js';
 import { UnsharedLimits } from '../usage/store/unshared-limits.js';
 import { HealthReport, ReadinessReport, type ReadinessParts } from './health.dto.js';
+
+const REPORT: HealthReport = { status: 'healthy', version: VERSION };
+const REPORT_JSON = JSON.stringify(REPORT);
 
 @ApiTags('Health')
 @Public()
@@ -28,11 +32,14 @@ export class HealthController {
   ) {}
 
   /** Answers liveness probes. Does not check a store or an upstream, because a restart would not fix them. */
+  @DirectRoute()
   @Get()
   @ApiOperation({ operationId: 'getHealth', summary: 'Reports that the process is running' })
   @ApiOkResponse({ type: HealthReport })
-  health(): HealthReport {
-    return { status: 'healthy', version: VERSION };
+  health(@Req() _request: Request, @Res() response: Response): void {
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Length', REPORT_JSON.length);
+    response.end(REPORT_JSON);
   }
 
   @Get('ready')

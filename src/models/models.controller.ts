@@ -1,8 +1,8 @@
-import { CACHE_MANAGER, type Cache } from '@nestjs/cache-manager';
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { createHash } from 'node:crypto';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '../http/open-api/api-decorators.js';
+import { DirectRoute } from '../http/routing/direct-route.decorator.js';
 import { Public } from '../http/routing/public.decorator.js';
 import type { ModelConfig } from '../config/config.js';
 import { ModelCatalog } from './model-catalog.js';
@@ -15,25 +15,25 @@ const CACHE_HEADERS = {
   'Cache-Control': { schema: { type: 'string' }, description: 'How long the list may be kept.' },
 } as const;
 
-const CACHE_KEY = 'models';
-
 /** The list in the form in which it is sent. */
 interface RenderedList {
   /** The models in the list. */
   readonly models: readonly ModelConfig[];
   readonly json: string;
+  /** The number of bytes of the JSON. */
+  readonly length: number;
   readonly etag: string;
 }
 
 @ApiTags('Models')
 @Controller('chat/models')
 export class ModelsController {
-  constructor(
-    private readonly catalog: ModelCatalog,
-    @Inject(CACHE_MANAGER) private readonly cache: Cache,
-  ) {}
+  private rendered: RenderedList | undefined;
+
+  constructor(private readonly catalog: ModelCatalog) {}
 
   @Public()
+  @DirectRoute()
   @Get()
   @ApiOperation({ operationId: 'listModels', summary: 'Lists the available models' })
   @ApiHeader({
@@ -48,26 +48,25 @@ export class ModelsController {
     description: 'The list has not changed: it still matches `If-None-Match`.',
     headers: CACHE_HEADERS,
   })
-  async list(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const { json, etag } = await this.rendered();
+  list(@Req() request: Request, @Res() response: Response): void {
+    const { json, length, etag } = this.current();
     response.setHeader('Cache-Control', CACHE_CONTROL);
     response.setHeader('ETag', etag);
-    if (request.fresh) {
+    if (request.headers['if-none-match'] !== undefined && request.fresh) {
       response.statusCode = 304;
       response.end();
       return;
     }
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', Buffer.byteLength(json));
+    response.setHeader('Content-Length', length);
     response.end(json);
   }
 
   /** Renders the list again only after the models have changed. */
-  private async rendered(): Promise<RenderedList> {
+  private current(): RenderedList {
     const models = this.catalog.all();
-    const cached = await this.cache.get<RenderedList>(CACHE_KEY);
-    if (cached?.models === models) return cached;
-    return this.cache.set(CACHE_KEY, render(models));
+    if (this.rendered?.models !== models) this.rendered = render(models);
+    return this.rendered;
   }
 }
 
@@ -81,5 +80,10 @@ function render(models: readonly ModelConfig[]): RenderedList {
     })),
   };
   const json = JSON.stringify(list);
-  return { models, json, etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"` };
+  return {
+    models,
+    json,
+    length: Buffer.byteLength(json),
+    etag: `"${createHash('sha256').update(json).digest('base64url').slice(0, 27)}"`,
+  };
 }

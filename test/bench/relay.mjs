@@ -13,14 +13,17 @@ const MODELS_HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   'Content-Length': String(Buffer.byteLength(models)),
 };
+const HEALTH = '{"status":"healthy","version":"1.0.0"}';
+const HEALTH_HEADERS = { ...MODELS_HEADERS, 'Content-Length': String(HEALTH.length) };
 const STREAM_HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' };
 const PROVIDER_HEADERS = { 'Content-Type': 'application/json' };
 const LAST = 'data: {"content":"","done":true}\n\n';
 
 const server = createServer((req, res) => {
   if (req.method === 'GET') {
-    res.writeHead(200, MODELS_HEADERS);
-    res.end(models);
+    const isHealth = req.url === '/api/v1/health';
+    res.writeHead(200, isHealth ? HEALTH_HEADERS : MODELS_HEADERS);
+    res.end(isHealth ? HEALTH : models);
     return;
   }
   const parts = [];

@@ -1,8 +1,8 @@
 // Compares the service with a lean relay (relay.mjs). Both use the same scripted provider.
 //
 //   npm run build && node test/bench/run.mjs            all scenarios, 5 rounds, about 7 minutes
-//   node test/bench/run.mjs --only full,short           some of: full, paced, short, models, observed, idle, stalled,
-//                                                       rest, start
+//   node test/bench/run.mjs --only full,short           some of: full, paced, short, health, models, observed, idle,
+//                                                       stalled, rest, start
 //   node test/bench/run.mjs --rounds 9 --json out.json  more rounds; writes all numbers of all rounds to a file
 //   node test/bench/run.mjs --smoke                     tiny sizes, one round: checks that everything runs
 //   node test/bench/run.mjs --only full --profile DIR   the gateway writes its CPU profile to DIR when it exits

@@ -1,8 +1,8 @@
 // The scenarios of the bench. Each scenario compares two servers under the same load. To add a scenario, add a file and an
 // entry in this list.
 import { full } from './scenarios/full.mjs';
+import { health, models } from './scenarios/get.mjs';
 import { idle } from './scenarios/idle.mjs';
-import { models } from './scenarios/models.mjs';
 import { observed } from './scenarios/observed.mjs';
 import { paced } from './scenarios/paced.mjs';
 import { rest } from './scenarios/rest.mjs';
@@ -11,4 +11,4 @@ import { stalled } from './scenarios/stalled.mjs';
 import { start } from './scenarios/start.mjs';
 
 /** @type {readonly import('./scenarios/scenario.mjs').Scenario[]} */
-export const SCENARIOS = [full, paced, short, models, observed, idle, stalled, rest, start];
+export const SCENARIOS = [full, paced, short, health, models, observed, idle, stalled, rest, start];

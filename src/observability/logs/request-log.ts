@@ -12,14 +12,16 @@ const PROBES = /\/health(?:\/ready)?$/;
 export class RequestLog implements RequestObserver {
   private readonly logger = new Logger('Request');
 
-  /** @param showsAddresses whether the line has the address of the client, by which an operator can check TRUST_PROXY. */
-  constructor(private readonly showsAddresses = false) {}
+  /**
+   * @param isDetailed whether probes have lines, and whether a line has the address of the client, by which an operator can
+   *   check TRUST_PROXY.
+   */
+  constructor(private readonly isDetailed = false) {}
 
   finished(request: FinishedRequest): void {
     const { route } = request;
-    const entry = entryOf(request, this.showsAddresses);
-    if (route !== undefined && PROBES.test(route)) this.logger.debug(entry);
-    else this.logger.log(entry);
+    if (route === undefined || !PROBES.test(route)) this.logger.log(entryOf(request, this.isDetailed));
+    else if (this.isDetailed) this.logger.debug(entryOf(request, true));
   }
 }
 

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import '../../chat/durable/durable-request.js';
+import type { Principal } from '../../auth/principal/principal.js';
 import { callerIn } from '../../auth/session/request-session.js';
+import type { ErrorCode } from '../../common/service-error.js';
 import type { UsageRecord } from '../../usage/record/usage-record.js';
 import type { FinishedRequest, RequestObserver } from './finished-request.js';
 import type { RequestScope, ScopedRequest } from './request-scope.js';
@@ -40,7 +42,7 @@ export class RequestWatch {
       const durationMs = performance.now() - startedAt;
       const bytes = socket.bytesWritten - bytesBefore;
       const report = (record?: UsageRecord): void => {
-        const facts = factsOf(request, response, { durationMs, bytes, record, traceId: scoped?.traceId });
+        const facts = new RequestFacts(request, response, { durationMs, bytes, record, traceId: scoped?.traceId });
         scoped?.finished(facts);
         for (const observer of this.observers) observer.finished(facts);
       };
@@ -52,29 +54,51 @@ export class RequestWatch {
   }
 }
 
-function factsOf(
-  request: Request,
-  response: Response,
-  { durationMs, bytes, record, traceId }: Pick<FinishedRequest, 'durationMs' | 'bytes' | 'record' | 'traceId'>,
-): FinishedRequest {
-  return {
-    durationMs,
-    bytes,
-    record,
-    traceId,
-    requestId: request.context.requestId,
-    get clientAddress() {
-      return request.ip;
-    },
-    method: request.method,
-    route: routeOf(request),
-    status: response.headersSent ? response.statusCode : undefined,
-    isComplete: response.writableFinished,
-    principal: callerIn(request.context),
-    errorCode: request.context.sentError ?? record?.errorCode,
-    durable: request.context.durable?.kind,
-    refusedBy: request.context.refusedBy,
-  };
+type Observed = Pick<FinishedRequest, 'durationMs' | 'bytes' | 'record' | 'traceId'>;
+
+/**
+ * The getter stands in a class and not in an object literal: there, V8 creates a hidden class for each request, which keeps the
+ * request in memory until the next full garbage collection.
+ */
+class RequestFacts implements FinishedRequest {
+  readonly durationMs: number;
+  readonly bytes: number;
+  readonly record: UsageRecord | undefined;
+  readonly traceId: string | undefined;
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string | undefined;
+  readonly status: number | undefined;
+  readonly isComplete: boolean;
+  readonly principal: Principal | undefined;
+  readonly errorCode: ErrorCode | undefined;
+  readonly durable: 'new' | 'repeated' | undefined;
+  readonly refusedBy: string | undefined;
+
+  constructor(
+    private readonly request: Request,
+    response: Response,
+    { durationMs, bytes, record, traceId }: Observed,
+  ) {
+    const { context } = request;
+    this.durationMs = durationMs;
+    this.bytes = bytes;
+    this.record = record;
+    this.traceId = traceId;
+    this.requestId = context.requestId;
+    this.method = request.method;
+    this.route = routeOf(request);
+    this.status = response.headersSent ? response.statusCode : undefined;
+    this.isComplete = response.writableFinished;
+    this.principal = callerIn(context);
+    this.errorCode = context.sentError ?? record?.errorCode;
+    this.durable = context.durable?.kind;
+    this.refusedBy = context.refusedBy;
+  }
+
+  get clientAddress(): string | undefined {
+    return this.request.ip;
+  }
 }
 
 /**

@@ -74,6 +74,24 @@ describe('the list of models', () => {
     expect((await get(service.origin, MODELS, { authorization: 'Bearer nonsense' })).status).toBe(200);
   });
 
+  it('is the same for a request with a cookie, a body or another spelling of the path', async () => {
+    const plain = await get(service.origin, MODELS);
+    const others = [
+      await get(service.origin, MODELS, { cookie: 'theme=dark' }),
+      await get(service.origin, `${MODELS}/`),
+      await get(service.origin, `${MODELS}?fresh=1`),
+      await get(service.origin, MODELS, { 'content-length': '0' }),
+    ];
+
+    for (const other of others) {
+      expect({ status: other.status, body: other.raw }).toEqual({ status: 200, body: plain.raw });
+      expect(Object.keys(other.headers)).toEqual(Object.keys(plain.headers));
+    }
+    expect(plain.headers).toMatchObject({ 'x-content-type-options': 'nosniff' });
+    const named = await get(service.origin, MODELS, { 'x-request-id': 'mine-1' });
+    expect(named.headers['x-request-id']).toBe('mine-1');
+  });
+
   it('answers HEAD without a body', async () => {
     const answer = await stream(service.origin, { path: MODELS, method: 'HEAD' });
     expect({ status: answer.status, body: answer.raw }).toEqual({ status: 200, body: '' });

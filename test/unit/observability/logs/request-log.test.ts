@@ -75,8 +75,10 @@ describe('the log line of a request', () => {
   it('is of the level debug for the probes, which come every few seconds', () => {
     for (const route of ['/api/v1/health', '/api/v1/health/ready']) {
       expect(lineOf({ method: 'GET', route })).toBeUndefined();
+      new RequestLog(true).finished({ ...REQUEST, method: 'GET', route });
     }
     expect(Logger.prototype.debug).toHaveBeenCalledTimes(2);
+    expect(Logger.prototype.log).not.toHaveBeenCalled();
     expect(lineOf({ method: 'GET', route: '/api/v1/healthy' })).toBeDefined();
   });
 });
