@@ -22,6 +22,7 @@ import { directRoutesBefore } from '../http/routing/direct-routes.js';
 import { begin, notFound } from '../http/routing/outer-middleware.js';
 import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
 import { OUTSIDE_API_ROUTES } from '../http/routing/outside-api.decorator.js';
+import { Surfaces } from '../http/surface/surfaces.js';
 import { RequestWatch } from '../observability/requests/request-watch.js';
 
 /**
@@ -64,6 +65,7 @@ export async function createServiceBy(
     bodyParser: false,
   });
   const config = app.get<Config>(CONFIG);
+  app.get(Surfaces, { strict: false }).removeDisabled(config);
   // The prefix applies to all controllers except those that are `@OutsideApi()`.
   app.setGlobalPrefix(API_PREFIX, { exclude: OUTSIDE_API_ROUTES });
   app

@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { LIMITS, type LimitDefinition } from '../config/limits/limit-table.js';
 import { ServiceError } from '../common/service-error.js';
+import '../http/surface/surface.decorator.js';
 import type { LimitState, LimitStates, Refusal } from './limit-store.js';
 
 const DEFINITIONS: Readonly<Record<string, LimitDefinition | undefined>> = LIMITS;
@@ -10,6 +11,21 @@ export function setLimitHeaders(response: Response, prefix: string, states: Limi
   for (const [name, state] of Object.entries(states)) {
     const header = DEFINITIONS[name]?.header;
     if (header !== undefined) setHeaders(response, prefix, header, state);
+  }
+  if (response.req.context.surface !== undefined) setSurfaceHeaders(response, states);
+}
+
+/** Sets the headers that clients of other APIs read: for requests, and for the tokens of the shortest window. */
+function setSurfaceHeaders(
+  response: Response,
+  { requestsPerMinute, tokensPerMinute, tokensPerDay }: Readonly<Record<string, LimitState>>,
+): void {
+  const tokens = tokensPerMinute ?? tokensPerDay;
+  for (const [unit, state] of Object.entries({ requests: requestsPerMinute, tokens })) {
+    if (state === undefined) continue;
+    response.setHeader(`x-ratelimit-limit-${unit}`, state.limit);
+    response.setHeader(`x-ratelimit-remaining-${unit}`, state.remaining);
+    if (state.resetSeconds !== undefined) response.setHeader(`x-ratelimit-reset-${unit}`, `${state.resetSeconds}s`);
   }
 }
 

@@ -1,14 +1,17 @@
 import { applyDecorators, SetMetadata, type Type } from '@nestjs/common';
 import type { TierConfig } from '../config/config.js';
-import { BodyClass } from '../http/body/body-class.decorator.js';
+import { BodyClass, type BodyParser } from '../http/body/body-class.decorator.js';
 import type { TokenDemand } from './limit-store.js';
 
 export const LIMITED_BY_TIER = Symbol('LIMITED_BY_TIER');
 
 /** How the requests of a route use tokens. */
 export interface TokenUse<Body extends object = object> {
-  /** The class of the route's `@Body()`. A request with an invalid body uses no tokens. */
-  readonly body: Type<Body>;
+  /**
+   * The class of the route's `@Body()`, or an object that checks the body and returns the value of `@Body()`. A request with an
+   * invalid body uses no tokens.
+   */
+  readonly body: Type<Body> | BodyParser<Body>;
   /** Returns the tokens that a request with this body may use. The body is valid. */
   tokensOf(body: Body, tier: TierConfig): TokenDemand;
 }

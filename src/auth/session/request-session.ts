@@ -38,3 +38,9 @@ export function callerIn({ principal, session }: RequestContext): Principal | un
 export function principalOfSession({ sessionId, account }: VerifiedSession): Principal {
   return { accountId: account.id, tier: account.tier, credential: { kind: 'session', sessionId } };
 }
+
+/** Ignores the session of the request, for routes that only keys may use. */
+export function forgetSession({ context }: Request): void {
+  delete context.session;
+  delete context.sessionFailure;
+}

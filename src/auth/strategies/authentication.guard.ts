@@ -4,9 +4,13 @@ import type { Request, Response } from 'express';
 import passport, { type Strategy } from 'passport';
 import { Extensions } from '../../common/extensions/extensions.js';
 import { ServiceError } from '../../common/service-error.js';
+import { enterSurface } from '../../http/surface/enter-surface.js';
+import { SURFACE, type SurfaceDescription } from '../../http/surface/surface.decorator.js';
 import { IS_PUBLIC } from '../../http/routing/public.decorator.js';
 import type { Principal } from '../principal/principal.js';
 import { PLUGIN_STRATEGIES, STRATEGIES, type StrategyType } from './all-strategies.js';
+import { forgetSession } from '../session/request-session.js';
+import { SessionStrategy } from './session.strategy.js';
 import { CHALLENGE, INVALID_TOKEN_CHALLENGE } from './challenge.js';
 
 /** Global guard: accepts requests with a valid credential, and all requests to routes that are `@Public()`. */
@@ -37,37 +41,49 @@ export class AuthenticationGuard implements CanActivate, OnModuleInit {
   }
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, [
-      context.getHandler(),
-      context.getClass(),
-    ]);
-    if (isPublic === true) return true;
     const http = context.switchToHttp();
+    const route = [context.getHandler(), context.getClass()];
+    const surface = this.reflector.getAllAndOverride<SurfaceDescription | undefined>(SURFACE, route);
+    if (surface !== undefined) enterSurface(http.getResponse<Response>(), surface);
+    if (this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, route) === true) return true;
     const request = http.getRequest<Request>();
-    request.context.principal = await this.authenticate(request, http.getResponse<Response>());
+    request.context.principal = await this.authenticate(request, http.getResponse<Response>(), surface);
     return true;
   }
 
-  private authenticate(request: Request, response: Response): Promise<Principal> {
+  private authenticate(
+    request: Request,
+    response: Response,
+    surface: SurfaceDescription | undefined,
+  ): Promise<Principal> {
+    let { names } = this;
+    if (surface?.keysOnly === true) {
+      names = names.filter((name) => name !== SessionStrategy.strategyName);
+      forgetSession(request);
+    }
     return new Promise((resolve, reject) => {
       const decide = (error: unknown, principal?: Principal | false | null, challenges?: unknown): void => {
         if (error) reject(failureOf(error));
         else if (principal) resolve(principal);
-        else reject(this.refusal(challenges));
+        else reject(this.refusal(challenges, surface));
       };
-      const authenticate = this.passport.authenticate(this.names, decide) as Middleware;
+      const authenticate = this.passport.authenticate(names, decide) as Middleware;
       // A strategy that calls `pass` leads to `next` without an error: no principal was found.
       authenticate(request, response, decide);
     });
   }
 
-  private refusal(challenges: unknown): ServiceError {
+  private refusal(challenges: unknown, surface: SurfaceDescription | undefined): ServiceError {
     const challenge = [challenges].flat().find((sent) => typeof sent === 'string') ?? CHALLENGE;
     const message = challenge.includes('invalid_token')
       ? 'The API key is unknown, expired or revoked.'
-      : `Send an API key as "Authorization: Bearer <API key>".${this.hints}`;
+      : `Send an API key as "Authorization: Bearer <API key>"${alsoIn(surface)}.${this.hints}`;
     return unauthenticated(message, challenge);
   }
+}
+
+function alsoIn(surface: SurfaceDescription | undefined): string {
+  return surface?.keyHeader === undefined ? '' : ` or "${surface.keyHeader}: <API key>"`;
 }
 
 type Middleware = (request: Request, response: Response, next: (error?: unknown) => void) => void;

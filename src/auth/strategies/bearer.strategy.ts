@@ -13,6 +13,13 @@ interface ShownRequest {
   readonly request: Request;
 }
 
+/** Returns the header with the key. Some surfaces have another header for it. */
+function keyHeaders({ headers, context }: Request): object {
+  const { keyHeader } = context.surface ?? {};
+  const key = keyHeader !== undefined && headers.authorization === undefined ? headers[keyHeader] : undefined;
+  return typeof key === 'string' ? { authorization: `Bearer ${key}` } : headers;
+}
+
 /** Authenticates by `Authorization: Bearer <API key>` (RFC 6750, section 2.1 only). */
 @Injectable()
 export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
@@ -27,7 +34,7 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
 
   /** Shows only the headers to the library. The library also accepts keys from the query and the body, which appear in logs. */
   override authenticate(request: Request): void {
-    super.authenticate({ headers: request.headers, request } as unknown as Request);
+    super.authenticate({ headers: keyHeaders(request), request } as unknown as Request);
   }
 
   async validate({ request }: ShownRequest, key: string): Promise<Principal | false> {

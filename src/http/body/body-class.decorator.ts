@@ -3,12 +3,30 @@ import type { Reflector } from '@nestjs/core';
 
 const BODY_CLASS = Symbol('BODY_CLASS');
 
+/** Checks bodies in another way than by a class with rules. */
+export interface BodyParser<Body extends object> {
+  /**
+   * Returns the value of the route's `@Body()`.
+   *
+   * @param body a JSON object. Its values may be anything.
+   * @param ignore names a member that has no effect. The response names it in `X-Ignored-Parameters`.
+   * @throws {ServiceError} `invalid_request`.
+   */
+  parse(body: Readonly<Record<string, unknown>>, ignore: (member: string) => void): Body | Promise<Body>;
+}
+
+export type BodyType = Type<object> | BodyParser<object>;
+
 /**
  * Names the class of the route's `@Body()`, so that the body is validated when it is read: before the guards that need a valid
  * body. Without the decorator, the body is validated afterwards, as a parameter of the handler.
  */
-export const BodyClass = (type: Type<object>): CustomDecorator<symbol> => SetMetadata(BODY_CLASS, type);
+export const BodyClass = (type: BodyType): CustomDecorator<symbol> => SetMetadata(BODY_CLASS, type);
 
-export function bodyClassOf(reflector: Reflector, context: ExecutionContext): Type<object> | undefined {
-  return reflector.getAllAndOverride<Type<object> | undefined>(BODY_CLASS, [context.getHandler(), context.getClass()]);
+export function bodyClassOf(reflector: Reflector, context: ExecutionContext): BodyType | undefined {
+  return reflector.getAllAndOverride<BodyType | undefined>(BODY_CLASS, [context.getHandler(), context.getClass()]);
+}
+
+export function isBodyParser(type: BodyType): type is BodyParser<object> {
+  return typeof type === 'object';
 }

@@ -3,19 +3,30 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../common/service-error.js';
 import { RequestValidationPipe } from '../request/request-validation.pipe.js';
-import { bodyClassOf } from './body-class.decorator.js';
+import { bodyClassOf, isBodyParser, type BodyType } from './body-class.decorator.js';
 import { readForm } from './form/form-body.js';
 import { isForm } from './form/form.decorator.js';
+import { IgnoredMembers } from './ignored-members.js';
 import { maxBodyValues } from './json/body-values.decorator.js';
 import { parseJsonBody } from './json/parse-json-body.js';
 import { isUtf8MediaType } from './media-type.js';
 import { BodyReader } from './read-body.js';
 import { RefusedBodies } from './refused-bodies.js';
+import { isWithoutBody, takesBody } from './takes-body.js';
+import { withoutUnknown } from './without-unknown.js';
+import '../surface/surface.decorator.js';
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** The maximum number of nested objects and arrays. */
 const MAX_DEPTH = 32;
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
+
+declare module '../request/request-context.js' {
+  interface RequestContext {
+    /** The JSON body before the check, if the request has an `Idempotency-Key`. */
+    sentBody?: object;
+  }
+}
 
 /**
  * Global guard: reads the body into `request.body` (JSON, or a form if the route is a `@Form()`), and validates the body if
@@ -40,17 +51,34 @@ export class RequestBodyGuard implements CanActivate {
 
   private async read(context: ExecutionContext, request: Request, response: Response): Promise<boolean> {
     try {
+      if (isWithoutBody(request) && !takesBody(context)) return true;
       // Middleware of a custom application may have read the body.
       request.body ??= isForm(this.reflector, context)
         ? await readForm(request, response, this.reader)
         : await this.readJson(request, response, maxBodyValues(this.reflector, context));
       const type = bodyClassOf(this.reflector, context);
-      if (type !== undefined)
-        request.body = await this.validation.transform(request.body, { type: 'body', metatype: type });
+      if (type !== undefined) await this.check(type, request, response);
       return true;
     } catch (error) {
       await this.refused.countRefused(request, response);
       throw error;
+    }
+  }
+
+  private async check(type: BodyType, request: Request, response: Response): Promise<void> {
+    const ignored = new IgnoredMembers();
+    const body = request.body as Readonly<Record<string, unknown>>;
+    // The proof of a durable stream is made from the body as it was sent.
+    if (request.headers['idempotency-key'] !== undefined) request.context.sentBody = body;
+    try {
+      request.body = isBodyParser(type)
+        ? await type.parse(body, ignored.add)
+        : await this.validation.transform(
+            request.context.surface?.ignoresUnknown === true ? withoutUnknown(body, type, ignored.add) : body,
+            { type: 'body', metatype: type },
+          );
+    } finally {
+      ignored.show(response);
     }
   }
 

@@ -1,7 +1,9 @@
-import { Catch, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, Inject, Logger, Optional, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { factsOf, ServiceError } from '../../common/service-error.js';
 import { dropRestOfBody } from '../body/unread-body.js';
+import { enterSurface } from '../surface/enter-surface.js';
+import { Surfaces } from '../surface/surfaces.js';
 import { allowedMethods } from '../routing/allowed-methods.js';
 import { sendError } from './send-error.js';
 import { toServiceError } from './to-service-error.js';
@@ -10,6 +12,9 @@ import { toServiceError } from './to-service-error.js';
 @Catch()
 export class ServiceErrorFilter implements ExceptionFilter {
   private readonly logger = new Logger(ServiceErrorFilter.name);
+  @Optional()
+  @Inject(Surfaces)
+  private readonly surfaces?: Surfaces;
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
@@ -29,12 +34,19 @@ export class ServiceErrorFilter implements ExceptionFilter {
       return;
     }
     dropRestOfBody(request, response);
+    if (request.context.surface === undefined) this.enterSurface(request, response);
     this.send(error, request, response);
   }
 
   /** Sends the error. Subclasses can override this method. */
   protected send(error: ServiceError, _: Request, response: Response): void {
     sendError(error, response);
+  }
+
+  /** A guard has not run if the router has raised the error. */
+  private enterSurface(request: Request, response: Response): void {
+    const surface = this.surfaces?.at(request);
+    if (surface !== undefined) enterSurface(response, surface);
   }
 
   private log(error: ServiceError, requestId: string): void {

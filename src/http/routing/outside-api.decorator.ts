@@ -7,10 +7,10 @@ import { applyDecorators, Controller } from '@nestjs/common';
  * and `/api/v1/usage`), and the list cannot tell the two apart. So the paths of all pages start with this mark.
  * {@link pathOutsideApi} removes the mark when Nest creates the route.
  */
-const MARK = '/outside-api';
+export const OUTSIDE_API_MARK = '/outside-api';
 
 /** The `exclude` option for `setGlobalPrefix`: excludes controllers that are {@link OutsideApi}. */
-export const OUTSIDE_API_ROUTES: string[] = [MARK, `${MARK}/*path`];
+export const OUTSIDE_API_ROUTES: string[] = [OUTSIDE_API_MARK, `${OUTSIDE_API_MARK}/*path`];
 
 /**
  * Declares a controller for pages and their files. Its paths begin at the root of the host, not at `/api/v1`.
@@ -25,10 +25,10 @@ export const OUTSIDE_API_ROUTES: string[] = [MARK, `${MARK}/*path`];
  * }
  * ```
  */
-export const OutsideApi = (path = ''): ClassDecorator => applyDecorators(Controller(`${MARK}/${path}`));
+export const OutsideApi = (path = ''): ClassDecorator => applyDecorators(Controller(`${OUTSIDE_API_MARK}/${path}`));
 
 /** Returns the path at which a route is served: removes the mark of {@link OutsideApi}, if there is one. */
 export function pathOutsideApi(path: string): string {
-  if (path !== MARK && !path.startsWith(`${MARK}/`)) return path;
-  return path.slice(MARK.length) || '/';
+  if (path !== OUTSIDE_API_MARK && !path.startsWith(`${OUTSIDE_API_MARK}/`)) return path;
+  return path.slice(OUTSIDE_API_MARK.length) || '/';
 }

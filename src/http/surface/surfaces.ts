@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import { MetadataScanner, ModulesContainer } from '@nestjs/core';
+import type { Request } from 'express';
+import type { Config } from '../../config/config.js';
+import { OUTSIDE_API_MARK, pathOutsideApi } from '../routing/outside-api.decorator.js';
+import { SURFACE, type SurfaceDescription } from './surface.decorator.js';
+
+const API_PREFIX = '/api/v1';
+
+interface SurfacePath {
+  readonly path: string;
+  readonly surface: SurfaceDescription;
+}
+
+/** Finds the surface of a path. Guards know the surface of a route; this class knows it if there is no route. */
+@Injectable()
+export class Surfaces {
+  private readonly scanner = new MetadataScanner();
+  private paths: readonly SurfacePath[] | undefined;
+
+  constructor(private readonly modules: ModulesContainer) {}
+
+  /** Removes the controllers of surfaces that are not enabled. Call this before the routes exist. */
+  removeDisabled(config: Config): void {
+    for (const { controllers } of this.modules.values()) {
+      for (const [token, { metatype }] of controllers) {
+        const surface = surfaceOf(metatype);
+        if (surface?.isEnabled?.(config) === false) controllers.delete(token);
+      }
+    }
+  }
+
+  /** Returns the surface of the requested path, or of a path above it. */
+  at({ originalUrl }: Request): SurfaceDescription | undefined {
+    // The router of Express ignores the case.
+    const path = originalUrl.split('?', 1)[0]?.toLowerCase() ?? '/';
+    this.paths ??= this.find();
+    return this.paths.find((known) => path === known.path || path.startsWith(`${known.path}/`))?.surface;
+  }
+
+  private find(): readonly SurfacePath[] {
+    const found: SurfacePath[] = [];
+    for (const { controllers } of this.modules.values()) {
+      for (const { metatype } of controllers.values()) {
+        const surface = surfaceOf(metatype);
+        if (surface === undefined || typeof metatype !== 'function') continue;
+        for (const path of this.pathsOf(metatype)) found.push({ path, surface });
+      }
+    }
+    // The longest path first, so that it wins over a path above it.
+    return found.sort((one, other) => other.path.length - one.path.length);
+  }
+
+  private pathsOf(controller: NewableFunction): string[] {
+    const prototype = controller.prototype as object;
+    const [base] = [Reflect.getMetadata(PATH_METADATA, controller) as string | string[]].flat();
+    return this.scanner.getAllMethodNames(prototype).flatMap((name) => {
+      const handler = (prototype as Readonly<Record<string, object>>)[name];
+      if (handler === undefined || !Reflect.hasMetadata(METHOD_METADATA, handler)) return [];
+      const [own] = [Reflect.getMetadata(PATH_METADATA, handler) as string | string[]].flat();
+      return [fixedPart(`${base ?? ''}/${own ?? ''}`)];
+    });
+  }
+}
+
+function surfaceOf(controller: unknown): SurfaceDescription | undefined {
+  if (typeof controller !== 'function') return undefined;
+  return Reflect.getMetadata(SURFACE, controller) as SurfaceDescription | undefined;
+}
+
+/** Returns the path as it is served, up to its first parameter. */
+function fixedPart(path: string): string {
+  const clean = `/${path}`.replace(/\/[:*{].*$/s, '').replace(/\/{2,}/g, '/');
+  const served = clean.startsWith(OUTSIDE_API_MARK) ? pathOutsideApi(clean) : API_PREFIX + clean;
+  return served.toLowerCase().replace(/\/$/, '');
+}
