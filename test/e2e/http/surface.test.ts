@@ -56,7 +56,7 @@ describe('a surface of a plugin', () => {
 
   beforeAll(async () => {
     service = await startService({
-      modules: [{ module: class AcmeModule {}, controllers: [AcmeController] }],
+      modules: [{ module: AcmeController, controllers: [AcmeController] }],
       tiers: { free: { requests_per_minute: 100, tokens_per_minute: 1_000 }, small: { requests_per_minute: 1 } },
     });
     ({ key } = await service.createKey({ email: 'ada@example.com' }));

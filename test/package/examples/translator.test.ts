@@ -5,11 +5,19 @@ import { inMovedTime } from '../../support/moved-time.js';
 import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { muchText, sendMuch } from '../../support/unread.js';
 import { standsStill } from '../../support/wait-for.js';
-import { EMAIL, ExamplesStage } from './stage.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { TranslatorPlugin } from '../../../examples/src/translator.plugin.js';
+import { MODEL } from '../../support/catalog.js';
 
 const MIB = 1024 * 1024;
 const path = '/api/v1/translations';
 const body = JSON.stringify({ text: 'Good morning', language: 'French' });
+
+const OPTIONS = {
+  plugins: [TranslatorPlugin],
+  pluginConfigs: { translator: { model: MODEL } },
+  tiers: { free: { requests_per_minute: 1_000 } },
+};
 
 const linesOf = (raw: string): unknown[] =>
   raw
@@ -18,11 +26,11 @@ const linesOf = (raw: string): unknown[] =>
     .map((line) => JSON.parse(line) as unknown);
 
 describe('a stream of a plugin', () => {
-  let stage: ExamplesStage;
+  let stage: Stage;
   let key: string;
 
   beforeAll(async () => {
-    stage = await ExamplesStage.set();
+    stage = await setStage(1, OPTIONS);
     ({ key } = stage);
   });
   afterAll(() => stage.clear());
@@ -82,7 +90,7 @@ describe('a stream of a plugin', () => {
   });
 
   it('ends with an error when its key is revoked', async () => {
-    const own = await stage.service.createKey({ email: EMAIL });
+    const own = await stage.service.createKey();
     stage.provider.next((call) => {
       call.head().text('Bon');
     });
@@ -94,12 +102,11 @@ describe('a stream of a plugin', () => {
   it('holds the provider back while its client does not read', async () => {
     const before = stage.provider.calls.length;
     stage.provider.next((call) => sendMuch(call, 5_000));
-    const answer = await openStream(stage.origin, { path, key, body });
-    answer.pause();
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const answer = await fetch(stage.origin + path, { method: 'POST', headers, body });
     const call = await stage.provider.call(before + 1);
     expect(await standsStill(() => call.bytesWritten, 300)).toBeLessThan(20 * MIB);
-    answer.resume();
-    const lines = linesOf(await answer.body()) as { text?: string; done?: boolean }[];
+    const lines = linesOf(await answer.text()) as { text?: string; done?: boolean }[];
     expect(lines.map(({ text = '' }) => text).join('') === muchText(5_000)).toBe(true);
     expect(lines.at(-1)).toEqual({ done: true });
   });
@@ -108,7 +115,7 @@ describe('a stream of a plugin', () => {
 describe('a slow stream of a plugin', () => {
   it('has its headers after ten seconds, and a keep-alive after fifteen silent ones', () =>
     inMovedTime(async ({ moveUntil }) => {
-      const stage = await ExamplesStage.set();
+      const stage = await setStage(1, OPTIONS);
       try {
         const first = new Latch();
         stage.provider.next(async (call) => {
