@@ -1,6 +1,8 @@
 import { ChatError } from './chat-error.js';
 import type { RateLimits } from './chat-types.js';
+import { ConnectionEvents, type ConnectionEvent } from './connection-events.js';
 import { eventParser } from './event-parser.js';
+import { onNetwork } from './network-events.js';
 import { delay } from './delay.js';
 import { objectIn, responseFacts } from './response-facts.js';
 
@@ -19,10 +21,17 @@ export interface StreamOptions {
    * From 1 to 255 visible ASCII characters, such as `crypto.randomUUID()`.
    */
   readonly idempotencyKey?: string | undefined;
-  /** How often in a row a durable stream reconnects without new text. The default is 5. */
+  /**
+   * How often in a row a durable stream reconnects without new text. The default is 5. With `Infinity`, the stream reconnects for
+   * as long as the service keeps the answer.
+   */
   readonly maxReconnects?: number | undefined;
+  /** Called when a durable stream loses its connection, connects again, and continues. */
+  readonly onConnection?: ((event: ConnectionEvent) => void) | undefined;
   /** The silence after which the connection counts as broken. The default is 60,000. The service sends something each 15 s. */
   readonly idleTimeoutMs?: number | undefined;
+  /** The time until the first response must begin. The default is `idleTimeoutMs`. The service begins a response within 30 s. */
+  readonly headTimeoutMs?: number | undefined;
 }
 
 /** What a new connection needs to continue a stream. */
@@ -33,6 +42,10 @@ export interface Position {
 
 /** The statuses of a service that is busy or restarts. */
 const BUSY = [429, 502, 503, 504];
+const FIRST_PAUSE_S = 0.25;
+const MAX_PAUSE_S = 10;
+/** How long a request without a response is sent again. Later, the service may have forgotten its key, and a repetition would cost. */
+const MAX_REPETITION_MS = 240_000;
 
 export type Connect = (position: Position, signal: AbortSignal) => Promise<Response>;
 
@@ -46,14 +59,18 @@ export class ChatStream implements AsyncIterable<string> {
   lastEventId: string | undefined;
   #text = '';
   #failures = 0;
+  #lastTextAt: number | undefined;
   /** Whether a response has arrived. */
   #hasBegun = false;
+  readonly #createdAt = Date.now();
   readonly #connect: Connect;
   readonly #options: StreamOptions;
+  readonly #events: ConnectionEvents;
 
   constructor(connect: Connect, options: StreamOptions, start: Position) {
     this.#connect = connect;
     this.#options = options;
+    this.#events = new ConnectionEvents(options.onConnection);
     Object.assign(this, start);
   }
 
@@ -78,17 +95,25 @@ export class ChatStream implements AsyncIterable<string> {
 
   /** Yields the text of one connection. Returns whether the answer is complete, and throws if no other connection may follow. */
   async *#connection(): AsyncGenerator<string, boolean, undefined> {
-    const { signal, idleTimeoutMs = 60_000 } = this.#options;
+    const { signal, idleTimeoutMs = 60_000, headTimeoutMs = idleTimeoutMs } = this.#options;
     const controller = new AbortController();
     const stop = () => {
       controller.abort();
     };
     signal?.throwIfAborted();
     signal?.addEventListener('abort', stop);
-    let timer = setTimeout(stop, idleTimeoutMs);
+    // The browser may keep a dead connection for minutes.
+    const stopListening = onNetwork('offline', () => {
+      if (this.#isKept) stop();
+    });
+    let timer = setTimeout(stop, this.streamId === undefined ? headTimeoutMs : idleTimeoutMs);
     try {
+      this.#events.connecting();
       const response = await this.#connect(this, controller.signal);
       const reader = this.#bodyOf(response).getReader();
+      this.#events.connected();
+      clearTimeout(timer);
+      timer = setTimeout(stop, idleTimeoutMs);
       const decoder = new TextDecoder();
       const parse = eventParser();
       for (;;) {
@@ -99,7 +124,10 @@ export class ChatStream implements AsyncIterable<string> {
           const chunk = chunkOf(event, data);
           this.lastEventId = id || this.lastEventId;
           this.#text += chunk.content;
-          if (chunk.content !== '') yield chunk.content;
+          if (chunk.content !== '') {
+            this.#lastTextAt = Date.now();
+            yield chunk.content;
+          }
           if (chunk.done) return true;
           this.#failures = 0;
           signal?.throwIfAborted();
@@ -113,6 +141,7 @@ export class ChatStream implements AsyncIterable<string> {
       return false;
     } finally {
       clearTimeout(timer);
+      stopListening();
       signal?.removeEventListener('abort', stop);
       stop();
     }
@@ -129,17 +158,34 @@ export class ChatStream implements AsyncIterable<string> {
     throw new ChatError('The response is not a chat stream. A proxy may have replaced it.', { kind: 'invalid' });
   }
 
-  /** Throws the error, unless a new connection can continue the stream without a second request to a provider. */
-  async #pauseAfter(error: ChatError): Promise<void> {
-    const { signal, idempotencyKey, maxReconnects = 5 } = this.#options;
-    const { kind, status, retryAfterSeconds = 2 ** this.#failures / 4 } = error;
-    const mayContinue =
-      kind === 'refused'
-        ? BUSY.includes(status) && this.streamId
-        : (kind === 'cut' || kind === 'unreachable') && (this.streamId ?? (!this.#hasBegun && idempotencyKey));
-    if (!mayContinue || this.#failures++ >= maxReconnects) throw error;
-    await delay(Math.min(10, retryAfterSeconds) * 1000, signal);
+  /** Whether a new connection can continue the stream, or send the same request again, without a second request to a provider. */
+  get #isKept(): boolean {
+    return this.streamId !== undefined || (!this.#hasBegun && this.#options.idempotencyKey !== undefined);
   }
+
+  /** Waits until the next attempt. Throws the error if no attempt may follow. */
+  async #pauseAfter(error: ChatError): Promise<void> {
+    const { signal, maxReconnects = 5 } = this.#options;
+    const { kind, status, retryAfterSeconds } = error;
+    const isRefused = kind === 'refused';
+    const mayContinue = isRefused
+      ? BUSY.includes(status) && this.streamId !== undefined
+      : (kind === 'cut' || kind === 'unreachable') && this.#isKept;
+    const isTooLate = this.streamId === undefined && Date.now() - this.#createdAt > MAX_REPETITION_MS;
+    if (!mayContinue || isTooLate || this.#failures >= maxReconnects) throw error;
+    this.#events.lost(error, this.#lastTextAt);
+    const seconds = Math.max(
+      jittered(FIRST_PAUSE_S * 2 ** this.#failures++),
+      Math.min(MAX_PAUSE_S, retryAfterSeconds ?? 0),
+    );
+    // A service that is busy is not less busy when the network changes.
+    await delay(seconds * 1000, signal, !isRefused);
+  }
+}
+
+/** A pause of 50 to 100 % of the maximum, so that the clients of a service that restarts do not all return at once. */
+function jittered(seconds: number): number {
+  return Math.min(MAX_PAUSE_S, seconds) * (0.5 + Math.random() / 2);
 }
 
 function chunkOf(event: string, json: string): { readonly content: string; readonly done: boolean } {

@@ -11,6 +11,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly tier?: string;
   /** By default a new account's. */
   readonly account?: AccountSession;
+  /** By default the service's own. */
+  readonly origin?: string;
 }
 
 /** A page of somebody who is signed in, in a browser of its own. */
@@ -41,14 +43,17 @@ export class WebStage {
     return this.stage.origin.replace('127.0.0.1', 'localhost');
   }
 
-  async open(path: string, { tier, account, ...options }: OpenOptions = {}): Promise<SignedInPage> {
+  async open(
+    path: string,
+    { tier, account, origin = this.origin, ...options }: OpenOptions = {},
+  ): Promise<SignedInPage> {
     const person = account ?? (await signedIn(this.stage.service, tier));
     const context = await this.browser.newContext(options);
     const page = await context.newPage();
     page.setDefaultTimeout(PAGE_TIMEOUT_MS);
     await this.signIn(page, person);
     const complaints = complaintsOf(page);
-    await page.goto(this.origin + path);
+    await page.goto(origin + path);
     return { page, account: person, complaints };
   }
 

@@ -75,7 +75,7 @@ export class DurableStreams {
         caller.signal.throwIfAborted();
         durable.isTaken = true;
         const lease = caller.lease?.outlive();
-        const generation = new Generation(stream, this.config.streamDetachedMs, caller.requestId);
+        const generation = new Generation(stream, this.detachedMs(caller.principal), caller.requestId);
         await generation.begin((signal) => this.chat.open(body, { ...caller, lease, signal, detached: true }));
         // The prompt may have 4 MiB, and the response may last for hours.
         response.req.body = undefined;
@@ -83,6 +83,12 @@ export class DurableStreams {
         return this.events(stream, 0, caller.principal, response, { clock });
       }
     }
+  }
+
+  /** How long a stream may run without a reader. The playground returns to its streams for as long as they are kept. */
+  private detachedMs({ credential }: Principal): number {
+    const { streamDetachedMs, streamRetentionMs } = this.config;
+    return credential.kind === 'session' ? Math.max(streamDetachedMs, streamRetentionMs) : streamDetachedMs;
   }
 
   /** Finds a stream of the account. @throws {ServiceError} `not_found`, or `unavailable`. */

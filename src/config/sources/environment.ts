@@ -128,10 +128,13 @@ export const Environment = z
     STREAM_RETENTION_SECONDS: wholeNumber(1, 86_400).prefault('300').meta({
       description: 'How long a durable stream can be read again after its end.',
     }),
-    STREAM_DETACHED_SECONDS: wholeNumber(1, 86_400).prefault('60').meta({
-      description:
-        'How long a durable stream is generated while no client reads. After this time, the generation stops.',
-    }),
+    STREAM_DETACHED_SECONDS: wholeNumber(1, 86_400)
+      .prefault('60')
+      .meta({
+        description:
+          'How long a durable stream is generated while no client reads. After this time, the generation stops. A stream of a web ' +
+          'session may run for `STREAM_RETENTION_SECONDS` without a reader.',
+      }),
     STREAM_MEMORY_MB: wholeNumber(1, 1_048_576)
       .prefault('64')
       .meta({

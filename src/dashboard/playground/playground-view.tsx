@@ -7,10 +7,12 @@ export interface PlaygroundViewProps extends ModelChoiceProps {
   readonly accountId: string;
   /** The scheme, host and port of the service, as the browser sees them. */
   readonly origin: string;
+  /** How long the service keeps an answer after its end. */
+  readonly keptSeconds: number;
 }
 
 /** The page for a conversation with a model. Sending requires the script. Without JavaScript, the page says what to do. */
-export function PlaygroundView({ models, tier, accountId, origin }: PlaygroundViewProps) {
+export function PlaygroundView({ models, tier, accountId, origin, keptSeconds }: PlaygroundViewProps) {
   const [first] = models;
   return (
     <>
@@ -19,7 +21,7 @@ export function PlaygroundView({ models, tier, accountId, origin }: PlaygroundVi
         <p class="notice">No model is configured. Ask the operator of this service to configure one.</p>
       ) : null}
       <FirstRequest origin={origin} modelId={first?.id ?? 'vendor/model'} />
-      <form id="ask" class="playground" autocomplete="off" data-account={accountId}>
+      <form id="ask" class="playground" autocomplete="off" data-account={accountId} data-kept-seconds={keptSeconds}>
         <div class="chat">
           <div class="model-choice">
             <label for="model">Model</label>

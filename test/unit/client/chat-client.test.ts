@@ -336,6 +336,7 @@ describe('the receipt of a stream', () => {
 describe('a durable stream of the typed client', () => {
   afterEach(() => {
     vi.useRealTimers();
+    vi.restoreAllMocks();
   });
   const part = (id: number, content: string) => `id: ${id}\n${chunk(content)}`;
   const durable = (...blocks: string[]) => new Response(blocks.join(''), { headers: { ...SSE, 'x-stream-id': 's/1' } });
@@ -421,6 +422,7 @@ describe('a durable stream of the typed client', () => {
 
   it('waits longer after each failure without new text, or as long as it is told, but ten seconds at most', async () => {
     vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(1);
     const busy = (seconds: string) => new Response('', { status: 503, headers: { 'retry-after': seconds } });
     const { client, calls } = clientWith(
       durable(part(1, 'He')),
@@ -443,6 +445,7 @@ describe('a durable stream of the typed client', () => {
 
   it('ends at once when it is aborted between two connections, and leaves no timer and no listener behind', async () => {
     vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(1);
     const { signal, abort } = abortable();
     const { client, calls } = clientWith(
       durable(part(1, 'Hel')),

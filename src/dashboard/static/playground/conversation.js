@@ -20,8 +20,12 @@
  * @property {string} modelName
  * @property {ChatRequest | undefined} request
  * @property {string | undefined} requestId
+ * @property {string | undefined} idempotencyKey
+ * @property {number} askedAt in milliseconds since 1970
+ * @property {number | undefined} lastTextAt in milliseconds since 1970
  * @property {string | undefined} streamId
  * @property {string | undefined} lastEventId
+ * @property {import('./answer/kept-failure.js').KeptFailure | undefined} failure
  * @property {Receipt | undefined} receipt
  */
 
@@ -35,6 +39,13 @@ export class Turn {
   request;
   /** @type {string | undefined} */
   requestId;
+  /** A request with the same key continues the answer, and costs nothing more. @type {string | undefined} */
+  idempotencyKey;
+  askedAt = 0;
+  /** @type {number | undefined} */
+  lastTextAt;
+  /** Why the answer failed. @type {import('./answer/kept-failure.js').KeptFailure | undefined} */
+  failure;
   /** The position of a durable stream. @type {string | undefined} */
   streamId;
   /** @type {string | undefined} */
@@ -57,15 +68,24 @@ export class Turn {
    *
    * @param {ChatRequest} request
    * @param {string} modelName
+   * @param {string} idempotencyKey
    */
-  begin(request, modelName) {
+  begin(request, modelName, idempotencyKey) {
     const nothing = { requestId: undefined, streamId: undefined, lastEventId: undefined, receipt: undefined };
-    Object.assign(this, { ...nothing, request, modelName, answer: '', state: 'answering' });
+    const begun = { request, modelName, idempotencyKey, askedAt: Date.now(), lastTextAt: undefined, answer: '' };
+    Object.assign(this, { ...nothing, ...begun });
+    this.continue();
+  }
+
+  /** Goes on with an answer that failed because of the connection. */
+  continue() {
+    Object.assign(this, { state: 'answering', failure: undefined });
   }
 
   /** @param {string} text */
   add(text) {
     this.answer += text;
+    this.lastTextAt = Date.now();
   }
 
   /**
@@ -79,9 +99,33 @@ export class Turn {
     Object.assign(this, { streamId, lastEventId });
   }
 
-  /** @param {Exclude<TurnState, 'answering'>} state */
-  end(state) {
-    this.state = state;
+  /**
+   * @param {Exclude<TurnState, 'answering'>} state
+   * @param {import('./answer/kept-failure.js').KeptFailure} [failure]
+   */
+  end(state, failure) {
+    Object.assign(this, { state, failure });
+  }
+
+  /**
+   * How the rest of the answer can be fetched without a new answer: from its stream, or by the same request with the same key.
+   * `undefined` if only a new answer helps.
+   *
+   * @returns {'stream' | 'request' | undefined}
+   */
+  get continuation() {
+    const { state, failure, streamId, idempotencyKey, request } = this;
+    if (state !== 'answering' && (state !== 'failed' || failure === undefined)) return undefined;
+    // The service has reported the end of the answer, or does not keep the answer any longer.
+    if (failure?.kind === 'failed' || failure?.status === 404) return undefined;
+    if (streamId !== undefined) return 'stream';
+    const mayHaveBegun = failure === undefined || failure.kind === 'cut' || failure.kind === 'unreachable';
+    return mayHaveBegun && idempotencyKey !== undefined && request !== undefined ? 'request' : undefined;
+  }
+
+  /** Whether the same request with the same key gives an answer. The answer is charged at most once. */
+  get mayBeRepeated() {
+    return this.failure !== undefined && this.failure.kind !== 'failed' && this.streamId === undefined;
   }
 
   /**

@@ -38,10 +38,22 @@ export class MessageBox {
    * Puts a text back into the box to be edited. Text that the user has written in the meantime stays below it.
    *
    * @param {string} text
+   * @returns the text of the box before and after the change.
    */
   giveBack(text) {
-    this.text = this.text.trim() === '' ? text : `${text}\n\n${this.text}`;
+    const before = this.text;
+    this.text = before.trim() === '' ? text : `${text}\n\n${before}`;
     this.focus();
+    return { before, after: this.text };
+  }
+
+  /**
+   * Takes back a change of the text, unless the user has written something since.
+   *
+   * @param {{ readonly before: string, readonly after: string }} change
+   */
+  takeBack({ before, after }) {
+    if (this.text === after) this.text = before;
   }
 
   focus() {

@@ -44,7 +44,10 @@ const conversation = new Conversation();
 const follower = new EndFollower(log, (isAtEnd) => (buttons.latest.hidden = isAtEnd));
 const code = new CodeDialog();
 /** @type {UndoNotice} */
-const undo = new UndoNotice(element('undo', HTMLElement), (turns) => chat.restore(turns));
+const undo = new UndoNotice(element('undo', HTMLElement), ({ turns, draft }) => {
+  if (draft !== undefined) message.takeBack(draft);
+  chat.restore(turns);
+});
 const chat = new Chat({
   // Another tab may have signed in to another account: the service then refuses the requests of this page.
   client: new ChatClient({ baseUrl: '/api/v1', headers: { 'x-account-id': accountId } }),
@@ -55,7 +58,8 @@ const chat = new Chat({
   follower,
   code,
   announce: (text) => (announcer.textContent = text),
-  whenRemoved: (turns, what) => undo.offer(turns, what),
+  keptMs: Number(form.dataset['keptSeconds']) * 1000,
+  whenRemoved: (removal) => undo.offer(removal),
   whenChanged: refresh,
 });
 

@@ -1,26 +1,32 @@
 import { button, create } from './elements.js';
 
+/**
+ * The page before a removal.
+ *
+ * @typedef {object} Removal
+ * @property {readonly import('./conversation.js').Turn[]} turns
+ * @property {string} what was removed, in a sentence
+ * @property {{ readonly before: string, readonly after: string }} [draft] the text of the message box, if the removal changed it
+ */
+
 /** Offers to take back the removal of turns. */
 export class UndoNotice {
   /**
    * @param {HTMLElement} container
-   * @param {(turns: readonly import('./conversation.js').Turn[]) => void} restore
+   * @param {(removal: Removal) => void} restore
    */
   constructor(container, restore) {
     this.container = container;
     this.restore = restore;
   }
 
-  /**
-   * @param {readonly import('./conversation.js').Turn[]} turns the turns before the removal
-   * @param {string} what
-   */
-  offer(turns, what) {
+  /** @param {Removal} removal */
+  offer(removal) {
     const undo = button('Undo', () => {
       this.withdraw();
-      this.restore(turns);
+      this.restore(removal);
     });
-    this.container.replaceChildren(create('span', '', what), undo);
+    this.container.replaceChildren(create('span', '', removal.what), undo);
   }
 
   withdraw() {

@@ -1,5 +1,3 @@
-/** @typedef {import('../../client.js').ChatError} ChatError */
-
 /**
  * The text that the page shows for a failure, and the actions that the user can take.
  *
@@ -8,6 +6,7 @@
  * @property {string} text
  * @property {string[]} lines the invalid fields of the request, one line for each field
  * @property {boolean} canRetry whether the same request can succeed later
+ * @property {string} retryLabel
  * @property {number | undefined} waitSeconds the time to wait before a retry, in seconds
  * @property {{ text: string, href: string } | undefined} link
  * @property {string | undefined} requestId the request id to send to the operator of the service
@@ -23,22 +22,36 @@ const RELOAD = { text: 'Open the playground for this account (new tab)', href: '
 const USAGE = { text: 'View remaining limits (new tab)', href: '/usage' };
 
 /**
- * @param {ChatError} failure
+ * @param {import('./kept-failure.js').KeptFailure} failure
+ * @param {boolean} canContinue whether the service may still have the rest of the answer
  * @returns {Advice}
  */
-export function adviceOn(failure) {
-  const { message, details = [], retryAfterSeconds: waitSeconds, requestId } = failure;
+export function adviceOn(failure, canContinue) {
+  const { message, details, retryAt, requestId } = failure;
   const lines = details.map(({ field, message: what }) => `${fieldName(field)} ${what}`);
-  const common = { text: message, lines, canRetry: true, waitSeconds, link: undefined, requestId };
+  const leftSeconds = retryAt === undefined ? 0 : Math.ceil((retryAt - Date.now()) / 1000);
+  const waitSeconds = leftSeconds > 0 ? leftSeconds : undefined;
+  const common = {
+    text: message,
+    lines,
+    canRetry: true,
+    retryLabel: 'Try again',
+    waitSeconds,
+    link: undefined,
+    requestId,
+  };
+  const next = canContinue
+    ? 'Try again to get the rest.'
+    : 'Try again to get a new answer, which is charged separately.';
   switch (failure.kind) {
     case 'unreachable':
       return { ...common, title: 'No connection', text: `${message} Check your connection and try again.` };
     case 'cut':
     case 'failed':
     case 'invalid':
-      return { ...common, title: 'The answer is incomplete', text: `${message} Try again to get the full answer.` };
+      return { ...common, title: 'The answer is incomplete', text: `${message} ${next}` };
     case 'refused':
-      return { ...common, ...adviceOnRefusal(failure.code, failure.status, message) };
+      return { ...common, ...adviceOnRefusal(failure.code, failure.status ?? 0, message) };
   }
 }
 
@@ -60,6 +73,12 @@ function adviceOnRefusal(code, status, message) {
       return { title: 'You are signed in to another account', text: `${message} Nothing was sent.`, link: RELOAD };
     case 'upstream_rejected':
       return { title: 'The model rejected this request', text: `${message} Change the request.`, canRetry: false };
+    case 'not_found':
+      return {
+        title: 'The rest of the answer is no longer available',
+        text: 'The connection was lost for longer than the service keeps an answer. A new answer is charged separately.',
+        retryLabel: 'Get a new answer',
+      };
     case 'model_not_found':
       return { title: 'Model no longer available', text: 'Choose another model above, then try again.' };
     default:

@@ -11,7 +11,7 @@ export class RetryControls {
    * @param {import('../answer/failure-advice.js').Advice} advice
    * @param {{ retry: () => void, edit: () => void, canRetryNow: () => void }} actions
    */
-  constructor(parent, { title, text, lines, link, canRetry, waitSeconds, requestId }, actions) {
+  constructor(parent, { title, text, lines, link, canRetry, retryLabel, waitSeconds, requestId }, actions) {
     this.element = create('div', 'failure notice bad');
     const message = create('p');
     message.append(create('strong', '', title), create('br'), text);
@@ -30,7 +30,7 @@ export class RetryControls {
     }
     const buttons = create('p', 'actions');
     if (canRetry) {
-      const retry = button('Try again', actions.retry, 'secondary');
+      const retry = button(retryLabel, actions.retry, 'secondary');
       buttons.append(retry);
       if (waitSeconds !== undefined) this.#countDown(retry, waitSeconds, actions.canRetryNow);
     }

@@ -56,6 +56,29 @@ export class TurnView {
     this.whenGrown();
   }
 
+  /** Shows that more text of the answer is awaited. @param {boolean} showsMarkdown */
+  continueAnswer(showsMarkdown) {
+    this.#controls?.remove();
+    this.#controls = undefined;
+    const answer = this.#answer;
+    if (answer === undefined) return;
+    const hasText = this.turn.answer !== '';
+    answer.article.classList.remove('failed', 'waiting', 'growing');
+    answer.article.classList.add(hasText ? 'growing' : 'waiting');
+    answer.note.textContent = hasText ? '' : 'Waiting for response…';
+    answer.actions.replaceChildren();
+    this.showAs(showsMarkdown);
+    this.whenGrown();
+  }
+
+  /** Shows the state of the connection below the text. @param {string} text empty while there is a connection */
+  showConnection(text) {
+    if (this.#answer === undefined) return;
+    this.#answer.connection.textContent = text;
+    this.#answer.article.classList.toggle('disconnected', text !== '');
+    this.whenGrown();
+  }
+
   /** Removes the earlier answer. An answer that broke off after some text stays, because a new one may not come further. */
   #putAside() {
     const { article, text, actions } = this.#answer ?? {};
@@ -86,6 +109,7 @@ export class TurnView {
   endAnswer(note) {
     const answer = this.#answer;
     if (answer === undefined) return;
+    this.showConnection('');
     answer.article.classList.remove('waiting', 'growing');
     answer.note.textContent = note;
     this.refresh();
@@ -144,11 +168,12 @@ function part(log, kind, who) {
   const text = create('div', 'turn-text');
   text.dir = 'auto';
   const note = create('p', 'turn-note');
+  const connection = create('p', 'turn-connection notice');
   const receipt = create('p', 'receipt');
   const actions = create('div', 'turn-actions');
-  article.append(create('h3', '', who), text, note, receipt, actions);
+  article.append(create('h3', '', who), text, note, connection, receipt, actions);
   log.append(article);
-  return { article, text, note, receipt, actions };
+  return { article, text, note, connection, receipt, actions };
 }
 
 /**

@@ -33,7 +33,7 @@ describe('a conversation', () => {
     const conversation = withTurn('Ye', 'failed');
     const turn = conversation.last;
     const request = { model: 'acme/fast', messages: [] };
-    turn?.begin(request, 'Fast');
+    turn?.begin(request, 'Fast', 'key');
     expect(turn).toMatchObject({ state: 'answering', answer: '', request, modelName: 'Fast' });
     expect(conversation.messages('', 'First?', turn)).toEqual([{ role: 'user', content: 'First?' }]);
   });

@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { ChatError, type ChatFailure } from '../../../../../../src/client.js';
 import { ERRORS, type ErrorCode } from '../../../../../../src/common/service-error.js';
 import { adviceOn } from '../../../../../../src/dashboard/static/playground/answer/failure-advice.js';
+import type { KeptFailure } from '../../../../../../src/dashboard/static/playground/answer/kept-failure.js';
 import { waitText } from '../../../../../../src/dashboard/static/playground/answer/wait-text.js';
 
-const refused = (facts: Omit<Extract<ChatFailure, { kind: 'refused' }>, 'kind'>) =>
-  adviceOn(new ChatError('What the service says.', { kind: 'refused', ...facts }));
+const failure = (facts: Partial<KeptFailure>): KeptFailure => ({
+  kind: 'refused',
+  message: 'What the service says.',
+  status: undefined,
+  code: undefined,
+  details: [],
+  requestId: undefined,
+  retryAt: undefined,
+  ...facts,
+});
+const refused = (facts: Partial<KeptFailure>) => adviceOn(failure(facts), false);
 
 describe('the advice on a failure', () => {
   it.each(Object.entries(ERRORS))('of %s says what it is and whether to try again', (code, { status }) => {
@@ -38,7 +47,7 @@ describe('the advice on a failure', () => {
   });
 
   it('of a limit says which, how long to wait, and where to see what is left', () => {
-    const advice = refused({ status: 429, code: 'rate_limit_exceeded', retryAfterSeconds: 42 });
+    const advice = refused({ status: 429, code: 'rate_limit_exceeded', retryAt: Date.now() + 41_500 });
     expect(advice).toMatchObject({
       title: 'Too many requests per minute',
       text: 'What the service says.',
@@ -48,10 +57,22 @@ describe('the advice on a failure', () => {
   });
 
   it('of a broken stream says that the answer is incomplete', () => {
-    expect(adviceOn(new ChatError('It broke.', { kind: 'cut' }))).toMatchObject({
+    expect(adviceOn(failure({ kind: 'cut' }), true)).toMatchObject({
       title: 'The answer is incomplete',
+      text: 'What the service says. Try again to get the rest.',
       canRetry: true,
     });
+  });
+
+  it('of an answer without a rest says that a new answer is charged', () => {
+    expect(adviceOn(failure({ kind: 'failed' }), false)).toMatchObject({
+      text: 'What the service says. Try again to get a new answer, which is charged separately.',
+    });
+    expect(refused({ status: 404, code: 'not_found' })).toMatchObject({ retryLabel: 'Get a new answer' });
+  });
+
+  it('of a wait that is over lets the user try again', () => {
+    expect(refused({ status: 429, code: 'rate_limit_exceeded', retryAt: Date.now() - 1 }).waitSeconds).toBeUndefined();
   });
 });
 
