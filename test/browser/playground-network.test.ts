@@ -8,9 +8,6 @@ import { inEachForm } from './screenshots.js';
 import { WebStage, type SignedInPage } from './web-stage.js';
 
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
-/** A real cut of 120 seconds is for a look by hand. Otherwise the clock of the page moves. */
-const REAL_SECONDS = Number(process.env['TEST_CUT_SECONDS'] ?? '0');
-
 describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () => {
   let web: WebStage;
   let proxy: TcpProxy;
@@ -93,18 +90,6 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
       },
     );
   });
-
-  if (REAL_SECONDS > 0) {
-    it('a real cut ends in the whole answer and one charge', async () => {
-      await open();
-      const gate = await beginAnswer();
-      proxy.cut();
-      await new Promise((resolve) => setTimeout(resolve, REAL_SECONDS * 1000));
-      gate.open();
-      proxy.restore();
-      await expectWholeAnswerOnce();
-    }, 400_000);
-  }
 
   it('a silent connection counts as lost after some seconds', async () => {
     await open();

@@ -10,7 +10,7 @@ import { setStage, type Stage } from '../support/stage.js';
 
 const { resolve } = createRequire(import.meta.url);
 const ENTRY = resolve('chat-streaming-service/client');
-const MAX_BYTES = 10_240;
+const MAX_BYTES = 12_240;
 const TEXTS = ['Zwölf Boxkämpfer ', 'jagen Viktor\n\n', 'data: über den ', '🦜', '\u2028 großen Deich'];
 
 /** The file and all files that it imports. */
@@ -25,7 +25,7 @@ function filesOf(path: string, known = new Set<string>()): Set<string> {
 }
 
 describe('chat-streaming-service/client', () => {
-  it('has no dependency, and at most 10 KB with everything that it imports', () => {
+  it('has no dependency, and at most 12 KB with everything that it imports', () => {
     const bytes = [...filesOf(ENTRY)].reduce((sum, path) => sum + readFileSync(path).length, 0);
     expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
   });
