@@ -10,7 +10,7 @@ import { setStage, type Stage } from '../support/stage.js';
 
 const { resolve } = createRequire(import.meta.url);
 const ENTRY = resolve('chat-streaming-service/client');
-const MAX_BYTES = 12_240;
+const MAX_BYTES = 12_288;
 const TEXTS = ['Zwölf Boxkämpfer ', 'jagen Viktor\n\n', 'data: über den ', '🦜', '\u2028 großen Deich'];
 
 /** The file and all files that it imports. */
