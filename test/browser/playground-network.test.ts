@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Gate } from '../support/gate.js';
+import { Latch } from '../support/latch.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { hasChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
@@ -40,17 +40,17 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
   const failure = () => page.locator('.failure').last();
   const notice = () => page.locator('.turn-connection').last();
 
-  /** Begins an answer whose rest the provider sends when the gate is open. */
-  async function beginAnswer(): Promise<Gate> {
-    const gate = new Gate();
+  /** Begins an answer whose rest the provider sends when the latch is open. */
+  async function beginAnswer(): Promise<Latch> {
+    const latch = new Latch();
     web.provider.next(async (call) => {
       call.head().text('The first half, ');
-      await gate.opened;
+      await latch.opened;
       call.text('and the rest.').finish().endMarker().end();
     });
     await playground.send('All of it!');
     await playground.answerIs('The first half, ');
-    return gate;
+    return latch;
   }
 
   async function expectWholeAnswerOnce(): Promise<void> {
@@ -73,7 +73,7 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
       async (seconds) => {
         await open(viewport);
         await page.clock.install();
-        const gate = await beginAnswer();
+        const latch = await beginAnswer();
         proxy.cut();
         await notice()
           .getByText(/^Connection lost\. Reconnecting… The last text arrived at .*\d:\d\d/)
@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
         expect(await playground.announcement()).toContain('Connection lost. Reconnecting…');
         expect(await notice().isVisible()).toBe(true);
         await page.clock.fastForward(seconds * 500);
-        gate.open();
+        latch.open();
         await page.clock.fastForward(seconds * 500);
         expect(await button('Stop').count()).toBe(1);
         proxy.restore();
@@ -94,9 +94,9 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
   it('a silent connection counts as lost after some seconds', async () => {
     await open();
     await page.clock.install();
-    const gate = await beginAnswer();
+    const latch = await beginAnswer();
     proxy.abandon();
-    gate.open();
+    latch.open();
     await page.clock.fastForward(21_000);
     await notice().getByText('Connection lost.').waitFor();
     // The browser may try connections that are dead, too.
@@ -108,13 +108,13 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
 
   it('the answer goes on at once when the browser is online again', async () => {
     await open();
-    const gate = await beginAnswer();
+    const latch = await beginAnswer();
     await page.clock.install();
     await page.clock.pauseAt(new Date(Date.now() + 3_600_000));
     await page.context().setOffline(true);
     await notice().getByText('Connection lost.').waitFor();
     await inEachForm(page, 'playground-reconnecting');
-    gate.open();
+    latch.open();
     // The clock of the page stands still, so no pause ends by itself.
     const continued = page.waitForResponse('**/api/v1/chat/streams/*');
     await page.context().setOffline(false);
@@ -125,10 +125,10 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
 
   it('a reload during the cut fetches the rest', async () => {
     await open();
-    const gate = await beginAnswer();
+    const latch = await beginAnswer();
     proxy.cut();
     await notice().getByText('Connection lost.').waitFor();
-    gate.open();
+    latch.open();
     proxy.restore();
     await page.reload();
     await expectWholeAnswerOnce();
@@ -140,9 +140,9 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
     page.on('request', (request) => {
       if (request.url().endsWith('/chat/stream')) keys.push(request.headers()['idempotency-key']);
     });
-    const gate = new Gate();
+    const latch = new Latch();
     web.provider.next(async (call) => {
-      await gate.opened;
+      await latch.opened;
       call.head().text('The first half, ').text('and the rest.').finish().endMarker().end();
     });
     await playground.send('All of it!');
@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
     await notice().getByText('No text has arrived yet.').waitFor();
     proxy.restore();
     await page.reload();
-    gate.open();
+    latch.open();
     await expectWholeAnswerOnce();
     expect(keys.length).toBeGreaterThan(1);
     expect(new Set(keys).size).toBe(1);
@@ -159,11 +159,11 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
 
   it('Try again fetches the rest after a refusal', async () => {
     await open();
-    const gate = await beginAnswer();
+    const latch = await beginAnswer();
     await page.route('**/api/v1/chat/streams/*', (route) => route.fulfill({ status: 401, json: {} }));
     proxy.cut();
     await failure().getByText('You are signed out').waitFor();
-    gate.open();
+    latch.open();
     proxy.restore();
     await page.unroute('**/api/v1/chat/streams/*');
     await button('Try again').click();
@@ -172,11 +172,11 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
 
   it('an answer that the service no longer keeps is asked for anew only when the user says so', async () => {
     await open();
-    const gate = await beginAnswer();
+    const latch = await beginAnswer();
     const gone = { error: { code: 'not_found', message: 'There is no such stream.' } };
     await page.route('**/api/v1/chat/streams/*', (route) => route.fulfill({ status: 404, json: gone }));
     proxy.cut();
-    gate.open();
+    latch.open();
     proxy.restore();
     await failure().getByText('The rest of the answer is no longer available').waitFor();
     await page.reload();
