@@ -20,7 +20,7 @@ const MAY_IMPORT = {
   auth: ['config', 'http', 'accounts', 'redis'],
   throttling: ['config', 'http', 'accounts', 'auth', 'redis'],
   upstreams: ['config', 'redis'],
-  models: ['config', 'http', 'upstreams'],
+  models: ['config', 'http', 'auth', 'upstreams'],
   usage: ['config', 'http', 'database', 'accounts', 'auth', 'throttling', 'upstreams'],
   chat: ['config', 'http', 'accounts', 'redis', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
   health: ['config', 'http', 'database', 'auth', 'redis', 'usage'],

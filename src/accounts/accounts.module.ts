@@ -12,6 +12,7 @@ import { AccountsService } from './accounts/accounts.service.js';
 import { DevelopmentAccounts } from './accounts/development-account.js';
 import { ApiKeyCreation } from './api-keys/api-key-creation.js';
 import { ApiKeyRotation } from './api-keys/api-key-rotation.js';
+import { ApiKeyUpdates } from './api-keys/api-key-updates.js';
 import { ApiKeyVerifier } from './api-keys/api-key-verifier.js';
 import { ApiKey } from './api-keys/api-key.entity.js';
 import { ApiKeysService } from './api-keys/api-keys.service.js';
@@ -33,6 +34,7 @@ const services = [
   AccountDirectory,
   ApiKeysService,
   ApiKeyRotation,
+  ApiKeyUpdates,
   ApiKeyVerifier,
   RevocationWatch,
   LastUsedRecorder,

@@ -4,7 +4,7 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { configProvider } from '../plugins/chat-plugin.decorator.js';
 import type { PluginDescription } from '../plugins/plugin-description.js';
 import { UsageReportsModule } from '../usage/reports/usage-reports.module.js';
-import type { Command } from './account-commands.js';
+import type { Command } from './command.js';
 
 /** Returns the commands of a plugin. */
 export function commandsOf({ admin }: PluginDescription): Command[] {

@@ -14,7 +14,9 @@ import type { Variables } from '../config/sources/interpolation.js';
 import { PluginSet, type Plugin } from '../plugins/plugin-set.js';
 import { PluginsModule } from '../plugins/plugins.module.js';
 import { UsageReportsModule } from '../usage/reports/usage-reports.module.js';
-import { ACCOUNT_COMMANDS, type Command } from './account-commands.js';
+import { ACCOUNT_COMMANDS } from './account-commands.js';
+import type { Command } from './command.js';
+import { KEY_COMMANDS } from './key-commands.js';
 import { Misuse } from './misuse.js';
 import { commandModule, commandsOf } from './plugin-commands.js';
 import { readPassword } from './password-input.js';
@@ -49,7 +51,7 @@ export async function runCommand(
 ): Promise<number> {
   try {
     const set = new PluginSet(plugins);
-    const commands = [...ACCOUNT_COMMANDS, ...USAGE_COMMANDS, ...set.descriptions.flatMap(commandsOf)];
+    const commands = [...ACCOUNT_COMMANDS, ...KEY_COMMANDS, ...USAGE_COMMANDS, ...set.descriptions.flatMap(commandsOf)];
     const usage = usageText(commands, context.argv?.[1]);
     if (words.length === 0) throw new Misuse(usage);
     if (words.includes('--help') || words.includes('-h')) context.stdout.write(helpFor(words, commands, usage));

@@ -4,7 +4,7 @@ import { csvCell } from '../common/text/csv-cell.js';
 import { usagePeriod } from '../usage/reports/usage-period.js';
 import { wireUsage } from '../usage/reports/report-json.js';
 import { UsageReports, type AccountUsageRow } from '../usage/reports/usage-reports.js';
-import type { Command } from './account-commands.js';
+import type { Command } from './command.js';
 
 /** The commands that report usage. */
 export const USAGE_COMMANDS: readonly Command[] = [

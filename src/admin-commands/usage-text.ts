@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path';
-import type { Command } from './account-commands.js';
+import type { Command } from './command.js';
 
 /**
  * The commands with their options, for the operator.

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { restrictionsOf, type Principal } from '../auth/principal/principal.js';
 import { ServiceError } from '../common/service-error.js';
 import { RequestValidationPipe } from '../http/request/request-validation.pipe.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -88,6 +89,11 @@ export class ChatService {
     return this.open(valid, caller, options);
   }
 
+  /** @throws {ServiceError} `model_not_found` when the caller may not use the model. */
+  checkModel(id: string, principal: Principal): void {
+    this.catalog.get(id, restrictionsOf(principal));
+  }
+
   /** As {@link stream}, for a request that is validated. */
   async open(request: ChatRequest, caller: ChatCaller, options: StreamOptions = {}): Promise<PartReader> {
     try {
@@ -129,7 +135,7 @@ export class ChatService {
   ): Promise<PartReader> {
     const { accountId, tier } = caller.principal;
     const options = requestedOptions(request);
-    const model = this.router.supporting(this.catalog.get(request.model), options);
+    const model = this.router.supporting(this.catalog.get(request.model, restrictionsOf(caller.principal)), options);
     const completion: CompletionRequest = {
       messages: request.messages,
       options,

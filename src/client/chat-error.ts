@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'unauthenticated'
   | 'key_revoked'
   | 'forbidden'
+  | 'address_not_allowed'
   | 'not_found'
   | 'model_not_found'
   | 'method_not_allowed'

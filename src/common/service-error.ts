@@ -28,6 +28,8 @@ export const ERRORS = {
   /** Only in a stream. Before the first text, the code is `unauthenticated`. */
   key_revoked: { status: 401, fault: 'caller' },
   forbidden: { status: 403, fault: 'caller' },
+  /** The API key may be used from other addresses only. */
+  address_not_allowed: { status: 403, fault: 'caller' },
   not_found: { status: 404, fault: 'caller' },
   model_not_found: { status: 404, fault: 'caller' },
   method_not_allowed: { status: 405, fault: 'caller' },

@@ -2,6 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '../common/service-error.js';
 import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
 
+/** The models that a caller may use, such as the restrictions of an API key. */
+export interface ModelAccess {
+  allowsModel(id: string): boolean;
+}
+
 /**
  * The available models: the models of the configuration that have at least one configured upstream, and then the models of
  * plugins.
@@ -40,14 +45,20 @@ export class ModelCatalog {
     return this.ordered;
   }
 
+  /** Returns the models that the caller may use, in the order of {@link all}. */
+  allowed(access: ModelAccess | undefined): readonly ModelConfig[] {
+    return access === undefined ? this.ordered : this.ordered.filter(({ id }) => access.allowsModel(id));
+  }
+
   /**
    * Returns the model with this id.
    *
-   * @throws {ServiceError} `model_not_found` if there is no such model.
+   * @param access what the caller may use. By default all models.
+   * @throws {ServiceError} `model_not_found` if there is no such model, or if the caller may not use the model.
    */
-  get(id: string): ModelConfig {
+  get(id: string, access?: ModelAccess): ModelConfig {
     const model = this.byId.get(id);
-    if (model === undefined) {
+    if (model === undefined || access?.allowsModel(id) === false) {
       throw new ServiceError(
         'model_not_found',
         'This model does not exist. GET /api/v1/chat/models lists the available models.',

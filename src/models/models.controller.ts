@@ -3,12 +3,17 @@ import type { Request, Response } from 'express';
 import { createHash } from 'node:crypto';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '../http/open-api/api-decorators.js';
 import { DirectRoute } from '../http/routing/direct-route.decorator.js';
+import { restrictionsOf } from '../auth/principal/principal.js';
+import { ReadsKey } from '../http/routing/reads-key.decorator.js';
+import { ApiErrors } from '../http/open-api/api-errors.decorator.js';
 import { Public } from '../http/routing/public.decorator.js';
 import type { ModelConfig } from '../config/config.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelList } from './model-list.dto.js';
 
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=600';
+/** The list for an API key: a cache must ask again each time, because the limits of the key can change. */
+const CACHE_CONTROL_OF_KEY = 'private, no-cache';
 
 const CACHE_HEADERS = {
   ETag: { description: 'Identifies this version of the list.', schema: { type: 'string' } },
@@ -34,8 +39,13 @@ export class ModelsController {
 
   @Public()
   @DirectRoute()
+  @ReadsKey()
   @Get()
-  @ApiOperation({ operationId: 'listModels', summary: 'Lists the available models' })
+  @ApiOperation({
+    operationId: 'listModels',
+    summary: 'Lists the available models',
+    description: 'With an API key, the list has only the models that the key may use.',
+  })
   @ApiHeader({
     name: 'If-None-Match',
     required: false,
@@ -43,14 +53,19 @@ export class ModelsController {
     schema: { type: 'string' },
   })
   @ApiOkResponse({ type: ModelList, headers: CACHE_HEADERS })
+  @ApiErrors('address_not_allowed')
   @ApiResponse({
     status: 304,
     description: 'The list has not changed: it still matches `If-None-Match`.',
     headers: CACHE_HEADERS,
   })
   list(@Req() request: Request, @Res() response: Response): void {
-    const { json, length, etag } = this.current();
-    response.setHeader('Cache-Control', CACHE_CONTROL);
+    const { principal } = request.context;
+    const restrictions = principal && restrictionsOf(principal);
+    const { json, length, etag } =
+      restrictions === undefined ? this.current() : render(this.catalog.allowed(restrictions));
+    response.setHeader('Cache-Control', restrictions === undefined ? CACHE_CONTROL : CACHE_CONTROL_OF_KEY);
+    response.setHeader('Vary', 'Authorization');
     response.setHeader('ETag', etag);
     if (request.headers['if-none-match'] !== undefined && request.fresh) {
       response.statusCode = 304;

@@ -1,16 +1,20 @@
 import type { Response } from 'express';
-import { LIMITS, type LimitDefinition } from '../config/limits/limit-table.js';
+import { KEY_LIMITS, LIMITS, type LimitDefinition } from '../config/limits/limit-table.js';
 import { ServiceError } from '../common/service-error.js';
 import '../http/surface/surface.decorator.js';
 import type { LimitState, LimitStates, Refusal } from './limit-store.js';
 
-const DEFINITIONS: Readonly<Record<string, LimitDefinition | undefined>> = LIMITS;
+const DEFINITIONS: Readonly<Record<string, LimitDefinition | undefined>> = { ...LIMITS, ...KEY_LIMITS };
 
-/** Sets the headers of the limits of a tier, for admitted and for refused requests. */
+/**
+ * Sets the headers of the limits of a tier and of a key, for admitted and for refused requests. If both have the same limit, the
+ * headers show the one of which less remains.
+ */
 export function setLimitHeaders(response: Response, prefix: string, states: LimitStates): void {
   for (const [name, state] of Object.entries(states)) {
     const header = DEFINITIONS[name]?.header;
-    if (header !== undefined) setHeaders(response, prefix, header, state);
+    if (header === undefined || (name in KEY_LIMITS && hasTighter(states, header, state))) continue;
+    setHeaders(response, prefix, header, state);
   }
   if (response.req.context.surface !== undefined) setSurfaceHeaders(response, states);
 }
@@ -27,6 +31,13 @@ function setSurfaceHeaders(
     response.setHeader(`x-ratelimit-remaining-${unit}`, state.remaining);
     if (state.resetSeconds !== undefined) response.setHeader(`x-ratelimit-reset-${unit}`, `${state.resetSeconds}s`);
   }
+}
+
+/** Whether less remains of the limit of the tier that has the same header. */
+function hasTighter(states: LimitStates, header: string, { remaining }: LimitState): boolean {
+  return Object.entries(LIMITS).some(
+    ([name, limit]) => limit.header === header && (states[name]?.remaining ?? Infinity) < remaining,
+  );
 }
 
 /** Sets the three headers of a limit. `suffix` is empty for a limit of requests. */
@@ -49,7 +60,7 @@ export function refusalError(
   }
   const { code, label, unit, window } = definition;
   const { limit = 0, remaining = 0 } = state[refusedBy] ?? {};
-  let message = `The tier allows ${limit} ${label}.`;
+  let message = `The ${refusedBy in KEY_LIMITS ? 'API key' : 'tier'} allows ${limit} ${label}.`;
   if (unit === 'tokens') {
     const need = needed === undefined ? '' : `, and this request needs ${needed}`;
     message += ` ${remaining} remain ${window === 'day' ? 'until midnight UTC' : 'in this minute'}${need}.`;

@@ -15,6 +15,17 @@ export interface Limit {
   readonly window: LimitWindow;
   /** How many units the account may use in one window, or hold at the same time. */
   readonly max: number;
+  /**
+   * The API key whose requests the limit counts: the id of the key, or of the first key in a chain of rotated keys. `undefined`:
+   * the limit counts all requests of the account. The limits of one request have at most one key, and stand after the limits of
+   * the account.
+   */
+  readonly key?: string | undefined;
+}
+
+/** Returns the key whose requests some of the limits count, or `undefined`. */
+export function keyOf(limits: readonly Limit[]): string | undefined {
+  return limits.at(-1)?.key;
 }
 
 /** The tokens that a request may use. With fewer than `atLeast` left, the request is refused. It gets at most `atMost`. */

@@ -3,6 +3,8 @@ import { Reflector } from '@nestjs/core';
 import { ThrottlerGuard, type ThrottlerRequest, type ThrottlerStorage } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { principalOf } from '../auth/principal/current-principal.decorator.js';
+import { restrictionsOf } from '../auth/principal/principal.js';
+import { limitsOfKey } from './key-limits.js';
 import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
 import { LIMITED_BY_TIER, type RouteLimits } from './limited-by-tier.decorator.js';
 import { limitsOf } from './tier-limits.js';
@@ -41,11 +43,14 @@ export class TierThrottlerGuard extends ThrottlerGuard {
   protected override async handleRequest({ context, limit }: ThrottlerRequest): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const { tokenUse, counts = true } = (this.metadata(context, LIMITED_BY_TIER) ?? {}) as RouteLimits;
-    const { accountId, tier } = principalOf(request);
+    const principal = principalOf(request);
+    const { accountId, tier } = principal;
+    const restrictions = restrictionsOf(principal);
+    const ofTier = limitsOf({ ...tier, requestsPerMinute: limit === Infinity ? undefined : limit });
     const limited: LimitedRequest = {
       accountId,
       tier,
-      limits: limitsOf({ ...tier, requestsPerMinute: limit === Infinity ? undefined : limit }),
+      limits: restrictions === undefined ? ofTier : [...ofTier, ...limitsOfKey(restrictions)],
       tokenUse,
       counts,
       opensStream: this.metadata(context, OPENS_STREAM) === true,

@@ -8,6 +8,8 @@ import { isForeignKeyViolation, isUniqueViolation, orUnavailable } from '../../d
 import { generateApiKey, hashApiKey, prefixOf } from './api-key-format.js';
 import * as statements from './api-key-statements.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
+import { checkKeyLimits } from './limits/key-limit-check.js';
+import type { KeyLimitChanges } from './limits/key-limits.js';
 import { RevocationWatch } from './revocation-watch.js';
 
 const MAX_NAME_LENGTH = 100;
@@ -21,6 +23,10 @@ export interface NewApiKey {
   readonly id?: string | undefined;
   /** The session that asks for the key. No key is created when the session has ended meanwhile. */
   readonly sessionId?: string | undefined;
+  /** The limits of the key, in addition to the limits of its account. By default none. */
+  readonly limits?: KeyLimitChanges | undefined;
+  /** The first key in the chain of rotated keys that this key continues. By default, the key begins a chain. */
+  readonly originId?: string | undefined;
 }
 
 export interface CreatedApiKey {
@@ -47,10 +53,11 @@ export class ApiKeyCreation {
    * active keys; `not_found` for an unknown account; `unauthenticated` when the session has ended.
    */
   async create(accountId: string, newKey: NewApiKey, replaced?: statements.ReplacedApiKey): Promise<CreatedApiKey> {
-    const { name, expiresAt, id = randomUUID(), sessionId } = newKey;
+    const { name, expiresAt, id = randomUUID(), sessionId, limits = {}, originId } = newKey;
     const now = this.now();
     const trimmed = name.trim();
     checkFields(trimmed, expiresAt, id, now);
+    checkKeyLimits(limits);
     const key = generateApiKey();
     const row: statements.ApiKeyRow = {
       id,
@@ -60,6 +67,11 @@ export class ApiKeyCreation {
       hashedKey: hashApiKey(key),
       expiresAt: expiresAt?.toISOString() ?? null,
       now: new Date(now).toISOString(),
+      originId: originId ?? null,
+      models: statements.limitParameter(limits.models),
+      requestsPerMinute: statements.limitParameter(limits.requestsPerMinute),
+      tokensPerDay: statements.limitParameter(limits.tokensPerDay),
+      addresses: statements.limitParameter(limits.addresses),
     };
     const ending = replaced === undefined ? [] : [endingOf(replaced, row)];
     const [added, , ended = []] = await this.run(accountId, [
@@ -112,11 +124,15 @@ function checkFields(name: string, expiresAt: Date | undefined, id: string, now:
     throw invalid('name', `The name must have 1 to ${MAX_NAME_LENGTH} characters.`);
   }
   if (CONTROL_CHARACTER.test(name)) throw invalid('name', 'The name must be one line of text.');
-  // Not "<=", so that an invalid date is refused too.
-  if (expiresAt !== undefined && !(expiresAt.getTime() > now)) {
-    throw invalid('expires_at', 'The expiry date must be in the future.');
-  }
+  checkKeyExpiry(expiresAt, now);
   if (!isUUID(id)) throw invalid('id', 'The id must be a UUID.');
+}
+
+/** @throws {ServiceError} `invalid_request` for an expiry date that is not in the future. */
+export function checkKeyExpiry(expiresAt: Date | undefined, now: number): void {
+  // Not "<=", so that an invalid date is refused too.
+  if (expiresAt === undefined || expiresAt.getTime() > now) return;
+  throw invalid('expires_at', 'The expiry date must be in the future.');
 }
 
 function invalid(field: string, message: string): ServiceError {
@@ -131,7 +147,7 @@ function tooManyKeys(): ServiceError {
   );
 }
 
-/** The error for a key that is to be replaced but has expired or was revoked. */
+/** The error for a key that is to be replaced or changed, but has expired or was revoked. */
 export function replacedKeyEnded(): ServiceError {
   return new ServiceError('invalid_request', 'This key is expired or revoked. Create a new key.');
 }

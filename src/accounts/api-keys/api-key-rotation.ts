@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ApiKeyCreation, replacedKeyEnded, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
+import { limitsIn } from './limits/key-limits.js';
 import { ApiKeysService } from './api-keys.service.js';
 
-export interface Rotation extends Omit<NewApiKey, 'name'> {
+export interface Rotation extends Omit<NewApiKey, 'name' | 'limits' | 'originId'> {
   /** How long the old key stays valid, so that the owner has time to deploy the new key. 0 revokes the old key at once. */
   readonly overlapMs: number;
 }
@@ -23,7 +24,7 @@ export class ApiKeyRotation {
   ) {}
 
   /**
-   * Creates a new key with the same name and sets the end of the old key. Either both happen or neither. The old key counts
+   * Creates a new key with the same name and the same limits, which also continues the counters of the old key, and sets the end of the old key. Either both happen or neither. The old key counts
    * as active until its end. So an account with 100 active keys can rotate a key only with `overlapMs` 0.
    *
    * @throws {ServiceError} `not_found` for a key that is unknown or belongs to another account; `invalid_request` for a key
@@ -39,7 +40,7 @@ export class ApiKeyRotation {
     const endsAt = old.expiresAt !== null && old.expiresAt < end ? old.expiresAt : end;
     const created = await this.creation.create(
       accountId,
-      { name: old.name, ...replacement },
+      { name: old.name, limits: limitsIn(old), originId: old.originId ?? old.id, ...replacement },
       { id, endsAt: overlapMs === 0 ? undefined : endsAt },
     );
     return { created, oldEndsAt: endsAt };

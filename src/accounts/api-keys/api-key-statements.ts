@@ -1,4 +1,5 @@
 import type { Statement } from '../../database/queries/atomic-statements.js';
+import type { KeyLimits } from './limits/key-limits.js';
 
 /** How many keys of an account may be active at the same time. */
 export const MAX_ACTIVE_KEYS = 100;
@@ -19,6 +20,26 @@ export interface ApiKeyRow {
   readonly expiresAt: string | null;
   /** The time of creation. */
   readonly now: string;
+  readonly originId: string | null;
+  /** JSON arrays of texts, as `addresses`. */
+  readonly models: string | null;
+  readonly requestsPerMinute: string | null;
+  readonly tokensPerDay: string | null;
+  readonly addresses: string | null;
+}
+
+/** The columns of the limits, with the parameters that set them. */
+export const LIMIT_COLUMNS = {
+  models: 'models',
+  requestsPerMinute: 'requests_per_minute',
+  tokensPerDay: 'tokens_per_day',
+  addresses: 'addresses',
+} as const satisfies Record<keyof KeyLimits, string>;
+
+/** Converts a limit to the parameter that sets its column. */
+export function limitParameter(value: KeyLimits[keyof KeyLimits] | undefined): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }
 
 /** A key of the same account that the new key replaces. */
@@ -40,8 +61,10 @@ export function insertKey(row: ApiKeyRow, sessionId?: string, replaced?: Replace
     ...(replaced === undefined ? [] : [`EXISTS (SELECT id FROM api_keys WHERE id = :replacedId AND ${ACTIVE})`]),
   ];
   return {
-    sql: `INSERT INTO api_keys (id, account_id, name, prefix, hashed_key, created_at, expires_at)
-      SELECT :id, :accountId, :name, :prefix, :hashedKey, :now, :expiresAt
+    sql: `INSERT INTO api_keys (id, account_id, name, prefix, hashed_key, created_at, expires_at, origin_id,
+        models, requests_per_minute, tokens_per_day, addresses)
+      SELECT :id, :accountId, :name, :prefix, :hashedKey, :now, :expiresAt, :originId,
+        :models, CAST(:requestsPerMinute AS integer), CAST(:tokensPerDay AS integer), :addresses
       WHERE ${conditions.join(' AND ')} RETURNING id`,
     parameters: {
       ...row,

@@ -8,6 +8,8 @@ import { tierNamed } from '../accounts/tier.js';
 import { CredentialCache } from '../credentials/credential-cache.js';
 import { hashApiKey, isWellFormedApiKey } from './api-key-format.js';
 import { ApiKey } from './api-key.entity.js';
+import { KEY_LIMIT_NAMES } from './limits/key-limits.js';
+import { KeyRestrictions } from './limits/key-restrictions.js';
 import { RevocationWatch } from './revocation-watch.js';
 
 /** A valid key and the account that owns it. */
@@ -15,6 +17,8 @@ export interface VerifiedKey {
   readonly keyId: string;
   readonly prefix: string;
   readonly name: string;
+  /** The limits of the key. `undefined`: the key has none of its own. */
+  readonly restrictions?: KeyRestrictions | undefined;
   readonly account: {
     readonly id: string;
     readonly email: string;
@@ -77,7 +81,8 @@ export class ApiKeyVerifier {
       .repository(ApiKey)
       .createQueryBuilder('key')
       .innerJoin('key.account', 'account')
-      .select(['key.id', 'key.hashedKey', 'key.prefix', 'key.name', 'key.expiresAt', 'key.revokedAt'])
+      .select(['key.id', 'key.hashedKey', 'key.prefix', 'key.name', 'key.expiresAt', 'key.revokedAt', 'key.originId'])
+      .addSelect(KEY_LIMIT_NAMES.map((name) => `key.${name}`))
       .addSelect(['account.id', 'account.email', 'account.tier', 'account.disabledAt'])
       .where('key.hashedKey IN (:...hashedKeys)', { hashedKeys })
       .getMany();
@@ -87,10 +92,12 @@ export class ApiKeyVerifier {
     return new Map(rows.map((row) => [row.hashedKey, this.knownKey(row)]));
   }
 
-  private knownKey({ id, prefix, name, expiresAt, revokedAt, account }: ApiKey): KnownKey {
+  private knownKey(key: ApiKey): KnownKey {
+    const { id, prefix, name, expiresAt, revokedAt, account } = key;
+    const restrictions = KeyRestrictions.of(key);
     const tier = tierNamed(this.config, account.tier);
     return {
-      verified: { keyId: id, prefix, name, account: { id: account.id, email: account.email, tier } },
+      verified: { keyId: id, prefix, name, restrictions, account: { id: account.id, email: account.email, tier } },
       expiresAt,
       isRefused: revokedAt !== null || account.disabledAt !== null,
     };

@@ -39,4 +39,22 @@ export class ApiKey {
 
   @TimestampColumn({ name: 'revoked_at', nullable: true })
   readonly revokedAt!: Date | null;
+
+  /** The first key in a chain of rotated keys. `null`: this key. */
+  @Column({ type: 'text', name: 'origin_id', nullable: true })
+  readonly originId!: string | null;
+
+  /** The ids and patterns of the models that the key may use. `null`: all models. */
+  @Column({ type: 'simple-json', nullable: true })
+  readonly models!: readonly string[] | null;
+
+  @Column({ type: 'integer', name: 'requests_per_minute', nullable: true })
+  readonly requestsPerMinute!: number | null;
+
+  @Column({ type: 'integer', name: 'tokens_per_day', nullable: true })
+  readonly tokensPerDay!: number | null;
+
+  /** The addresses and CIDR ranges from which the key may be used. `null`: all addresses. */
+  @Column({ type: 'simple-json', nullable: true })
+  readonly addresses!: readonly string[] | null;
 }

@@ -8,6 +8,7 @@ import { orUnavailable } from '../../database/queries/query-failure.js';
 import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 import { ApiKey } from './api-key.entity.js';
+import type { KeyLimits } from './limits/key-limits.js';
 import { RevocationWatch } from './revocation-watch.js';
 
 export type { CreatedApiKey, NewApiKey };
@@ -15,7 +16,7 @@ export type { CreatedApiKey, NewApiKey };
 /** A key as its owner sees it. */
 export type ListedApiKey = Pick<
   ApiKey,
-  'id' | 'name' | 'prefix' | 'createdAt' | 'expiresAt' | 'lastUsedAt' | 'revokedAt'
+  'id' | 'name' | 'prefix' | 'createdAt' | 'expiresAt' | 'lastUsedAt' | 'revokedAt' | 'originId' | keyof KeyLimits
 >;
 
 const LISTED = {
@@ -26,6 +27,11 @@ const LISTED = {
   expiresAt: true,
   lastUsedAt: true,
   revokedAt: true,
+  originId: true,
+  models: true,
+  requestsPerMinute: true,
+  tokensPerDay: true,
+  addresses: true,
 } as const;
 
 export interface RevokedApiKey {
@@ -119,6 +125,7 @@ export class ApiKeysService {
   }
 }
 
-function unknownKey(): ServiceError {
+/** The error for a key that does not exist, or belongs to another account. */
+export function unknownKey(): ServiceError {
   return new ServiceError('not_found', 'This API key does not exist.');
 }

@@ -1,3 +1,4 @@
+import type { KeyRestrictions } from '../../accounts/api-keys/limits/key-restrictions.js';
 import type { TierConfig } from '../../config/config.js';
 
 declare module '../../http/request/request-context.js' {
@@ -25,6 +26,8 @@ export type Credential =
       readonly keyId: string;
       /** The part of the key that may be shown. */
       readonly prefix: string;
+      /** The limits of the key. `undefined`: the key has none of its own. */
+      readonly restrictions?: KeyRestrictions | undefined;
     }
   /** A browser that is signed in; the id is the hash of its token. */
   | { readonly kind: 'session'; readonly sessionId: string }
@@ -38,6 +41,11 @@ export interface ExternalCredential {
   readonly expiresAt?: Date;
   /** Aborts when the credential is revoked. The service then ends the streams that use it. */
   readonly revoked?: AbortSignal;
+}
+
+/** Returns the limits of the API key that makes the request. `undefined`: the credential has no limits of its own. */
+export function restrictionsOf({ credential }: Principal): KeyRestrictions | undefined {
+  return credential.kind === 'api_key' ? credential.restrictions : undefined;
 }
 
 /** The id of the session that makes the request, or `undefined` for another kind of credential. */

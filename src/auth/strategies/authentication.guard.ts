@@ -7,6 +7,7 @@ import { ServiceError } from '../../common/service-error.js';
 import { enterSurface } from '../../http/surface/enter-surface.js';
 import { SURFACE, type SurfaceDescription } from '../../http/surface/surface.decorator.js';
 import { IS_PUBLIC } from '../../http/routing/public.decorator.js';
+import { READS_KEY } from '../../http/routing/reads-key.decorator.js';
 import type { Principal } from '../principal/principal.js';
 import { PLUGIN_STRATEGIES, STRATEGIES, type StrategyType } from './all-strategies.js';
 import { forgetSession } from '../session/request-session.js';
@@ -45,10 +46,31 @@ export class AuthenticationGuard implements CanActivate, OnModuleInit {
     const route = [context.getHandler(), context.getClass()];
     const surface = this.reflector.getAllAndOverride<SurfaceDescription | undefined>(SURFACE, route);
     if (surface !== undefined) enterSurface(http.getResponse<Response>(), surface);
-    if (this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, route) === true) return true;
+    const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, route) === true;
     const request = http.getRequest<Request>();
+    if (isPublic) {
+      const { authorization, 'x-api-key': apiKey } = request.headers;
+      const hasCredential = authorization !== undefined || apiKey !== undefined;
+      if (hasCredential && this.reflector.get<boolean | undefined>(READS_KEY, context.getHandler()) === true) {
+        await this.readCredential(request, http.getResponse<Response>(), surface);
+      }
+      return true;
+    }
     request.context.principal = await this.authenticate(request, http.getResponse<Response>(), surface);
     return true;
+  }
+
+  /** Accepts a request without a principal, too. @throws {ServiceError} when the credential may not be used here. */
+  private async readCredential(
+    request: Request,
+    response: Response,
+    surface: SurfaceDescription | undefined,
+  ): Promise<void> {
+    try {
+      request.context.principal = await this.authenticate(request, response, surface);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'address_not_allowed') throw error;
+    }
   }
 
   private authenticate(

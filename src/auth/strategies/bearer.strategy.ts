@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { Strategy } from 'passport-http-bearer';
 import { ApiKeyVerifier } from '../../accounts/api-keys/api-key-verifier.js';
 import { LastUsedRecorder } from '../../accounts/api-keys/last-used-recorder.js';
+import { ServiceError } from '../../common/service-error.js';
 import { networkOf } from '../network/client-network.js';
 import type { Principal } from '../principal/principal.js';
 import { REALM } from './challenge.js';
@@ -40,8 +41,13 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
   async validate({ request }: ShownRequest, key: string): Promise<Principal | false> {
     const verified = await this.keys.verify(key, () => networkOf(request.ip));
     if (verified === undefined) return false;
-    const { account, keyId, prefix } = verified;
+    const { account, keyId, prefix, restrictions } = verified;
+    if (restrictions?.allowsAddress(request.ip ?? '') === false) throw addressNotAllowed();
     this.lastUsed.touch(keyId);
-    return { accountId: account.id, tier: account.tier, credential: { kind: 'api_key', keyId, prefix } };
+    return { accountId: account.id, tier: account.tier, credential: { kind: 'api_key', keyId, prefix, restrictions } };
   }
+}
+
+function addressNotAllowed(): ServiceError {
+  return new ServiceError('address_not_allowed', 'This API key may not be used from your address.');
 }

@@ -59,7 +59,7 @@ export const ApiReadStream = (): MethodDecorator =>
         },
       },
     }),
-    ApiErrors('invalid_request', 401, 'forbidden', 'not_found', 429, 'shutting_down', 'unavailable'),
+    ApiErrors('invalid_request', 401, 403, 'not_found', 429, 'shutting_down', 'unavailable'),
   );
 
 /** Describes `DELETE /chat/streams/{id}` in the OpenAPI document. */
@@ -73,5 +73,5 @@ export const ApiCancelStream = (): MethodDecorator =>
         'Stops the generation. Readers get `event: error` with the code `cancelled`. Has no effect on a stream that has ended.',
     }),
     ApiNoContentResponse({ description: 'The generation has stopped.', headers: RATE_LIMIT_HEADERS }),
-    ApiErrors(401, 'forbidden', 'not_found', 429, 'unavailable'),
+    ApiErrors(401, 403, 'not_found', 429, 'unavailable'),
   );

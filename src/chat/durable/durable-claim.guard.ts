@@ -42,7 +42,10 @@ export class DurableClaimGuard implements CanActivate {
   private async resolve(sent: string | string[], request: Request, response: Response): Promise<boolean> {
     try {
       const body = request.body as ChatRequest;
-      const key = await requestKey(principalOf(request).accountId, checkedIdempotencyKey(sent), body);
+      const principal = principalOf(request);
+      // The stream of the idempotency key may be one of another API key, which may use the model.
+      this.streams.checkModel(body.model, principal);
+      const key = await requestKey(principal.accountId, checkedIdempotencyKey(sent), body);
       const durable = await this.claim(key, requestBytes(body), request, response);
       request.context.durable = durable;
       request.context.isRepeated = durable.kind === 'repeated';

@@ -2,7 +2,7 @@ import { Inject, Injectable, type MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
 import { Observable } from 'rxjs';
 import { principalOf } from '../../auth/principal/current-principal.decorator.js';
-import type { Principal } from '../../auth/principal/principal.js';
+import { restrictionsOf, type Principal } from '../../auth/principal/principal.js';
 import { KeyedCount } from '../../common/counts/keyed-count.js';
 import { DrainState } from '../../common/drain-state.js';
 import { ServiceError } from '../../common/service-error.js';
@@ -89,6 +89,11 @@ export class DurableStreams {
   private detachedMs({ credential }: Principal): number {
     const { streamDetachedMs, streamRetentionMs } = this.config;
     return credential.kind === 'session' ? Math.max(streamDetachedMs, streamRetentionMs) : streamDetachedMs;
+  }
+
+  /** @throws {ServiceError} `model_not_found` when the caller may not use the model. */
+  checkModel(id: string, principal: Principal): void {
+    if (restrictionsOf(principal) !== undefined) this.chat.checkModel(id, principal);
   }
 
   /** Finds a stream of the account. @throws {ServiceError} `not_found`, or `unavailable`. */

@@ -81,3 +81,25 @@ export const LIMIT_NAMES = Object.keys(LIMITS) as readonly LimitName[];
 
 /** The limits that a tier sets for each account, by name. A missing limit means unlimited. */
 export type TierLimits = { readonly [Name in LimitName]?: number | undefined };
+
+/** The limits that a single API key can have, in addition to the limits of its tier. The rows have the form of {@link LIMITS}. */
+export const KEY_LIMITS = {
+  keyRequestsPerMinute: {
+    unit: 'requests',
+    window: 'minute',
+    member: 'key_requests_per_minute',
+    label: 'requests per minute',
+    header: '',
+    code: 'rate_limit_exceeded',
+    description: 'The maximum number of requests of the key per minute.',
+  },
+  keyTokensPerDay: {
+    unit: 'tokens',
+    window: 'day',
+    member: 'key_tokens_per_day',
+    label: 'tokens per day',
+    header: '-Tokens',
+    code: 'quota_exceeded',
+    description: 'The maximum number of input and output tokens of the key together, per UTC day.',
+  },
+} as const satisfies Record<string, LimitDefinition>;

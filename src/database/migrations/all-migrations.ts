@@ -3,6 +3,7 @@ import type { MigrationInterface } from 'typeorm';
 import { ExtensionPoint } from '../../common/extensions/extension-point.js';
 import { AddAccountRole1765500001000 } from './add-account-role.js';
 import { AddAccountState1765300001000 } from './add-account-state.js';
+import { AddKeyLimits1766411000000 } from './add-key-limits.js';
 import { AddListIndexes1765600000000 } from './add-list-indexes.js';
 import { AddTokenKinds1765300000000 } from './add-token-kinds.js';
 import { AddDetachedStreams1765400000000 } from './add-detached-streams.js';
@@ -33,6 +34,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   AddWriterLock1765500000000,
   AddAccountRole1765500001000,
   AddListIndexes1765600000000,
+  AddKeyLimits1766411000000,
 ];
 
 /** The migrations of plugins. */

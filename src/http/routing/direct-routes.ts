@@ -46,6 +46,7 @@ function isPlain({ method, headers }: Request): boolean {
   return (
     method === 'GET' &&
     headers.cookie === undefined &&
+    headers.authorization === undefined &&
     headers['content-length'] === undefined &&
     headers['transfer-encoding'] === undefined
   );

@@ -1,13 +1,15 @@
 import { LabeledCounter } from '../../common/counts/labeled-counter.js';
 import type { TierConfig } from '../../config/config.js';
 import { ERRORS, type ErrorCode } from '../../common/service-error.js';
-import { LIMITS, LIMIT_NAMES, type LimitName } from '../../config/limits/limit-table.js';
+import { KEY_LIMITS, LIMITS, LIMIT_NAMES, type LimitDefinition } from '../../config/limits/limit-table.js';
 import { REQUEST_BUDGETS } from '../../throttling/budgets/request-budgets.js';
 import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
 
 export const NO_ROUTE = 'none';
 export const NO_ANSWER = 'none';
 const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+const DEFINITIONS: Readonly<Record<string, LimitDefinition | undefined>> = { ...LIMITS, ...KEY_LIMITS };
 
 const SIGN_IN_LIMIT = 'sign_in none';
 
@@ -43,7 +45,7 @@ export class RequestMetrics implements RequestObserver {
   }
 }
 
-/** Returns the name of a limit of the tier, or of a budget, in the metric. */
+/** Returns the name of a limit of the tier or of a key, or of a budget, in the metric. */
 function labelOf(name: string): string {
-  return name in LIMITS ? LIMITS[name as LimitName].member : name;
+  return DEFINITIONS[name]?.member ?? name;
 }

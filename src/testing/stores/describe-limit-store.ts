@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { TierLimits } from '../../config/limits/limit-table.js';
 import type { Admission, TokenDemand } from '../../throttling/limit-store.js';
 import { limitsOf } from '../../throttling/tier-limits.js';
+import { describeKeyLimits } from './describe-key-limits.js';
 import { describeLimitSequences } from './describe-limit-sequences.js';
 import { describeTokenLimits } from './describe-token-limits.js';
 import {
@@ -107,6 +108,7 @@ export function describeLimitStore(contract: LimitStoreContract): void {
     });
 
     describeTokenLimits(stores);
+    describeKeyLimits(stores);
     describeLimitSequences(stores);
   });
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import {
+  keyOf,
   LimitStore,
   refusal,
   type Admission,
@@ -10,7 +11,7 @@ import {
   type Refusal,
   type TokenDemand,
 } from '../limit-store.js';
-import { seededLimit } from '../tokens/seeded-limit.js';
+import { seededLimits } from '../tokens/seeded-limit.js';
 import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import { NoTokensUsed, type TokensUsed } from '../tokens/tokens-used.js';
 import { startOfDay } from '../../common/utc-day.js';
@@ -32,6 +33,7 @@ export interface InProcessLimitStoreOptions {
 
 /** Counts the use of limits in this process. */
 export class InProcessLimitStore extends LimitStore {
+  /** The use of each account, and of each API key with limits of its own. */
   private readonly accounts = new Map<string, AccountUse>();
   private readonly lookup: TokensUsedLookup;
   private readonly now: Clock;
@@ -52,9 +54,8 @@ export class InProcessLimitStore extends LimitStore {
     const seeding = this.seed(accountId, limits);
     if (seeding !== undefined) await seeding;
     this.forgetSome();
-    const use = this.useOf(accountId);
     const now = this.now();
-    const balances = use.balances(limits, this.replicas(), now);
+    const balances = this.balances(accountId, limits, now, true);
     const refusedBy = refusing(balances, tokens);
     if (refusedBy !== undefined) return refusal(refusedBy.limit.name, statesOf(balances, now));
     let granted: number | undefined;
@@ -63,25 +64,23 @@ export class InProcessLimitStore extends LimitStore {
     }
     for (const balance of balances) {
       const { unit, window } = balance.limit;
-      if (window !== 'none') use.count(balance.limit, unit === 'requests' ? 1 : 0, now);
+      if (window !== 'none') balance.use.count(balance.limit, unit === 'requests' ? 1 : 0, now);
       balance.remaining -= unit === 'tokens' ? (granted ?? 0) : 1;
     }
-    const lease = this.lease(use, limits, granted);
+    const lease = this.lease(accountId, limits, granted);
     return { admitted: true, lease, state: statesOf(balances, now) };
   }
 
   async peek(accountId: string, limits: readonly Limit[]): Promise<LimitStates> {
     await this.seed(accountId, limits);
-    const use = this.accounts.get(accountId) ?? new AccountUse();
     const now = this.now();
-    return statesOf(use.balances(limits, this.replicas(), now), now);
+    return statesOf(this.balances(accountId, limits, now), now);
   }
 
   override precheck(accountId: string, limits: readonly Limit[]): Refusal | undefined {
-    const use = this.accounts.get(accountId);
-    if (use === undefined) return undefined;
+    if (!this.accounts.has(accountId)) return undefined;
     const now = this.now();
-    const balances = use.balances(limits, this.replicas(), now);
+    const balances = this.balances(accountId, limits, now);
     const refusedBy = refusing(balances, ANY_TOKENS);
     return refusedBy && refusal(refusedBy.limit.name, statesOf(balances, now));
   }
@@ -89,7 +88,7 @@ export class InProcessLimitStore extends LimitStore {
   /** Holds what Redis has granted to a request that runs in this process. */
   hold(accountId: string, limits: readonly Limit[], granted: number | undefined): Lease {
     this.forgetSome();
-    return this.lease(this.useOf(accountId), limits, granted);
+    return this.lease(accountId, limits, granted);
   }
 
   /** Makes the recorded tokens of all accounts unknown again, because other replicas use tokens that are not counted here. */
@@ -97,13 +96,45 @@ export class InProcessLimitStore extends LimitStore {
     for (const use of this.accounts.values()) use.forgetSeeds();
   }
 
-  private lease(use: AccountUse, limits: readonly Limit[], granted: number | undefined): Lease {
-    let holdsSlot = limits.some(({ unit }) => unit === 'streams');
-    let isSettled = granted === undefined;
-    if (holdsSlot) use.held.streams += 1;
-    use.held.tokens += granted ?? 0;
+  /** The balances of the limits of the account, and of the API key. With `keep`, their uses are kept from now on. */
+  private balances(accountId: string, limits: readonly Limit[], now: number, keep = false): UsedBalance[] {
+    const useAt = (key?: string) =>
+      keep ? this.useOf(placeOf(accountId, key)) : this.knownUse(placeOf(accountId, key));
+    const replicas = this.replicas();
+    const key = keyOf(limits);
+    if (key === undefined) return balancesIn(useAt(), limits, replicas, now);
+    return [
+      ...balancesIn(useAt(), ofKey(limits, undefined), replicas, now),
+      ...balancesIn(useAt(key), ofKey(limits, key), replicas, now),
+    ];
+  }
+
+  private lease(accountId: string, limits: readonly Limit[], granted: number | undefined): Lease {
+    const key = keyOf(limits);
+    if (key === undefined) return { tokens: granted, ...this.leaseIn(this.useOf(accountId), limits, granted) };
+    const ofAccount = this.leaseIn(this.useOf(accountId), ofKey(limits, undefined), granted);
+    const here = this.leaseIn(this.useOf(placeOf(accountId, key)), ofKey(limits, key), granted);
     return {
       tokens: granted,
+      release: ofAccount.release,
+      settle: (tokensUsed) => {
+        ofAccount.settle(tokensUsed);
+        here.settle(tokensUsed);
+      },
+    };
+  }
+
+  private leaseIn(
+    use: AccountUse,
+    limits: readonly Limit[],
+    granted: number | undefined,
+  ): Pick<Lease, 'release' | 'settle'> {
+    let holdsSlot = limits.some(({ unit }) => unit === 'streams');
+    const reserved = limits.some(({ unit }) => unit === 'tokens') ? granted : undefined;
+    let isSettled = reserved === undefined;
+    if (holdsSlot) use.held.streams += 1;
+    use.held.tokens += reserved ?? 0;
+    return {
       release: () => {
         if (holdsSlot) use.held.streams -= 1;
         holdsSlot = false;
@@ -111,44 +142,69 @@ export class InProcessLimitStore extends LimitStore {
       settle: (tokensUsed) => {
         if (isSettled) return;
         isSettled = true;
-        use.held.tokens -= granted ?? 0;
-        const used = wholeTokens(tokensUsed) ?? granted ?? 0;
+        use.held.tokens -= reserved ?? 0;
+        const used = wholeTokens(tokensUsed) ?? reserved ?? 0;
         for (const limit of limits) if (limit.unit === 'tokens') use.count(limit, used, this.now());
       },
     };
   }
 
-  private useOf(accountId: string): AccountUse {
-    let use = this.accounts.get(accountId);
-    if (use === undefined) this.accounts.set(accountId, (use = new AccountUse()));
+  private knownUse(place: string): AccountUse {
+    return this.accounts.get(place) ?? new AccountUse();
+  }
+
+  private useOf(place: string): AccountUse {
+    let use = this.accounts.get(place);
+    if (use === undefined) this.accounts.set(place, (use = new AccountUse()));
     return use;
   }
 
-  /** Asks the ledger for the tokens of the day, once a day for each account. Returns `undefined` when they are known. */
-  private seed(accountId: string, limits: readonly Limit[]): Promise<void> | undefined {
-    const limit = seededLimit(limits);
-    if (limit === undefined || this.accounts.get(accountId)?.isSeeded(limit, this.now()) === true) return undefined;
-    return this.seedFromLedger(accountId, limit);
+  /** Asks the ledger for the tokens of the day, once a day for each account and key. Returns `undefined` when they are known. */
+  private seed(accountId: string, limits: readonly Limit[]): Promise<unknown> | undefined {
+    const unseeded = seededLimits(limits).filter(
+      (limit) => this.accounts.get(placeOf(accountId, limit.key))?.isSeeded(limit, this.now()) !== true,
+    );
+    if (unseeded.length === 0) return undefined;
+    return Promise.all(unseeded.map((limit) => this.seedFromLedger(accountId, limit)));
   }
 
   private async seedFromLedger(accountId: string, limit: Limit): Promise<void> {
     const day = startOfDay(this.now());
-    const used = await this.lookup.since(accountId, day);
+    const used = await this.lookup.since(accountId, day, limit.key);
     // When midnight in UTC has passed meanwhile, the sum is about yesterday.
-    if (used !== undefined && startOfDay(this.now()) === day) this.useOf(accountId).seed(limit, used, this.now());
+    if (used === undefined || startOfDay(this.now()) !== day) return;
+    this.useOf(placeOf(accountId, limit.key)).seed(limit, used, this.now());
   }
 
   private forgetSome(): void {
     const now = this.now();
     const exceptDays = this.accounts.size > MAX_ACCOUNTS;
     let left = CHECKED_AT_ONCE;
-    for (const [accountId, use] of this.accounts) {
+    for (const [place, use] of this.accounts) {
       if (left-- === 0) return;
       // A Map keeps the order of insertion. An account that stays moves to the end, so the next admission checks others.
-      this.accounts.delete(accountId);
-      if (!use.isIdle(now, exceptDays)) this.accounts.set(accountId, use);
+      this.accounts.delete(place);
+      if (!use.isIdle(now, exceptDays)) this.accounts.set(place, use);
     }
   }
+}
+
+/** A balance, and where it is counted. */
+interface UsedBalance extends Balance {
+  readonly use: AccountUse;
+}
+
+function balancesIn(use: AccountUse, limits: readonly Limit[], replicas: number, now: number): UsedBalance[] {
+  return use.balances(limits, replicas, now).map((balance) => Object.assign(balance, { use }));
+}
+
+/** An account and each of its API keys have a place of their own. */
+function placeOf(accountId: string, key: string | undefined): string {
+  return key === undefined ? accountId : `${accountId} ${key}`;
+}
+
+function ofKey(limits: readonly Limit[], wanted: string | undefined): readonly Limit[] {
+  return limits.filter(({ key }) => key === wanted);
 }
 
 /** Returns the first limit of which too little remains. */

@@ -4,7 +4,7 @@ import { RedisScript } from '../../redis/redis-script.js';
 export const LEASE_MS = 25_000;
 
 /**
- * The common beginning of all scripts. Each account has three keys:
+ * The common beginning of all scripts. Each account has three keys, and so has each API key with limits of its own:
  * - KEYS[1], a hash: for each limit with a window, `<name>` units used in the window that ends at `<name>@`; `s` the end of the
  *   day whose used tokens include those used before the counter began; `v` tokens reserved, the sum over KEYS[3];
  * - KEYS[2], the streams: a sorted set of lease ids by expiry;
@@ -27,13 +27,13 @@ local function tokensOf(members)
 end
 
 -- Tokens reserved by leases that live. sum: the sum that was written last, or nil.
-local function reserved(sum)
-  local dead = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', int(now))
-  if #dead > 0 then redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', int(now)) end
+local function reserved(reservations, sum)
+  local dead = redis.call('ZRANGEBYSCORE', reservations, '-inf', int(now))
+  if #dead > 0 then redis.call('ZREMRANGEBYSCORE', reservations, '-inf', int(now)) end
   if sum then return sum - tokensOf(dead) end
-  return tokensOf(redis.call('ZRANGE', KEYS[3], 0, -1))
+  return tokensOf(redis.call('ZRANGE', reservations, 0, -1))
 end
-local function reservedSum() return reserved(tonumber(redis.call('HGET', KEYS[1], 'v'))) end
+local function reservedSum() return reserved(KEYS[3], tonumber(redis.call('HGET', KEYS[1], 'v'))) end
 
 -- Units used in the current window, and the end of the window.
 local function current(window, used, windowEnd)
@@ -42,7 +42,7 @@ local function current(window, used, windowEnd)
   return 0, window == 'day' and dayEnd or now + MINUTE
 end
 
-local function expireAfterDay() redis.call('PEXPIRE', KEYS[1], dayEnd - now + 2 * LEASE) end
+local function expireAfterDay(use) redis.call('PEXPIRE', use, dayEnd - now + 2 * LEASE) end
 `;
 
 /** The outcome of {@link ADMIT} for an admitted request. A positive outcome is the position of the limit that refuses, from 1. */
@@ -50,99 +50,126 @@ export const ADMITTED = 0;
 /** The outcome of {@link ADMIT} when nothing is counted yet. Call the script again with the tokens that were used before. */
 export const UNSEEDED = -1;
 
+/** Stands in the arguments of {@link ADMIT} between the limits of the account and those of the API key. */
+export const LIMITS_OF_KEY = '';
+
 /**
- * Admits or refuses a request.
+ * Admits or refuses a request. KEYS: those of the account, then those of the API key if the key has limits of its own.
  *
  * ARGV: id of the lease ('' reads the state only); fewest and most tokens; the tokens used since the beginning of a day ('?' not
- * asked yet, '' unknown); the end of that day; for each limit its name, unit, window and maximum.
- * Returns: outcome, tokens granted, now in ms; for each limit the units left and the end of the window in ms.
+ * asked yet, '' unknown); the end of that day; for each limit of the account its name, unit, window and maximum. If the API key
+ * has limits: {@link LIMITS_OF_KEY}, the tokens that the key has used, the end of that day, '', and the limits of the key.
+ * Returns: outcome, tokens granted, now in ms; for each limit the units left and the end of the window in ms. If unseeded, the
+ * second number is 1 for the account and 2 for the key.
  */
 export const ADMIT = new RedisScript(`${PRELUDE}
-local id, atLeast, atMost, seed = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local id, atLeast, atMost = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local FIRST, EACH = 6, 4
 local nowText = int(now)
 
--- The fields of limit n are at 2n + 1 (units used) and 2n + 2 (end of the window).
-local fields = {'v', 's'}
-for i = FIRST, #ARGV, EACH do
-  fields[#fields + 1] = ARGV[i]
-  fields[#fields + 1] = ARGV[i] .. '@'
+-- Reads the counters of the limits from argument \`first\` on. The fields of the nth of them are at 2n + 1 and 2n + 2.
+local function read(at, seed, seedEnd, first, last)
+  local fields = {'v', 's'}
+  for i = first, last, EACH do
+    fields[#fields + 1] = ARGV[i]
+    fields[#fields + 1] = ARGV[i] .. '@'
+  end
+  local stored = redis.call('HMGET', KEYS[at + 1], unpack(fields))
+  return {at = at, seed = seed, seedEnd = seedEnd, first = first, last = last, fields = fields, stored = stored,
+    used = {}, writes = {}, keepUntil = now}
 end
-local stored = redis.call('HMGET', KEYS[1], unpack(fields))
-local writes = {}
-local function write(field, value)
-  writes[#writes + 1] = field
-  writes[#writes + 1] = int(value)
+local function write(subject, field, value)
+  subject.writes[#subject.writes + 1] = field
+  subject.writes[#subject.writes + 1] = int(value)
 end
 
-local outcome, granted, keepUntil = ${ADMITTED}, atMost, now
+local subjects = {}
+if #KEYS == 3 then
+  subjects[1] = read(0, ARGV[4], ARGV[5], FIRST, #ARGV)
+else
+  local key = FIRST
+  while ARGV[key] ~= '${LIMITS_OF_KEY}' do key = key + EACH end
+  subjects[1] = read(0, ARGV[4], ARGV[5], FIRST, key - 1)
+  subjects[2] = read(3, ARGV[key + 1], ARGV[key + 2], key + EACH, #ARGV)
+end
+
+local outcome, granted = ${ADMITTED}, atMost
 local reply = {outcome, granted, now}
-local used, streams, tokens = {}, nil, nil
-local n = 0
-for i = FIRST, #ARGV, EACH do
-  n = n + 1
-  local unit, window, needed, held = ARGV[i + 1], ARGV[i + 2], 1, 0
-  local windowEnd = 0
-  used[n] = 0
-  if window ~= 'none' then
-    used[n], windowEnd = current(window, stored[2 * n + 1], stored[2 * n + 2])
-    if windowEnd > keepUntil then keepUntil = windowEnd end
-  end
-  if unit == 'streams' then
-    redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', nowText)
-    streams = redis.call('ZCARD', KEYS[2])
-    held = streams
-  elseif unit == 'tokens' then
-    tokens = tokens or reserved(tonumber(stored[1]))
-    held, needed = tokens, atLeast
-    if window == 'day' and tonumber(stored[2]) ~= windowEnd then
-      if seed == '?' or (seed ~= '' and tonumber(ARGV[5]) ~= windowEnd) then
-        redis.call('HSET', KEYS[1], 'v', int(tokens))
-        expireAfterDay()
-        return {${UNSEEDED}, 0, now}
-      end
-      if seed ~= '' then
-        -- What was settled meanwhile may be in it.
-        used[n] = math.max(used[n], tonumber(seed))
-        write('s', windowEnd)
-        write(fields[2 * n + 1], used[n])
-        write(fields[2 * n + 2], windowEnd)
+local streams, total = nil, 0
+for position, subject in ipairs(subjects) do
+  local stored = subject.stored
+  local n = 0
+  for i = subject.first, subject.last, EACH do
+    n, total = n + 1, total + 1
+    local unit, window, needed, held = ARGV[i + 1], ARGV[i + 2], 1, 0
+    local windowEnd = 0
+    local used = 0
+    if window ~= 'none' then
+      used, windowEnd = current(window, stored[2 * n + 1], stored[2 * n + 2])
+      if windowEnd > subject.keepUntil then subject.keepUntil = windowEnd end
+    end
+    if unit == 'streams' then
+      redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', nowText)
+      streams = redis.call('ZCARD', KEYS[2])
+      held = streams
+    elseif unit == 'tokens' then
+      subject.tokens = subject.tokens or reserved(KEYS[subject.at + 3], tonumber(stored[1]))
+      held, needed = subject.tokens, atLeast
+      if window == 'day' and tonumber(stored[2]) ~= windowEnd then
+        local seed = subject.seed
+        if seed == '?' or (seed ~= '' and tonumber(subject.seedEnd) ~= windowEnd) then
+          redis.call('HSET', KEYS[subject.at + 1], 'v', int(subject.tokens))
+          expireAfterDay(KEYS[subject.at + 1])
+          return {${UNSEEDED}, position, now}
+        end
+        if seed ~= '' then
+          -- What was settled meanwhile may be in it.
+          used = math.max(used, tonumber(seed))
+          write(subject, 's', windowEnd)
+          write(subject, subject.fields[2 * n + 1], used)
+          write(subject, subject.fields[2 * n + 2], windowEnd)
+        end
       end
     end
+    subject.used[n] = used
+    local left = tonumber(ARGV[i + 3]) - used - held
+    if unit == 'tokens' and left < granted then granted = math.max(0, left) end
+    if outcome == ${ADMITTED} and math.max(left, 0) < needed then outcome = total end
+    reply[2 * total + 2], reply[2 * total + 3] = left, windowEnd
   end
-  local left = tonumber(ARGV[i + 3]) - used[n] - held
-  if unit == 'tokens' and left < granted then granted = math.max(0, left) end
-  if outcome == ${ADMITTED} and math.max(left, 0) < needed then outcome = n end
-  reply[2 * n + 2], reply[2 * n + 3] = left, windowEnd
 end
 
-if outcome == ${ADMITTED} and id ~= '' then
-  n = 0
-  for i = FIRST, #ARGV, EACH do
-    n = n + 1
-    local unit, windowEnd = ARGV[i + 1], reply[2 * n + 3]
-    reply[2 * n + 2] = reply[2 * n + 2] - (unit == 'tokens' and granted or 1)
-    if unit == 'requests' then write(fields[2 * n + 1], used[n] + 1) end
-    if windowEnd > 0 and tonumber(stored[2 * n + 2]) ~= windowEnd then
-      if unit ~= 'requests' then write(fields[2 * n + 1], used[n]) end
-      write(fields[2 * n + 2], windowEnd)
+local admits = outcome == ${ADMITTED} and id ~= ''
+local expiry = int(now + LEASE)
+total = 0
+for _, subject in ipairs(subjects) do
+  local n = 0
+  for i = subject.first, subject.last, EACH do
+    n, total = n + 1, total + 1
+    if admits then
+      local unit, windowEnd = ARGV[i + 1], reply[2 * total + 3]
+      reply[2 * total + 2] = reply[2 * total + 2] - (unit == 'tokens' and granted or 1)
+      if unit == 'requests' then write(subject, subject.fields[2 * n + 1], subject.used[n] + 1) end
+      if windowEnd > 0 and tonumber(subject.stored[2 * n + 2]) ~= windowEnd then
+        if unit ~= 'requests' then write(subject, subject.fields[2 * n + 1], subject.used[n]) end
+        write(subject, subject.fields[2 * n + 2], windowEnd)
+      end
     end
   end
-  local expiry = int(now + LEASE)
-  if streams then
-    redis.call('ZADD', KEYS[2], expiry, id)
-    redis.call('PEXPIRE', KEYS[2], 2 * LEASE)
+  if admits and subject.tokens then
+    redis.call('ZADD', KEYS[subject.at + 3], expiry, id .. ':' .. int(granted))
+    redis.call('PEXPIRE', KEYS[subject.at + 3], 2 * LEASE)
+    subject.tokens = subject.tokens + granted
   end
-  if tokens then
-    redis.call('ZADD', KEYS[3], expiry, id .. ':' .. int(granted))
-    redis.call('PEXPIRE', KEYS[3], 2 * LEASE)
-    tokens = tokens + granted
+  if subject.tokens then write(subject, 'v', subject.tokens) end
+  if #subject.writes > 0 then
+    redis.call('HSET', KEYS[subject.at + 1], unpack(subject.writes))
+    redis.call('PEXPIRE', KEYS[subject.at + 1], subject.keepUntil - now + 2 * LEASE)
   end
 end
-if tokens then write('v', tokens) end
-if #writes > 0 then
-  redis.call('HSET', KEYS[1], unpack(writes))
-  redis.call('PEXPIRE', KEYS[1], keepUntil - now + 2 * LEASE)
+if admits and streams then
+  redis.call('ZADD', KEYS[2], expiry, id)
+  redis.call('PEXPIRE', KEYS[2], 2 * LEASE)
 end
 reply[1], reply[2] = outcome, granted
 return reply
@@ -168,7 +195,7 @@ if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('PEXPIRE', KEYS[2], 2 * LE
 if sum then
   redis.call('HSET', KEYS[1], 'v', int(sum))
   redis.call('PEXPIRE', KEYS[3], 2 * LEASE)
-  expireAfterDay()
+  expireAfterDay(KEYS[1])
 end
 `);
 
@@ -191,7 +218,7 @@ if held == 1 or ARGV[4] == '0' then
     redis.call('HSET', KEYS[1], name, int(used + tonumber(ARGV[3])), name .. '@', int(windowEnd))
   end
 end
-expireAfterDay()
+expireAfterDay(KEYS[1])
 `);
 
 /** Removes a lease that no request holds, because the reply of Redis did not arrive. ARGV: id of the lease. */

@@ -4,7 +4,8 @@ import { ADMITTED, UNSEEDED } from './account-scripts.js';
 
 /** The reply of the script `ADMIT`. Times are by the clock of Redis. */
 export interface AdmissionReply {
-  readonly isSeeded: boolean;
+  /** Whose tokens of the day are not known yet. `undefined`: all that is needed is known. */
+  readonly unseeded: 'account' | 'key' | undefined;
   /** The limit that refuses the request. `undefined`: the request is admitted. */
   readonly refusedBy: Limit | undefined;
   readonly granted: number;
@@ -28,7 +29,7 @@ export function readReply(reply: unknown, limits: readonly Limit[]): AdmissionRe
     next += 2;
   }
   return {
-    isSeeded: outcome !== UNSEEDED,
+    unseeded: outcome === UNSEEDED ? (granted === 2 ? 'key' : 'account') : undefined,
     refusedBy: limits[outcome - 1],
     granted,
     now,

@@ -12,6 +12,8 @@ const COMMANDS_AT_ONCE = 100;
 export interface RenewedLease {
   readonly id: string;
   readonly accountId: string;
+  /** The API key whose limits the lease counts against. `undefined`: the account. */
+  readonly apiKey?: string | undefined;
   holdsSlot: boolean;
   /** The reserved tokens until they are settled, then `undefined`. */
   reserved: number | undefined;
@@ -19,6 +21,7 @@ export interface RenewedLease {
 
 /** The leases that this process holds. Renews them in Redis, and adds leases that Redis does not know. */
 export class LeaseRenewal implements OnApplicationShutdown {
+  /** The leases of each account, and of each API key with limits of its own. */
   private readonly byAccount = new Map<string, Set<RenewedLease>>();
   private timer: NodeJS.Timeout | undefined;
   private renewing = false;
@@ -28,16 +31,17 @@ export class LeaseRenewal implements OnApplicationShutdown {
   }
 
   add(lease: RenewedLease): void {
-    const ofAccount = this.byAccount.get(lease.accountId) ?? new Set();
-    this.byAccount.set(lease.accountId, ofAccount.add(lease));
+    const [use] = accountKeys(lease.accountId, lease.apiKey);
+    this.byAccount.set(use, (this.byAccount.get(use) ?? new Set()).add(lease));
     this.timer ??= setInterval(() => void this.renew(), RENEW_EVERY_MS).unref();
   }
 
   /** Removes a lease that holds nothing more. Call this after a lease has released its slot or settled its tokens. */
   removeIfEmpty(lease: RenewedLease): void {
     if (lease.holdsSlot || lease.reserved !== undefined) return;
-    const ofAccount = this.byAccount.get(lease.accountId);
-    if (ofAccount?.delete(lease) === true && ofAccount.size === 0) this.byAccount.delete(lease.accountId);
+    const [use] = accountKeys(lease.accountId, lease.apiKey);
+    const leases = this.byAccount.get(use);
+    if (leases?.delete(lease) === true && leases.size === 0) this.byAccount.delete(use);
   }
 
   onApplicationShutdown(): void {
@@ -49,9 +53,11 @@ export class LeaseRenewal implements OnApplicationShutdown {
     this.renewing = true;
     try {
       let commands: Promise<unknown>[] = [];
-      for (const [accountId, leases] of this.byAccount) {
+      for (const leases of this.byAccount.values()) {
+        const [first] = leases;
+        if (first === undefined) continue;
+        const keys = accountKeys(first.accountId, first.apiKey);
         for (const some of portions(leases)) {
-          const keys = accountKeys(accountId);
           // The arguments are made when the command is sent, also when it is sent again after a redirection: a lease that was
           // released meanwhile must not come back.
           commands.push(this.redis.run(keys[0], (client) => RENEW.run(client, keys, renewalOf(some))));

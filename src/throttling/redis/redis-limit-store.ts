@@ -7,6 +7,7 @@ import { DAY_MS, startOfDay } from '../../common/utc-day.js';
 import { InProcessLimitStore } from '../in-process/in-process-limit-store.js';
 import type { LimitFallback } from '../limit-fallback.js';
 import {
+  keyOf,
   LimitStore,
   refusal,
   type Admission,
@@ -20,7 +21,7 @@ import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import type { TokensUsed } from '../tokens/tokens-used.js';
 import { wholeTokens } from '../tokens/whole-tokens.js';
 import { accountKeys } from './account-keys.js';
-import { ADMIT, RENEW, SETTLE, WITHDRAW } from './account-scripts.js';
+import { ADMIT, LIMITS_OF_KEY, RENEW, SETTLE, WITHDRAW } from './account-scripts.js';
 import { readReply, type AdmissionReply } from './admission-reply.js';
 import { LeaseRenewal, type RenewedLease } from './lease-renewal.js';
 import { Outbox } from './outbox.js';
@@ -31,6 +32,12 @@ const NOT_LOOKED_UP = '?';
 const UNKNOWN = '';
 /** The used tokens are looked up at most twice, because midnight can pass once during a lookup. */
 const MAX_LOOKUPS = 2;
+
+/** The used tokens since the beginning of a day, and the end of the day, as arguments of `ADMIT`. */
+type Seed = readonly [tokens: string, endOfDay: string];
+type Seeds = Record<'account' | 'key', Seed>;
+const NO_SEED: Seed = [NOT_LOOKED_UP, '0'];
+const OF_ACCOUNT = [undefined] as const;
 
 /**
  * Counts in Redis, for all replicas, by the clock of Redis. An admission needs one round trip. While Redis is slow, requests
@@ -74,14 +81,15 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     try {
       const { refusedBy, states, granted, windowLeftMs } = await this.query(request, id);
       if (refusedBy !== undefined) {
-        this.exhausted.set(accountId, refusedBy, states, windowLeftMs);
+        const kept = refusedBy.key === undefined ? ofAccount(states, limits) : states;
+        this.exhausted.set(accountId, refusedBy, kept, windowLeftMs);
         return refusal(refusedBy.name, states);
       }
       const reserved = limits.some(({ unit }) => unit === 'tokens') ? granted : undefined;
       const here = this.local.hold(accountId, limits, reserved);
       return { admitted: true, lease: this.lease(id, request, here), state: states };
     } catch (error) {
-      if (error instanceof RedisTimeout && error.wasSent) this.withdraw(accountId, id);
+      if (error instanceof RedisTimeout && error.wasSent) this.withdraw(request, id);
       if (!(error instanceof RedisUnavailable)) throw error;
       return this.admitAlone(request, id, error.wasSent);
     }
@@ -126,7 +134,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   private async admitAlone(request: AdmissionRequest, id: string, wasSent: boolean): Promise<Admission> {
     const admission = await this.local.admit(request);
     if (!admission.admitted) {
-      if (wasSent) this.withdraw(request.accountId, id);
+      if (wasSent) this.withdraw(request, id);
       return admission;
     }
     this.fallback.admissions += 1;
@@ -135,61 +143,108 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   }
 
   /** Takes back an admission that Redis may have made, when the reply did not arrive. */
-  private withdraw(accountId: string, id: string): void {
-    const keys = accountKeys(accountId);
-    this.outbox.send(keys[0], (client) => WITHDRAW.run(client, keys, [id]));
+  private withdraw({ accountId, limits }: AdmissionRequest, id: string): void {
+    for (const apiKey of subjectsOf(limits)) {
+      const keys = accountKeys(accountId, apiKey);
+      this.outbox.send(keys[0], (client) => WITHDRAW.run(client, keys, [id]));
+    }
   }
 
   private async query(request: AdmissionRequest, id: string): Promise<AdmissionReply> {
-    let seed: readonly [tokens: string, endOfDay: string] = [NOT_LOOKED_UP, '0'];
-    for (let lookups = 0; ; lookups++) {
-      const reply = await this.queryOnce(request, id, seed);
-      if (reply.isSeeded) return reply;
+    const seeds: Seeds = { account: NO_SEED, key: NO_SEED };
+    const lookups = { account: 0, key: 0 };
+    for (;;) {
+      const reply = await this.queryOnce(request, id, seeds);
+      const { unseeded } = reply;
+      if (unseeded === undefined) return reply;
       const day = startOfDay(reply.now);
-      const used = lookups < MAX_LOOKUPS ? await this.lookup.since(request.accountId, day) : undefined;
-      seed = used === undefined ? [UNKNOWN, '0'] : [String(used), String(day + DAY_MS)];
+      const apiKey = unseeded === 'key' ? keyOf(request.limits) : undefined;
+      const mayAsk = lookups[unseeded]++ < MAX_LOOKUPS;
+      const used = mayAsk ? await this.lookup.since(request.accountId, day, apiKey) : undefined;
+      seeds[unseeded] = used === undefined ? [UNKNOWN, '0'] : [String(used), String(day + DAY_MS)];
     }
   }
 
   private async queryOnce(
     { accountId, limits, tokens }: AdmissionRequest,
     id: string,
-    seed: readonly [string, string],
+    seeds: Seeds,
   ): Promise<AdmissionReply> {
-    const args = [id, String(tokens.atLeast), String(tokens.atMost), ...seed];
-    for (const { name, unit, window, max } of limits) args.push(name, unit, window, String(max));
-    const keys = accountKeys(accountId);
-    return readReply(await this.redis.run(keys[0], (client) => ADMIT.run(client, keys, args)), limits);
+    const args = [id, String(tokens.atLeast), String(tokens.atMost), ...seeds.account];
+    const keys: string[] = accountKeys(accountId);
+    for (const { name, unit, window, max, key } of limits) {
+      if (key !== undefined && keys.length === 3) {
+        keys.push(...accountKeys(accountId, key));
+        args.push(LIMITS_OF_KEY, ...seeds.key, '');
+      }
+      args.push(name, unit, window, String(max));
+    }
+    const use = keys[0] as string;
+    return readReply(await this.redis.run(use, (client) => ADMIT.run(client, keys, args)), limits);
   }
 
   private lease(id: string, { accountId, limits }: AdmissionRequest, here: Lease): Lease {
-    const holdsSlot = limits.some(({ unit }) => unit === 'streams');
-    const renewed: RenewedLease = { id, accountId, holdsSlot, reserved: here.tokens };
-    const keys = accountKeys(accountId);
-    const [use, streams] = keys;
-    this.renewal.add(renewed);
-    this.renewal.removeIfEmpty(renewed);
+    const held = subjectsOf(limits).map((apiKey) => this.holdIn(id, accountId, apiKey, limits, here.tokens));
     return {
       tokens: here.tokens,
       release: () => {
         here.release();
+        for (const each of held) each.release();
+      },
+      settle: (tokensUsed) => {
+        here.settle(tokensUsed);
+        for (const each of held) each.settle(tokensUsed);
+      },
+    };
+  }
+
+  /** Holds what the request uses of the limits of its account, or of its API key. */
+  private holdIn(
+    id: string,
+    accountId: string,
+    apiKey: string | undefined,
+    all: readonly Limit[],
+    granted: number | undefined,
+  ): Pick<Lease, 'release' | 'settle'> {
+    const limits = all.filter(({ key }) => key === apiKey);
+    const holdsSlot = limits.some(({ unit }) => unit === 'streams');
+    const reserved = limits.some(({ unit }) => unit === 'tokens') ? granted : undefined;
+    const renewed: RenewedLease = { id, accountId, apiKey, holdsSlot, reserved };
+    const keys = accountKeys(accountId, apiKey);
+    const [use, streams] = keys;
+    this.renewal.add(renewed);
+    this.renewal.removeIfEmpty(renewed);
+    return {
+      release: () => {
         if (!renewed.holdsSlot) return;
         renewed.holdsSlot = false;
         this.renewal.removeIfEmpty(renewed);
         this.outbox.send(use, (client) => client.zRem(streams, id));
       },
       settle: (tokensUsed) => {
-        here.settle(tokensUsed);
-        const { reserved } = renewed;
-        if (reserved === undefined) return;
+        const { reserved: held } = renewed;
+        if (held === undefined) return;
         renewed.reserved = undefined;
         this.renewal.removeIfEmpty(renewed);
-        const used = wholeTokens(tokensUsed) ?? reserved;
+        const used = wholeTokens(tokensUsed) ?? held;
         const windows = limits.flatMap(({ name, unit, window }) => (unit === 'tokens' ? [name, window] : []));
         this.outbox.send(use, (client, again) =>
-          SETTLE.run(client, keys, [id, String(reserved), String(used), again ? '1' : '0', ...windows]),
+          SETTLE.run(client, keys, [id, String(held), String(used), again ? '1' : '0', ...windows]),
         );
       },
     };
   }
+}
+
+/** The account, as `undefined`, and the API key if some limits count the requests of a key only. */
+function subjectsOf(limits: readonly Limit[]): readonly (string | undefined)[] {
+  const key = keyOf(limits);
+  return key === undefined ? OF_ACCOUNT : [undefined, key];
+}
+
+/** The states of the limits that count all requests of the account. */
+function ofAccount(states: LimitStates, limits: readonly Limit[]): LimitStates {
+  if (keyOf(limits) === undefined) return states;
+  const names = new Set(limits.filter(({ key }) => key === undefined).map(({ name }) => name));
+  return Object.fromEntries(Object.entries(states).filter(([name]) => names.has(name)));
 }

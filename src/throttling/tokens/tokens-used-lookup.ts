@@ -13,23 +13,25 @@ export class TokensUsedLookup {
   constructor(private readonly tokensUsed: TokensUsed) {}
 
   /** Returns `undefined` when there is no valid value. Requests continue without the value, and a later request tries again. */
-  async since(accountId: string, day: number): Promise<number | undefined> {
+  async since(accountId: string, day: number, apiKey?: string): Promise<number | undefined> {
     // Requests that arrive together share one lookup. Around midnight, there is one lookup for each day.
-    const key = `${accountId} ${day}`;
+    const key = `${accountId} ${apiKey ?? ''} ${day}`;
     const pending = this.pending.get(key);
     if (pending !== undefined) return pending;
     if (performance.now() < this.failedUntil) return undefined;
-    const lookup = this.read(accountId, new Date(day)).finally(() => this.pending.delete(key));
+    const lookup = this.read(accountId, new Date(day), apiKey).finally(() => this.pending.delete(key));
     this.pending.set(key, lookup);
     return lookup;
   }
 
-  private async read(accountId: string, from: Date): Promise<number | undefined> {
+  private async read(accountId: string, from: Date, apiKey: string | undefined): Promise<number | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<undefined>((resolve) => {
       timer = setTimeout(resolve, TIMEOUT_MS, undefined);
     });
-    const value = await Promise.race([this.tokensUsed.since(accountId, from).catch(() => undefined), timeout]);
+    const asked =
+      apiKey === undefined ? this.tokensUsed.since(accountId, from) : this.tokensUsed.since(accountId, from, apiKey);
+    const value = await Promise.race([asked.catch(() => undefined), timeout]);
     clearTimeout(timer);
     const used = value === undefined ? undefined : wholeTokens(value);
     if (used === undefined) this.failedUntil = performance.now() + COOLDOWN_MS;

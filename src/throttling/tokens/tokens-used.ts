@@ -6,8 +6,12 @@
  * @since 1.0
  */
 export abstract class TokensUsed {
-  /** Returns the tokens of the prompts and answers of streams that began at `from` or later. */
-  abstract since(accountId: string, from: Date): Promise<number>;
+  /**
+   * Returns the tokens of the prompts and answers of streams that began at `from` or later.
+   *
+   * @param key when given, only streams of this API key and of the keys that have replaced it.
+   */
+  abstract since(accountId: string, from: Date, key?: string): Promise<number>;
 }
 
 /** For a service that does not record tokens. */

@@ -10,8 +10,8 @@ export class LedgerTokensUsed extends TokensUsed {
     super();
   }
 
-  since(accountId: string, from: Date): Promise<number> {
-    return this.reports.tokensSince(accountId, from);
+  since(accountId: string, from: Date, key?: string): Promise<number> {
+    return this.reports.tokensSince(accountId, from, key);
   }
 }
 

@@ -4,7 +4,7 @@ import { ownTurn } from '../../common/event-loop/event-loop-turns.js';
 import { ServiceError } from '../../common/service-error.js';
 import { DAY_MS, utcDay } from '../../common/utc-day.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf } from '../../database/queries/statements.js';
+import { engineOf, marks } from '../../database/queries/statements.js';
 import type { UsageClient } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
 import { pageOfDaySums, type DaySums } from './day-sums.js';
@@ -88,13 +88,32 @@ export class UsageReports {
     } while (after !== undefined);
   }
 
-  /** Returns the known tokens of an account's streams since the start of the day of `from` in UTC. */
-  async tokensSince(accountId: string, from: Date): Promise<number> {
+  /**
+   * Returns the known tokens of an account's streams since the start of the day of `from` in UTC.
+   *
+   * @param key when given, only streams of this API key and of the keys that have replaced it.
+   */
+  async tokensSince(accountId: string, from: Date, key?: string): Promise<number> {
+    const keys = key === undefined ? undefined : await this.chainOf(accountId, key);
     let tokens = 0;
     for await (const rows of this.pages(from, undefined, accountId)) {
-      for (const { inputTokens, outputTokens } of rows) tokens += inputTokens + outputTokens;
+      for (const { keyId, inputTokens, outputTokens } of rows) {
+        if (keys === undefined || (keyId !== null && keys.has(keyId))) tokens += inputTokens + outputTokens;
+      }
     }
     return tokens;
+  }
+
+  /** Returns the ids of a key and of the keys that have replaced it. */
+  private async chainOf(accountId: string, origin: string): Promise<ReadonlySet<string>> {
+    const [first, second] = [marks(engineOf(this.database), 1), marks(engineOf(this.database), 1, 1)];
+    const rows: { readonly id: string }[] = await orUnavailable(
+      this.database.query(`SELECT id FROM api_keys WHERE account_id = ${first} AND origin_id = ${second}`, [
+        accountId,
+        origin,
+      ]),
+    );
+    return new Set([origin, ...rows.map(({ id }) => id)]);
   }
 }
 

@@ -3,7 +3,11 @@ import type { Response } from 'express';
 import { vi } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 
-export const ADA = { accountId: 'ada', tier: { name: 'free' } } as Principal;
+export const ADA = {
+  accountId: 'ada',
+  tier: { name: 'free' },
+  credential: { kind: 'session', sessionId: 's1' },
+} as Principal;
 
 /** The response to a request, which nothing is sent on. */
 export class FakeResponse extends EventEmitter {

@@ -1,0 +1,82 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { isUUID } from 'class-validator';
+import { Repository } from 'typeorm';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { AtomicStatements, type Statement } from '../../database/queries/atomic-statements.js';
+import { orUnavailable } from '../../database/queries/query-failure.js';
+import { checkKeyExpiry, replacedKeyEnded } from './api-key-creation.js';
+import { LIMIT_COLUMNS, limitParameter } from './api-key-statements.js';
+import { ApiKeyVerifier } from './api-key-verifier.js';
+import { ApiKey } from './api-key.entity.js';
+import { ApiKeysService, unknownKey, type ListedApiKey } from './api-keys.service.js';
+import { checkKeyLimits } from './limits/key-limit-check.js';
+import { KEY_LIMIT_NAMES, type KeyLimitChanges } from './limits/key-limits.js';
+
+/** Changes of a key. A missing member stays as it is. */
+export interface ApiKeyChanges {
+  readonly limits?: KeyLimitChanges | undefined;
+  /** `null`: the key never expires. */
+  readonly expiresAt?: Date | null | undefined;
+}
+
+/** Changes the limits and the expiry date of API keys. Every replica applies a change within a second. */
+@Injectable()
+export class ApiKeyUpdates {
+  constructor(
+    @InjectRepository(ApiKey) private readonly keys: Repository<ApiKey>,
+    private readonly service: ApiKeysService,
+    private readonly database: AtomicStatements,
+    private readonly verifier: ApiKeyVerifier,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /**
+   * Changes an active key.
+   *
+   * @param accountId when given, keys of other accounts count as unknown.
+   * @throws {ServiceError} `not_found` for an unknown key; `invalid_request` for invalid limits, an expiry date in the past, and
+   * a key that is expired or revoked.
+   */
+  async update(id: string, { limits = {}, expiresAt }: ApiKeyChanges, accountId?: string): Promise<ListedApiKey> {
+    if (!isUUID(id)) throw unknownKey();
+    const now = this.now();
+    checkKeyLimits(limits);
+    checkKeyExpiry(expiresAt ?? undefined, now);
+    const owned = accountId === undefined ? { id } : { id, accountId };
+    const key = await orUnavailable(this.keys.findOneBy(owned));
+    if (key === null) throw unknownKey();
+    const change = updateStatement(key, limits, expiresAt, now);
+    const [changed] = await orUnavailable(this.database.run({ table: 'accounts', id: key.accountId }, [change]));
+    if (changed?.length !== 1) throw replacedKeyEnded();
+    // This process applies the change at once. Other processes notice the change by themselves.
+    this.verifier.forget(key.hashedKey);
+    return this.service.find(id, key.accountId);
+  }
+}
+
+function updateStatement(
+  { id }: ApiKey,
+  limits: KeyLimitChanges,
+  expiresAt: Date | null | undefined,
+  now: number,
+): Statement {
+  const changed = KEY_LIMIT_NAMES.filter((name) => limits[name] !== undefined);
+  const sets = changed.map((name) => `${LIMIT_COLUMNS[name]} = ${placeholder(name)}`);
+  if (expiresAt !== undefined) sets.push('expires_at = :expiresAt');
+  const parameters = Object.fromEntries(changed.map((name) => [name, limitParameter(limits[name])]));
+  return {
+    sql: `UPDATE api_keys SET ${['id = id', ...sets].join(', ')}
+      WHERE id = :id AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now) RETURNING id`,
+    parameters: {
+      ...parameters,
+      ...(expiresAt !== undefined && { expiresAt: expiresAt?.toISOString() ?? null }),
+      id,
+      now: new Date(now).toISOString(),
+    },
+  };
+}
+
+function placeholder(name: keyof KeyLimitChanges): string {
+  return name === 'models' || name === 'addresses' ? `:${name}` : `CAST(:${name} AS integer)`;
+}

@@ -1,0 +1,57 @@
+import { ServiceError, type ErrorDetail } from '../../../common/service-error.js';
+import { parseAddressRange } from './address-ranges.js';
+import type { KeyLimitChanges } from './key-limits.js';
+
+const MAX_MODELS = 100;
+const MAX_ADDRESSES = 100;
+/** `<vendor>/*`, or a model id. */
+const MODEL = /^[^/\s]{1,100}\/\S{1,400}$/;
+/** The largest value of an integer column of PostgreSQL. */
+const MAX_COUNT = 2_147_483_647;
+
+/**
+ * Checks the limits of a key.
+ *
+ * @throws {ServiceError} `invalid_request` that names every problem.
+ */
+export function checkKeyLimits({ models, requestsPerMinute, tokensPerDay, addresses }: KeyLimitChanges): void {
+  const problems = [
+    ...listProblems('models', models, MAX_MODELS, modelProblem),
+    ...countProblems('requests_per_minute', requestsPerMinute),
+    ...countProblems('tokens_per_day', tokensPerDay),
+    ...listProblems('addresses', addresses, MAX_ADDRESSES, addressProblem),
+  ];
+  if (problems.length === 0) return;
+  throw new ServiceError('invalid_request', 'The limits of the key are invalid.', { details: problems });
+}
+
+function listProblems(
+  field: string,
+  list: readonly string[] | null | undefined,
+  most: number,
+  problemOf: (item: string) => string | undefined,
+): ErrorDetail[] {
+  if (list === null || list === undefined) return [];
+  if (list.length === 0 || list.length > most) return [{ field, message: `must have 1 to ${most} entries` }];
+  return list.flatMap((item) => {
+    const message = problemOf(item);
+    return message === undefined ? [] : [{ field, message }];
+  });
+}
+
+function modelProblem(text: string): string | undefined {
+  const name = text.slice(text.indexOf('/') + 1);
+  if (MODEL.test(text) && (name === '*' || !text.includes('*'))) return undefined;
+  return `"${text}" must be a model id or <vendor>/*`;
+}
+
+function addressProblem(text: string): string | undefined {
+  if (parseAddressRange(text) !== undefined) return undefined;
+  return `"${text}" must be an IP address or a range, such as 10.0.0.0/8`;
+}
+
+function countProblems(field: string, value: number | null | undefined): ErrorDetail[] {
+  if (value === null || value === undefined) return [];
+  if (Number.isInteger(value) && value >= 1 && value <= MAX_COUNT) return [];
+  return [{ field, message: `must be a whole number from 1 to ${MAX_COUNT}` }];
+}

@@ -1,0 +1,69 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import type { Account } from '../accounts/accounts/account.entity.js';
+import { AccountsService } from '../accounts/accounts/accounts.service.js';
+import { ApiKeyUpdates } from '../accounts/api-keys/api-key-updates.js';
+import { ApiKeysService, type ListedApiKey } from '../accounts/api-keys/api-keys.service.js';
+import { ServiceError } from '../common/service-error.js';
+import { command, type Command } from './command.js';
+import { expiryIn, KEY_OPTIONS, keyLimitsIn } from './key-options.js';
+
+/** The commands about API keys. */
+export const KEY_COMMANDS: readonly Command[] = [
+  command({
+    name: 'key create',
+    required: { email: 'E', name: 'N' },
+    optional: KEY_OPTIONS,
+    run: async (app, { email, name, ...options }) => {
+      const [limits, expiresAt] = [keyLimitsIn(options), expiryIn(options)];
+      const { id, disabledAt } = await accountOf(app, email);
+      if (disabledAt !== null) throw new ServiceError('invalid_request', 'The account is disabled. Enable it first.');
+      return app.get(ApiKeysService).create(id, { name, limits, expiresAt: expiresAt ?? undefined });
+    },
+  }),
+  command({
+    name: 'key update',
+    required: { id: 'ID' },
+    optional: KEY_OPTIONS,
+    run: async (app, { id, ...options }) => {
+      const changes = { limits: keyLimitsIn(options), expiresAt: expiryIn(options) };
+      return shownKey(await app.get(ApiKeyUpdates).update(id, changes));
+    },
+  }),
+  command({
+    name: 'key list',
+    required: { email: 'E' },
+    optional: {},
+    run: async (app, { email }) => {
+      const keys = await app.get(ApiKeysService).list((await accountOf(app, email)).id);
+      return keys.map(shownKey);
+    },
+  }),
+  command({
+    name: 'key revoke',
+    required: { id: 'ID' },
+    optional: {},
+    run: async (app, { id }) => ({ id, revoked_at: (await app.get(ApiKeysService).revoke(id)).revokedAt }),
+  }),
+];
+
+function shownKey(key: ListedApiKey) {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    last_used_at: key.lastUsedAt,
+    revoked_at: key.revokedAt,
+    models: key.models,
+    requests_per_minute: key.requestsPerMinute,
+    tokens_per_day: key.tokensPerDay,
+    addresses: key.addresses,
+  };
+}
+
+async function accountOf(app: INestApplicationContext, email: string): Promise<Account> {
+  const account = await app.get(AccountsService).findByEmail(email);
+  if (account === undefined) throw new ServiceError('not_found', `There is no account "${email}".`);
+  return account;
+}

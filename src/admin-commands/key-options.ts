@@ -1,0 +1,55 @@
+import type { KeyLimitChanges } from '../accounts/api-keys/limits/key-limits.js';
+import { ServiceError } from '../common/service-error.js';
+import type { Options } from './command.js';
+
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 36_500;
+/** Removes a limit. */
+const NONE = 'none';
+
+/** The options of the commands that set the limits of a key. The value `none` removes a limit. */
+export const KEY_OPTIONS = {
+  models: 'acme/*,other/one',
+  'requests-per-minute': 'N',
+  'tokens-per-day': 'N',
+  addresses: '10.0.0.0/8,::1',
+  'expires-in-days': 'D',
+} as const;
+
+type KeyOptions = Options<never, keyof typeof KEY_OPTIONS>;
+
+/** Reads the limits from the options. A missing option changes nothing. @throws {ServiceError} for an invalid number. */
+export function keyLimitsIn(options: KeyOptions): KeyLimitChanges {
+  return {
+    models: listIn(options.models),
+    requestsPerMinute: countIn(options, 'requests-per-minute'),
+    tokensPerDay: countIn(options, 'tokens-per-day'),
+    addresses: listIn(options.addresses),
+  };
+}
+
+/** Reads the expiry date. `null`: no expiry. `undefined`: the option is missing. @throws {ServiceError} for an invalid number. */
+export function expiryIn({ 'expires-in-days': text }: KeyOptions): Date | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === NONE) return null;
+  const days = Number(text);
+  if (/^\d+$/.test(text) && days >= 1 && days <= MAX_DAYS) return new Date(Date.now() + days * DAY_MS);
+  throw invalid(`--expires-in-days must be a whole number from 1 to ${MAX_DAYS}, or none.`);
+}
+
+function listIn(text: string | undefined): readonly string[] | null | undefined {
+  if (text === undefined) return undefined;
+  return text === NONE ? null : text.split(',').map((item) => item.trim());
+}
+
+function countIn(options: KeyOptions, name: 'requests-per-minute' | 'tokens-per-day'): number | null | undefined {
+  const text = options[name];
+  if (text === undefined) return undefined;
+  if (text === NONE) return null;
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw invalid(`--${name} must be a whole number from 1, or none.`);
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('invalid_request', message);
+}
