@@ -32,7 +32,6 @@ export type { CompletionHook, HookContext } from './chat/hooks/completion-hook.j
 export { ApiErrors } from './http/open-api/api-errors.decorator.js';
 export { BodyValues } from './http/body/json/body-values.decorator.js';
 export { Form } from './http/body/form/form.decorator.js';
-export { OutsideApi } from './http/routing/outside-api.decorator.js';
 export { Surface } from './http/surface/surface.decorator.js';
 export { Public } from './http/routing/public.decorator.js';
 export type { Request, Response } from 'express';
@@ -56,6 +55,7 @@ export type { ModelDefinition } from './config/model-of.js';
 
 export type { CallContext } from './upstreams/contract/call-context.js';
 export type { ChatCall } from './upstreams/contract/chat-call.js';
+export type { ConversationRequest } from './upstreams/contract/conversation.js';
 export type { ProviderEvent } from './upstreams/contract/framing.js';
 export type { AnswerReader, HttpProtocol, InProcessProtocol, UpstreamRequest } from './upstreams/contract/protocol.js';
 export { providerFailure, type ProviderFailure } from './upstreams/contract/provider-failure.js';

@@ -25,7 +25,8 @@ export class EchoProtocol implements InProcessProtocol {
   private readonly library = new EchoLibrary();
 
   async *stream({ messages }: ChatCall, _: unknown, { signal }: CallContext): AsyncIterable<StreamPart> {
-    const question = messages.at(-1)?.content ?? '';
+    // Every content is a text, because the protocol declares no capabilities.
+    const question = (messages.at(-1)?.content ?? '') as string;
     const words = new ReadableStream<string>({
       start: (queue) => {
         this.library

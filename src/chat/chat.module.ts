@@ -7,6 +7,7 @@ import { DurableClaimGuard } from './durable/durable-claim.guard.js';
 import { DurableStreams } from './durable/durable-streams.js';
 import { DurableStreamsController } from './durable/durable-streams.controller.js';
 import { ReplayBudget } from './durable/replay-budget.js';
+import { ConversationValidation } from './request/conversation/conversation-validation.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
 import { InterChunkLatencies } from './stream/inter-chunk-latencies.js';
 import { OpenStreams } from './stream/open-streams.js';
@@ -18,6 +19,7 @@ import { StreamSender } from './stream/stream-sender.js';
   controllers: [ChatController, DurableStreamsController],
   providers: [
     ChatService,
+    ConversationValidation,
     CompletionHooks,
     InterChunkLatencies,
     OpenStreams,

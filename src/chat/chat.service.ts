@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { restrictionsOf, type Principal } from '../auth/principal/principal.js';
-import { ServiceError } from '../common/service-error.js';
-import { RequestValidationPipe } from '../http/request/request-validation.pipe.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import type { Lease } from '../throttling/limit-store.js';
 import type { PartReader } from '../upstreams/completion/part-reader.js';
-import type { FinishReason, TokenUsage } from '../upstreams/contract/stream-part.js';
+import type { ConversationRequest } from '../upstreams/contract/conversation.js';
 import { ModelRouter } from '../upstreams/routing/model-router.js';
 import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
@@ -13,27 +11,20 @@ import { samplePrompt } from '../usage/record/token-estimate.js';
 import type { ChatCaller } from './chat-caller.js';
 import type { HookContext } from './hooks/completion-hook.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
-import { ChatRequest } from './request/chat-request.dto.js';
+import { AnswerContents, type Completion } from './answer-contents.js';
+import { ConversationValidation } from './request/conversation/conversation-validation.js';
 import { maxTokensOf } from './request/max-tokens.js';
-import { requestedOptions } from './request/requested-options.js';
+import { requestedContents } from './request/requested-contents.js';
 import { withinGrant } from './request/token-demand.js';
 import { RunningCompletion, type HookedCompletion } from './running-completion.js';
 import { OpenStreams } from './stream/open-streams.js';
 
-/** The maximum length of the text that {@link ChatService.complete} collects, in UTF-16 units. */
-const MAX_COMPLETION_LENGTH = 8 * 1024 * 1024;
-
+/** What the caller reads. Until the first part that the caller reads, a failover to another provider is possible. */
 export interface StreamOptions {
-  /** Whether the parts contain reasoning. By default they do not, and a failover is possible until the first text. */
-  readonly reasoning?: boolean;
-}
-
-/** A complete answer. */
-export interface Completion {
-  readonly text: string;
-  readonly finishReason: FinishReason;
-  /** The token counts that the provider has reported. */
-  readonly usage: TokenUsage;
+  /** Whether the parts contain reasoning. By default, as `reasoning.include_text` of the request says. */
+  readonly reasoning?: boolean | undefined;
+  /** Whether the parts contain tool calls. By default, if the request offers tools. */
+  readonly toolCalls?: boolean | undefined;
 }
 
 /**
@@ -49,7 +40,7 @@ export class ChatService {
     private readonly openStreams: OpenStreams,
     private readonly ledger: UsageLedger,
     private readonly hooks: CompletionHooks,
-    private readonly validation: RequestValidationPipe,
+    private readonly validation: ConversationValidation,
   ) {}
 
   /**
@@ -57,17 +48,19 @@ export class ChatService {
    *
    * @throws {ServiceError} when the request is invalid, and when there is no complete answer.
    */
-  async complete(request: ChatRequest, caller: ChatCaller): Promise<Completion> {
-    let text = '';
-    let finishReason: FinishReason = 'other';
-    let usage: TokenUsage = {};
-    for await (const part of await this.stream(request, caller)) {
-      if (part.type === 'text') text += part.text;
-      else if (part.type === 'finish') finishReason = part.reason;
-      else if (part.type === 'usage') usage = { ...usage, ...part.usage };
-      if (text.length > MAX_COMPLETION_LENGTH) throw new ServiceError('upstream_error', 'The answer is too long.');
-    }
-    return { text, finishReason, usage };
+  async complete(request: ConversationRequest, caller: ChatCaller, options?: StreamOptions): Promise<Completion> {
+    const contents = new AnswerContents();
+    for await (const part of await this.stream(request, caller, options)) contents.add(part);
+    return contents.completion();
+  }
+
+  /**
+   * Returns a valid copy of a request that a plugin has built, for {@link open}.
+   *
+   * @throws {ServiceError} `invalid_request` with the invalid members.
+   */
+  validated(request: ConversationRequest): Promise<ConversationRequest> {
+    return this.validation.validated(request);
   }
 
   /**
@@ -78,10 +71,10 @@ export class ChatService {
    * iteration rejects.
    * @throws {ServiceError} when the request is invalid, and when the answer cannot begin.
    */
-  async stream(request: ChatRequest, caller: ChatCaller, options?: StreamOptions): Promise<PartReader> {
-    let valid: ChatRequest;
+  async stream(request: ConversationRequest, caller: ChatCaller, options?: StreamOptions): Promise<PartReader> {
+    let valid: ConversationRequest;
     try {
-      valid = await this.validation.validated(request, ChatRequest);
+      valid = await this.validated(request);
     } catch (error) {
       release(caller.lease);
       throw error;
@@ -95,7 +88,7 @@ export class ChatService {
   }
 
   /** As {@link stream}, for a request that is validated. */
-  async open(request: ChatRequest, caller: ChatCaller, options: StreamOptions = {}): Promise<PartReader> {
+  async open(request: ConversationRequest, caller: ChatCaller, options: StreamOptions = {}): Promise<PartReader> {
     try {
       return this.hooks.isEmpty
         ? await this.begin(request, request, caller, options, undefined)
@@ -106,7 +99,11 @@ export class ChatService {
     }
   }
 
-  private async beginHooked(request: ChatRequest, caller: ChatCaller, options: StreamOptions): Promise<PartReader> {
+  private async beginHooked(
+    request: ConversationRequest,
+    caller: ChatCaller,
+    options: StreamOptions,
+  ): Promise<PartReader> {
     const { principal, requestId, signal } = caller;
     const over = new AbortController();
     const end = (): void => {
@@ -127,24 +124,24 @@ export class ChatService {
 
   /** @param reservedFor the request before the hooks, for which the tokens were reserved. */
   private begin(
-    request: ChatRequest,
-    reservedFor: ChatRequest,
+    request: ConversationRequest,
+    reservedFor: ConversationRequest,
     caller: ChatCaller,
-    { reasoning = false }: StreamOptions,
+    streamOptions: StreamOptions,
     hooked: HookedCompletion | undefined,
   ): Promise<PartReader> {
     const { accountId, tier } = caller.principal;
-    const options = requestedOptions(request);
-    const model = this.router.supporting(this.catalog.get(request.model, restrictionsOf(caller.principal)), options);
+    const contents = requestedContents(request);
+    const model = this.router.supporting(this.catalog.get(request.model, restrictionsOf(caller.principal)), contents);
     const completion: CompletionRequest = {
-      messages: request.messages,
-      options,
+      ...contents,
       accountId,
       maxTokens: withinGrant(maxTokensOf(request, model, tier), request, tier, caller.lease, reservedFor),
-      reasoning,
+      readsReasoning: streamOptions.reasoning ?? request.reasoning?.include_text ?? false,
+      readsToolCalls: streamOptions.toolCalls ?? request.tools !== undefined,
     };
     caller.signal.throwIfAborted();
-    const running = new RunningCompletion(caller, samplePrompt(request.messages), hooked);
+    const running = new RunningCompletion(caller, samplePrompt(request), hooked);
     running.register(model, this.openStreams, this.ledger);
     running.start(model, completion, this.router);
     return running.begun();

@@ -1,5 +1,6 @@
 import type { Principal } from '../../auth/principal/principal.js';
 import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 import type { ChatRequest } from '../request/chat-request.dto.js';
 
@@ -16,7 +17,7 @@ export interface HookContext {
 }
 
 /**
- * Sees every completion, whether a client asked for it by `POST /chat/stream` or a plugin by `ChatService`. Both methods are
+ * Sees every completion, whether a client asked for it by `POST /chat/stream` or a plugin by `ChatService`. All methods are
  * optional. A hook refuses a completion by throwing a `ServiceError`; any other error is an `internal_error`.
  *
  * The first hook gets the request first and the parts last.
@@ -27,8 +28,16 @@ export interface CompletionHook {
   /**
    * Returns the request to use: the same one, or a changed copy. Runs before the model is chosen and before anything is
    * recorded.
+   *
+   * A conversation with images or tools is shown as texts: each text, also of tool results and tool calls, is a message of its own.
+   * The hook may change these texts and put system messages in front. Otherwise the completion fails.
    */
   transformRequest?(request: ChatRequest, context: HookContext): ChatRequest | Promise<ChatRequest>;
+  /** Is called instead of {@link transformRequest}, for a hook that knows all kinds of messages. */
+  transformConversation?(
+    request: ConversationRequest,
+    context: HookContext,
+  ): ConversationRequest | Promise<ConversationRequest>;
   /**
    * Returns the parts for the reader. Often an async generator that loops over `parts`. It must read `parts` to the end:
    * if it ends earlier, the answer is not complete, and the reader gets an `internal_error`.

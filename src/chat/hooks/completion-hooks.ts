@@ -4,10 +4,12 @@ import type { FailoverStream } from '../../upstreams/routing/failover-stream.js'
 import type { PartReader } from '../../upstreams/completion/part-reader.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 import { ServiceError } from '../../common/service-error.js';
-import { RequestValidationPipe } from '../../http/request/request-validation.pipe.js';
-import { ChatRequest } from '../request/chat-request.dto.js';
+import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
+import { ConversationValidation } from '../request/conversation/conversation-validation.js';
+import { isPlainRequest } from '../request/conversation/plain-request.js';
 import { COMPLETION_HOOKS, type CompletionHook, type HookContext } from './completion-hook.js';
 import { HookedStream } from './hooked-stream.js';
+import { textView, withTexts } from './text-view.js';
 
 /** Runs the hooks of the plugins around each completion. */
 @Injectable()
@@ -17,7 +19,7 @@ export class CompletionHooks implements OnModuleInit {
 
   constructor(
     private readonly extensions: Extensions,
-    private readonly validation: RequestValidationPipe,
+    private readonly validation: ConversationValidation,
   ) {}
 
   onModuleInit(): void {
@@ -41,23 +43,22 @@ export class CompletionHooks implements OnModuleInit {
    * @throws {ServiceError} when a hook refuses the request.
    * @throws {Error} when a hook returns an invalid request.
    */
-  async transform(request: ChatRequest, context: HookContext): Promise<ChatRequest> {
+  async transform(request: ConversationRequest, context: HookContext): Promise<ConversationRequest> {
     let current = request;
     for (const hook of this.hooks) {
-      if (hook.transformRequest === undefined) continue;
-      const changed = await hook.transformRequest(current, context);
-      if (changed !== current) current = await this.validated(changed);
+      const changed = await transformed(hook, current, context);
+      if (changed !== current) current = await this.validated(changed, hook);
     }
     return current;
   }
 
-  private async validated(changed: ChatRequest): Promise<ChatRequest> {
+  private async validated(changed: ConversationRequest, hook: CompletionHook): Promise<ConversationRequest> {
     try {
-      return await this.validation.validated(changed, ChatRequest);
+      return await this.validation.validated(changed);
     } catch (error) {
       const [problem] = error instanceof ServiceError ? (error.details ?? []) : [];
       const reason = problem === undefined ? '' : `: ${problem.field} ${problem.message}`;
-      throw new Error(`A completion hook returned an invalid request${reason}`, { cause: error });
+      throw new Error(`The completion hook ${nameOf(hook)} returned an invalid request${reason}`, { cause: error });
     }
   }
 
@@ -72,4 +73,26 @@ export class CompletionHooks implements OnModuleInit {
     for (const hook of this.wrapping) parts = hook.wrapStream?.(parts, context) ?? parts;
     yield* parts;
   }
+}
+
+async function transformed(
+  hook: CompletionHook,
+  request: ConversationRequest,
+  context: HookContext,
+): Promise<ConversationRequest> {
+  if (hook.transformConversation !== undefined) return hook.transformConversation(request, context);
+  if (hook.transformRequest === undefined) return request;
+  if (isPlainRequest(request)) return hook.transformRequest(request, context);
+  const view = textView(request);
+  const changed = await hook.transformRequest(view, context);
+  if (changed === view) return request;
+  const conversation = withTexts(request, changed);
+  if (conversation !== undefined) return conversation;
+  throw new Error(
+    `The completion hook ${nameOf(hook)} changed the number or the roles of the messages of a conversation with images or tools.`,
+  );
+}
+
+function nameOf(hook: CompletionHook): string {
+  return hook.constructor.name;
 }

@@ -1,3 +1,4 @@
+import { beginsAnswer } from '../../upstreams/completion/begins-answer.js';
 import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
 import { PartStream } from '../../upstreams/completion/part-stream.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
@@ -88,7 +89,7 @@ export class HookedStream extends PartStream {
     // A hook may leave nothing of a text. An empty text is not part of the stream.
     const isEmpty = part.type === 'text' && part.text === '';
     if (!isEmpty) this.waiting.push(part);
-    if (!isEmpty && (part.type === 'text' || part.type === 'reasoning')) this.begin();
+    if (!isEmpty && beginsAnswer(part)) this.begin();
     if (this.hasBegun && !isEmpty) this.onReadable();
     else this.pull();
   }

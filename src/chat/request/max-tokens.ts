@@ -1,6 +1,6 @@
 import { ServiceError } from '../../common/service-error.js';
 import type { ModelConfig, TierConfig } from '../../config/config.js';
-import type { ChatRequest } from './chat-request.dto.js';
+import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 
 /**
  * Returns the token limit for the provider: the requested limit, or otherwise the limit of the tier within the limits of the
@@ -8,7 +8,7 @@ import type { ChatRequest } from './chat-request.dto.js';
  *
  * @throws {ServiceError} `invalid_request` when the requested limit is too high for the model or the tier.
  */
-export function maxTokensOf(request: ChatRequest, model: ModelConfig, tier: TierConfig): number | undefined {
+export function maxTokensOf(request: ConversationRequest, model: ModelConfig, tier: TierConfig): number | undefined {
   const limits: [number | undefined, string][] = [
     [model.contextLength, 'the context length of the model'],
     [model.maxOutputTokens, 'what the model can generate'],

@@ -11,7 +11,7 @@ export type AttemptEnd =
  * contains the times and the error code of an event before its observers are notified.
  */
 export interface AttemptObserver {
-  /** The reader has taken the first text. */
+  /** The reader has taken the first text, or the start of the first tool call. */
   onFirstText?(): void;
   onEnd(end: AttemptEnd): void;
 }

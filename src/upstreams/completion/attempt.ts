@@ -41,8 +41,9 @@ export class Attempt {
     private readonly observers: readonly AttemptObserver[],
     onChange: () => void,
     includesReasoning = false,
+    includesToolCalls = false,
   ) {
-    this.collector = new PartCollector(completion, includesReasoning);
+    this.collector = new PartCollector(completion, includesReasoning, includesToolCalls);
     this.idleTimeout = new IdleTimeout(
       timeouts.firstTokenMs,
       () => this.isAwaited,
@@ -85,7 +86,7 @@ export class Attempt {
       const part = this.next();
       this.isAwaited = part === undefined;
       if (part === undefined && this.collector.over) this.complete();
-      else if (part?.type === 'text') this.recordText();
+      else if (part?.type === 'text' || part?.type === 'tool_call_start') this.recordText();
       return part;
     } catch (error) {
       throw this.fail(error);

@@ -12,7 +12,7 @@ export interface AttemptTrace {
   readonly price?: PriceConfig | undefined;
   /** From the start of the completion to the start of this attempt. */
   readonly startedMs: number;
-  /** From the start of the attempt to its first text. `undefined`: the attempt returned no text. */
+  /** From the start of the attempt to its first text or tool call. `undefined`: the attempt returned neither. */
   firstTextMs: number | undefined;
   /** From the start of the attempt to its end. `undefined` while the attempt runs. */
   durationMs: number | undefined;
@@ -29,10 +29,12 @@ export class CallTrace {
   usage: TokenUsage = {};
   /** `raw` is the finish reason of the provider, or of the service; see `recordedFinishReason`. */
   finish: { readonly reason: FinishReason; readonly raw: string } | undefined;
-  /** The length of the answer so far, in UTF-16 units. */
+  /** The length of the answer so far, with the names and arguments of its tool calls, in UTF-16 units. */
   textLength = 0;
-  /** The beginning of the answer, at most 4,096 UTF-16 units. */
+  /** The beginning of the answer, at most 4,096 UTF-16 units. For the estimate of tokens only. */
   sample = '';
+  /** The number of complete tool calls of the answer. */
+  toolCalls = 0;
 
   constructor(readonly requestId: string) {}
 

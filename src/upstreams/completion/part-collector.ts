@@ -1,8 +1,10 @@
-import type { CompletionPart, StreamPart, TokenUsage } from '../contract/stream-part.js';
+import type { CompletionPart, FinishPart, ReasoningPart, StreamPart, TokenUsage } from '../contract/stream-part.js';
+import { AnswerToolCalls } from './answer-tool-calls.js';
 import type { CallTrace } from './call-trace.js';
 import { recordedFinishReason } from './finish-reason.js';
 
-type PieceType = 'text' | 'reasoning';
+type PieceType = 'text' | 'reasoning' | 'tool_call_delta';
+type ToolCallPart = Extract<StreamPart, { readonly type: `tool_call_${string}` }>;
 
 /** Collects the parts of one answer: what its reader takes next, and the state of the answer. */
 export class PartCollector {
@@ -11,6 +13,9 @@ export class PartCollector {
   /** The last piece. Neighbouring pieces of one type are joined until the reader takes them. */
   private piece = '';
   private pieceType: PieceType = 'text';
+  /** The id of the tool call to which a piece of arguments belongs. */
+  private pieceCall = '';
+  private calls: AnswerToolCalls | undefined;
   /** True when token counts have arrived that the reader has not taken. They follow the pieces, see {@link take}. */
   private hasNewUsage = false;
   /** True when the provider has marked the answer as complete. */
@@ -22,15 +27,19 @@ export class PartCollector {
   /** True when a part shows that the provider works on the answer. The reader of this flag resets it. */
   signOfLife = false;
 
-  /** @param includesReasoning whether the reader gets the reasoning. Otherwise reasoning is only a sign of life. */
+  /**
+   * @param includesReasoning whether the reader gets the reasoning. Otherwise reasoning is only a sign of life.
+   * @param includesToolCalls whether the reader gets tool calls. Otherwise they are only a sign of life, and are not checked.
+   */
   constructor(
     private readonly trace: CallTrace,
     private readonly includesReasoning = false,
+    private readonly includesToolCalls = false,
   ) {}
 
-  /** True when the answer is complete and its whole text is taken. */
+  /** True when the answer is complete and only its end is left to take. */
   get isWhole(): boolean {
-    return this.over && this.error === undefined && this.piece === '';
+    return this.over && this.error === undefined && this.piece === '' && this.queue.every(isOfTheEnd);
   }
 
   add(part: StreamPart): void {
@@ -42,7 +51,13 @@ export class PartCollector {
         this.signOfLife = true;
         break;
       case 'reasoning':
-        if (this.includesReasoning) this.join('reasoning', part.text);
+        if (this.includesReasoning) this.addReasoning(part);
+        this.signOfLife = true;
+        break;
+      case 'tool_call_start':
+      case 'tool_call_delta':
+      case 'tool_call_end':
+        if (this.includesToolCalls) this.addToolCall(part);
         this.signOfLife = true;
         break;
       case 'progress':
@@ -52,18 +67,11 @@ export class PartCollector {
         this.trace.usage = merged(this.trace.usage, part.usage);
         this.hasNewUsage = true;
         break;
-      case 'finish': {
-        const { reason } = part;
-        const raw = recordedFinishReason(part.raw, reason);
-        this.trace.finish = { reason, raw };
-        this.closePiece();
-        this.closeUsage();
-        this.queue.push({ type: 'finish', reason, raw });
+      case 'finish':
+        this.addFinish(part);
         break;
-      }
       case 'complete':
-        this.complete = true;
-        this.over = part.last;
+        this.addComplete(part.last);
         break;
       case 'error':
         this.fail(part.error);
@@ -91,15 +99,80 @@ export class PartCollector {
     const heldBack = !this.over && isHighSurrogate(piece.charCodeAt(piece.length - 1)) ? 1 : 0;
     if (heldBack === piece.length) return undefined;
     this.piece = heldBack === 0 ? '' : piece.slice(-heldBack);
-    return { type: this.pieceType, text: wellFormed(heldBack === 0 ? piece : piece.slice(0, -heldBack)) };
+    return this.partOf(wellFormed(heldBack === 0 ? piece : piece.slice(0, -heldBack)));
   }
 
-  private join(type: PieceType, text: string): void {
-    if (this.pieceType !== type) {
+  private partOf(text: string): CompletionPart {
+    const { pieceType } = this;
+    return pieceType === 'tool_call_delta'
+      ? { type: pieceType, id: this.pieceCall, json: text }
+      : { type: pieceType, text };
+  }
+
+  private join(type: PieceType, text: string, call = ''): void {
+    if (this.pieceType !== type || this.pieceCall !== call) {
       this.closePiece();
       this.pieceType = type;
+      this.pieceCall = call;
     }
     this.piece += text;
+  }
+
+  /** A part with a signature or an encrypted form ends its block, so it is not joined. */
+  private addReasoning(part: ReasoningPart): void {
+    if (part.signature === undefined && part.encrypted === undefined) {
+      this.join('reasoning', part.text);
+      return;
+    }
+    this.closePiece();
+    this.queue.push({ ...part, text: wellFormed(part.text) });
+  }
+
+  /** A call after the end of the answer is not part of the answer. */
+  private addToolCall(part: ToolCallPart): void {
+    if (this.complete) return;
+    const calls = (this.calls ??= new AnswerToolCalls(this.trace));
+    try {
+      switch (part.type) {
+        case 'tool_call_start':
+          this.closePiece();
+          this.queue.push(calls.start(part));
+          break;
+        case 'tool_call_delta':
+          calls.add(part);
+          this.join('tool_call_delta', part.json, part.id);
+          break;
+        case 'tool_call_end': {
+          const missing = calls.end(part);
+          if (missing !== '') this.join('tool_call_delta', missing, part.id);
+          this.closePiece();
+          this.queue.push({ type: 'tool_call_end', id: part.id });
+          break;
+        }
+      }
+    } catch (error) {
+      this.fail(error as Error);
+    }
+  }
+
+  /** Some providers say `stop` although the model has called a tool. */
+  private addFinish(part: FinishPart): void {
+    const reason = part.reason === 'stop' && this.calls !== undefined ? 'tool_calls' : part.reason;
+    const raw = recordedFinishReason(part.raw, reason);
+    this.trace.finish = { reason, raw };
+    this.closePiece();
+    this.closeUsage();
+    this.queue.push({ type: 'finish', reason, raw });
+  }
+
+  private addComplete(isLast: boolean): void {
+    const cut = this.calls?.cutCall();
+    if (cut !== undefined) {
+      this.fail(cut);
+      return;
+    }
+    this.complete = true;
+    this.over = isLast;
   }
 
   /** Moves the token counts to the queue. */
@@ -111,11 +184,15 @@ export class PartCollector {
 
   /** Moves the last piece to the queue, because a part of another type follows. */
   private closePiece(): void {
-    const { piece, pieceType } = this;
+    const { piece } = this;
     if (piece === '') return;
     this.piece = '';
-    this.queue.push({ type: pieceType, text: wellFormed(piece) });
+    this.queue.push(this.partOf(wellFormed(piece)));
   }
+}
+
+function isOfTheEnd({ type }: CompletionPart): boolean {
+  return type === 'usage' || type === 'finish';
 }
 
 function merged(before: TokenUsage, now: TokenUsage): TokenUsage {

@@ -1,7 +1,9 @@
 import type { GenerationOptions } from '../../config/generation-options.js';
+import type { Message, ReasoningOptions, ResponseFormat, Tool, ToolChoice } from './conversation.js';
 
 export type Role = 'system' | 'user' | 'assistant';
 
+/** A message of one plain text. */
 export interface ChatMessage {
   readonly role: Role;
   readonly content: string;
@@ -15,7 +17,8 @@ export interface ChatMessage {
 export interface ChatCall {
   /** The provider's name of the model. */
   readonly model: string;
-  readonly messages: readonly ChatMessage[];
+  /** For a protocol without capabilities, each content is a string. */
+  readonly messages: readonly Message[];
   /** Only options that the protocol and the route take. */
   readonly options: GenerationOptions;
   /** The maximum number of tokens of the answer, at least 1. `undefined`: only the limit of the model applies. */
@@ -25,4 +28,14 @@ export interface ChatCall {
    * number.
    */
   readonly modelMaxOutputTokens: number | undefined;
+  /** Only for a protocol with the capability `tools`. Not empty. */
+  readonly tools?: readonly Tool[] | undefined;
+  readonly toolChoice?: ToolChoice | undefined;
+  readonly parallelToolCalls?: boolean | undefined;
+  /** Only for a protocol with the capability `structured_output`. */
+  readonly responseFormat?: ResponseFormat | undefined;
+  /** A protocol without the capability `reasoning` ignores it: then no effort is asked for. */
+  readonly reasoning?: ReasoningOptions | undefined;
+  /** An opaque id of the person for whom the request is made. */
+  readonly user?: string | undefined;
 }

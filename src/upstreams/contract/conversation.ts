@@ -43,7 +43,7 @@ export interface ReasoningContent {
 /** A call of a tool in an earlier answer. */
 export interface ToolCallContent {
   readonly type: 'tool_call';
-  /** Refers to the call in the result. Unique in the conversation. */
+  /** Refers to the call in the result. Unique in its message. A result refers to the latest call before it with this id. */
   readonly id: string;
   readonly name: string;
   /** The arguments as JSON text, an object. */
@@ -76,7 +76,7 @@ export interface AssistantMessage {
   readonly content: string | readonly (TextContent | ReasoningContent | ToolCallContent)[];
 }
 
-/** Results of tools that the message before has called. */
+/** Results of tools that an earlier message has called. */
 export interface ToolMessage {
   readonly role: 'tool';
   readonly content: readonly ToolResult[];

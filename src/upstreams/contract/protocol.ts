@@ -2,6 +2,7 @@ import type { ServiceError } from '../../common/service-error.js';
 import type { UpstreamConfig } from '../../config/config.js';
 import type { GenerationOption } from '../../config/generation-options.js';
 import type { CallContext } from './call-context.js';
+import type { Capability } from './capability.js';
 import type { ChatCall } from './chat-call.js';
 import type { Framing, ProviderEvent } from './framing.js';
 import type { OptionsSchema } from './options-schema.js';
@@ -65,6 +66,11 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
    * out, and a request with another option does not go to this protocol. See `optionMembers`.
    */
   readonly generationOptions?: OptionNames;
+  /**
+   * What the protocol can map besides texts. By default nothing: each content of a message is then a string, and a request with
+   * images, tools, a response format or an effort of reasoning does not go to this protocol.
+   */
+  readonly capabilities?: readonly Capability[];
   /** Divides the body of a response into events. By default, the body is a stream of server-sent events. */
   readonly framing?: Framing<Event>;
   /**
@@ -103,6 +109,8 @@ export interface InProcessProtocol<Options = unknown> {
   readonly options?: OptionsSchema<Options>;
   /** See {@link HttpProtocol.generationOptions}. */
   readonly generationOptions?: OptionNames;
+  /** See {@link HttpProtocol.capabilities}. */
+  readonly capabilities?: readonly Capability[];
   stream(call: ChatCall, upstream: UpstreamConfig<Options>, context: CallContext): AsyncIterable<StreamPart>;
 }
 

@@ -17,7 +17,10 @@ export interface TokenUsage {
   readonly reasoningOutputTokens?: number | undefined;
 }
 
-/** The reason for the end of the answer. The member `raw` next to the reason keeps the provider's own word. */
+/**
+ * The reason for the end of the answer. The member `raw` next to the reason keeps the provider's own word. The service replaces
+ * `stop` by `tool_calls` if the answer has tool calls.
+ */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'other';
 
 /** A piece of the answer. `text` is not empty. */
@@ -26,11 +29,51 @@ export interface TextPart {
   readonly text: string;
 }
 
-/** A piece of the reasoning before or between the pieces of the answer. It is not part of the answer. Not empty. */
+/**
+ * A piece of the reasoning before or between the pieces of the answer. It is not part of the answer. A part with `signature` or
+ * `encrypted` is the last one of its block: later reasoning is a new block.
+ */
 export interface ReasoningPart {
   readonly type: 'reasoning';
+  /** Empty only next to a signature or an encrypted form. */
   readonly text: string;
+  /** The proof of the provider that the text of the block is its own. Opaque. The next turn sends it back. */
+  readonly signature?: string | undefined;
+  /** The block in a form that only the provider can read. Opaque. The next turn sends it back. */
+  readonly encrypted?: string | undefined;
 }
+
+/** The model begins to call a tool. Several calls can be open at the same time. */
+export interface ToolCallStartPart {
+  readonly type: 'tool_call_start';
+  /** Not empty, and different for each call of the answer. A protocol makes an id if its provider sends none. */
+  readonly id: string;
+  readonly name: string;
+  /** The position among the calls of the answer, from 0. The service counts again, in the order of the starts. */
+  readonly index: number;
+  /** See {@link ReasoningPart.signature}. Opaque. */
+  readonly signature?: string | undefined;
+}
+
+/** A piece of the arguments of an open call. The joined pieces are the JSON text of an object. Not empty. */
+export interface ToolCallDeltaPart {
+  readonly type: 'tool_call_delta';
+  readonly id: string;
+  readonly json: string;
+}
+
+/**
+ * The arguments of a call are complete. A protocol returns this part only when its provider has ended the call: never for a call
+ * that was cut off. Without any arguments, the arguments are `{}`. If the arguments are no JSON object, or if a call is open when
+ * the answer is complete, the answer fails with `upstream_error`.
+ */
+export interface ToolCallEndPart {
+  readonly type: 'tool_call_end';
+  readonly id: string;
+}
+
+/** The parts of the tool calls. A reader gets them if its request offers tools. */
+export type ToolCallPart = ToolCallStartPart | ToolCallDeltaPart | ToolCallEndPart;
 
 /** The token counts so far. Later counts replace earlier counts, member by member. */
 export interface UsagePart {
@@ -53,7 +96,8 @@ export interface FinishPart {
 export type StreamPart =
   | TextPart
   | ReasoningPart
-  /** The provider works on the answer (a tool call, hidden reasoning) without text. Resets the timers. */
+  | ToolCallPart
+  /** The provider works on the answer (for example, hidden reasoning) without text. Resets the timers. */
   | { readonly type: 'progress' }
   | UsagePart
   | FinishPart
@@ -68,4 +112,4 @@ export type StreamPart =
  *
  * @since 1.0
  */
-export type CompletionPart = TextPart | ReasoningPart | UsagePart | FinishPart;
+export type CompletionPart = TextPart | ReasoningPart | ToolCallPart | UsagePart | FinishPart;

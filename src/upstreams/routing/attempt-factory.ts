@@ -8,6 +8,7 @@ import { FailureLog } from '../completion/failure-log.js';
 import { HttpSource } from '../completion/http-source.js';
 import { InProcessSource } from '../completion/in-process-source.js';
 import type { ChatCall } from '../contract/chat-call.js';
+import { plainMessages } from '../protocols/shared/plain-messages.js';
 import { ProtocolRegistry } from '../protocols/protocol-registry.js';
 import { UpstreamConnections } from '../transport/upstream-connections.js';
 import { optionsForRoute } from './route-options.js';
@@ -33,10 +34,16 @@ export class AttemptFactory {
     const { protocol, upstream } = this.protocols.of(route.upstream);
     const call: ChatCall = {
       model: route.model,
-      messages: request.messages,
+      messages: protocol.capabilities === undefined ? plainMessages(request.messages) : request.messages,
       options: optionsForRoute(request.options, protocol, route),
       maxTokens: request.maxTokens,
       modelMaxOutputTokens: model.maxOutputTokens,
+      tools: request.tools,
+      toolChoice: request.toolChoice,
+      parallelToolCalls: request.parallelToolCalls,
+      responseFormat: request.responseFormat,
+      reasoning: request.reasoning,
+      user: request.user,
     };
     const attempt = trace.beginAttempt(upstream.name, route.price);
     const span = this.tracer?.begin(attempt, trace, route, call);
@@ -54,7 +61,8 @@ export class AttemptFactory {
       attempt,
       observers,
       onChange,
-      request.reasoning,
+      request.readsReasoning,
+      request.readsToolCalls,
     );
   }
 }

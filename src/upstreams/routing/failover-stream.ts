@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { factsOf, ServiceError } from '../../common/service-error.js';
 import type { RouteConfig } from '../../config/config.js';
 import type { Attempt } from '../completion/attempt.js';
+import { beginsAnswer } from '../completion/begins-answer.js';
 import { CLIENT_GONE } from '../completion/part-reader.js';
 import { PartStream } from '../completion/part-stream.js';
 import type { CompletionPart } from '../contract/stream-part.js';
@@ -10,9 +11,9 @@ import type { AttemptFactory } from './attempt-factory.js';
 import type { RoutedCompletion } from './routed-completion.js';
 
 /**
- * Streams the parts of one completion from the first route that returns text, or reasoning if the caller reads reasoning.
- * When an attempt fails before that, the stream tries the next route. A later failure is thrown, because text that was
- * already sent must not be sent twice.
+ * Streams the parts of one completion from the first route that returns something that the caller reads: text, the start of a
+ * tool call, or reasoning. When an attempt fails before that, the stream tries the next route. A later failure is thrown, because
+ * text that was already sent must not be sent twice.
  */
 export class FailoverStream extends PartStream {
   override readonly accepted: Promise<void>;
@@ -140,7 +141,7 @@ export class FailoverStream extends PartStream {
           return undefined;
         }
         this.early.push(part);
-        if (part.type === 'text' || part.type === 'reasoning') {
+        if (beginsAnswer(part)) {
           this.begin();
           return undefined;
         }

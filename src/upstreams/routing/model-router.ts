@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { ModelConfig } from '../../config/config.js';
 import type { CallTrace } from '../completion/call-trace.js';
-import type { GenerationOptions } from '../../config/generation-options.js';
 import { ProtocolRegistry } from '../protocols/protocol-registry.js';
 import { AttemptFactory } from './attempt-factory.js';
 import { FailoverStream } from './failover-stream.js';
+import { neededCapabilities, type CapabilityMembers } from './needed-capabilities.js';
 import { routesToTry } from './route-order.js';
 import { withRoutesFor } from './route-options.js';
 import { RouteStates } from './route-states.js';
@@ -20,12 +20,13 @@ export class ModelRouter {
   ) {}
 
   /**
-   * Returns the model with the routes that take these options.
+   * Returns the model with the routes that take the options and the contents of a request.
    *
-   * @throws {ServiceError} `invalid_request` when no route takes them. The details name the options and the model.
+   * @throws {ServiceError} `invalid_request` when no route takes them. The details name the members and the model.
    */
-  supporting(model: ModelConfig, options: GenerationOptions): ModelConfig {
-    return withRoutesFor(model, options, ({ upstream }) => this.protocols.of(upstream).protocol);
+  supporting(model: ModelConfig, request: CapabilityMembers & Pick<CompletionRequest, 'options'>): ModelConfig {
+    const needs = neededCapabilities(request);
+    return withRoutesFor(model, request.options, ({ upstream }) => this.protocols.of(upstream).protocol, needs);
   }
 
   /**

@@ -2,6 +2,7 @@ import { ServiceError } from '../../common/service-error.js';
 import type { ModelConfig, RouteConfig } from '../../config/config.js';
 import { GENERATION_OPTIONS, type GenerationOption, type GenerationOptions } from '../../config/generation-options.js';
 import type { Protocol } from '../contract/protocol.js';
+import type { CapabilityNeed } from './needed-capabilities.js';
 
 /** Whether a route takes an option: its protocol has a name for the option, and the configuration does not exclude it. */
 export function takes(protocol: Protocol, route: RouteConfig, option: GenerationOption): boolean {
@@ -13,30 +14,44 @@ export function optionsForRoute(options: GenerationOptions, protocol: Protocol, 
   return takes(protocol, route, 'temperature') ? options : { ...options, temperature: undefined };
 }
 
+/** A member of a request that not every route takes. */
+interface Requirement {
+  readonly field: string;
+  readonly isMetBy: (route: RouteConfig) => boolean;
+}
+
 /**
- * Returns the model with the routes that take all options of a request, apart from the temperature.
+ * Returns the model with the routes that take all options of a request, apart from the temperature, and that have all
+ * capabilities that the request needs.
  *
- * @throws {ServiceError} `invalid_request` when there is no such route. The details name the options and the model.
+ * @throws {ServiceError} `invalid_request` when there is no such route. The details name the members and the model.
  */
 export function withRoutesFor(
   model: ModelConfig,
   options: GenerationOptions,
   protocolOf: (route: RouteConfig) => Protocol,
+  needs: readonly CapabilityNeed[] = [],
 ): ModelConfig {
   const needed = GENERATION_OPTIONS.filter((option) => option !== 'temperature' && options[option] !== undefined);
-  if (needed.length === 0) return model;
-  const [first, ...others] = model.routes.filter((route) =>
-    needed.every((option) => takes(protocolOf(route), route, option)),
-  );
+  if (needed.length === 0 && needs.length === 0) return model;
+  const requirements: readonly Requirement[] = [
+    ...needed.map((field) => ({ field, isMetBy: (route: RouteConfig) => takes(protocolOf(route), route, field) })),
+    ...needs.map(({ field, capability }) => ({
+      field,
+      isMetBy: (route: RouteConfig) => protocolOf(route).capabilities?.includes(capability) === true,
+    })),
+  ];
+  const [first, ...others] = model.routes.filter((route) => requirements.every(({ isMetBy }) => isMetBy(route)));
   if (first !== undefined) return { ...model, routes: [first, ...others] };
-  const unknown = needed.filter((option) => !model.routes.some((route) => takes(protocolOf(route), route, option)));
-  throw unknown.length > 0
-    ? refused(unknown, `is not supported by the model ${model.id}`)
-    : refused(needed, `is not supported by the model ${model.id} together with the other options`);
+  const unmet = requirements.filter(({ isMetBy }) => !model.routes.some(isMetBy));
+  throw unmet.length > 0
+    ? refused(unmet, `is not supported by the model ${model.id}`)
+    : refused(requirements, `is not supported by the model ${model.id} together with the other options`);
 }
 
-function refused(options: readonly GenerationOption[], problem: string): ServiceError {
-  return new ServiceError('invalid_request', `The request is invalid: see ${options.join(', ')}.`, {
-    details: options.map((field) => ({ field, message: problem })),
+function refused(requirements: readonly Requirement[], problem: string): ServiceError {
+  const fields = requirements.map(({ field }) => field);
+  return new ServiceError('invalid_request', `The request is invalid: see ${fields.join(', ')}.`, {
+    details: fields.map((field) => ({ field, message: problem })),
   });
 }

@@ -1,5 +1,5 @@
 import type { CallTrace } from '../../upstreams/completion/call-trace.js';
-import { estimateTokens, type PromptSample } from './token-estimate.js';
+import { estimateTokens, tokensOfSample, type PromptSample } from './token-estimate.js';
 import type { TokenCount, UsageRecord } from './usage-record.js';
 
 const UNKNOWN: TokenCount = { source: 'unknown' };
@@ -18,10 +18,7 @@ export function inputTokensOf(
   const reported = usage.inputTokens === 0 ? undefined : usage.inputTokens;
   if (reported !== undefined && isPlausible(reported, maxPlausible)) return { source: 'reported', count: reported };
   const isTaken = reported !== undefined || lastAttempt?.accepted === true;
-  return withoutReport(
-    reported,
-    isTaken ? Math.min(estimateTokens(prompt.text, prompt.length), maxPlausible) : undefined,
-  );
+  return withoutReport(reported, isTaken ? Math.min(tokensOfSample(prompt), maxPlausible) : undefined);
 }
 
 /**

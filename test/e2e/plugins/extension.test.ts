@@ -33,7 +33,12 @@ class MirrorProtocol implements InProcessProtocol {
     for (const { content } of messages) {
       await Promise.resolve();
       if (content === 'break') throw new ServiceError('upstream_unavailable', 'The mirror is covered.');
-      yield { type: 'text', text: Array.from(content).reverse().join('') };
+      yield {
+        type: 'text',
+        text: Array.from(content as string)
+          .reverse()
+          .join(''),
+      };
     }
     yield { type: 'complete', last: true };
   }
@@ -48,7 +53,7 @@ class WordsProtocol implements HttpProtocol {
     return {
       url: new URL('words', baseUrl),
       headers: { 'content-type': 'text/plain' },
-      body: messages.map(({ content }) => content).join(' '),
+      body: messages.map(({ content }) => content as string).join(' '),
     };
   }
 

@@ -11,6 +11,7 @@ import { errorEventParts, unreadableEventParts } from '../shared/event-failure.j
 import { NOTHING } from '../shared/fixed-parts.js';
 import { invalidMessages } from '../shared/invalid-messages.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { plainMessages } from '../shared/plain-messages.js';
 import { optionMembers } from '../shared/option-members.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
 import { markedForCache, type CachedPrompt } from './prompt-cache.js';
@@ -38,7 +39,7 @@ export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
   } as const;
 
   request(call: ChatCall, upstream: UpstreamConfig<AnthropicOptions>): UpstreamRequest {
-    const { system, messages } = promptOf(call.messages, upstream.options.prompt_caching);
+    const { system, messages } = promptOf(plainMessages(call.messages), upstream.options.prompt_caching);
     const path = upstream.baseUrl !== undefined && trimmedPath(upstream.baseUrl).endsWith('/v1') ? '' : '/v1';
     return {
       url: endpoint(upstream, `${path}/messages`),

@@ -4,6 +4,7 @@ import type { CallContext } from '../../contract/call-context.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { InProcessProtocol } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
+import { plainMessages } from '../shared/plain-messages.js';
 import { replyTo } from './small-talk.js';
 import { untilStop } from './stop-texts.js';
 import { countWords } from './words.js';
@@ -42,7 +43,7 @@ export class BuiltinProtocol implements InProcessProtocol {
 
   async *stream(call: ChatCall, _: UpstreamConfig, { signal }: CallContext): AsyncGenerator<StreamPart> {
     const { temperature, stop } = call.options;
-    const reply = replyTo(call.messages, temperature);
+    const reply = replyTo(plainMessages(call.messages), temperature);
     const words = (stop === undefined ? reply : untilStop(reply, stop))[Symbol.iterator]();
     const limit = call.maxTokens ?? Infinity;
     let outputTokens = 0;
@@ -55,7 +56,7 @@ export class BuiltinProtocol implements InProcessProtocol {
       word = words.next();
     }
     const inputTokens = await countWords(
-      call.messages.map(({ content }) => content),
+      plainMessages(call.messages).map(({ content }) => content),
       signal,
     );
     if (signal.aborted) return;

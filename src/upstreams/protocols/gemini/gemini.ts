@@ -6,6 +6,7 @@ import type { ProviderFailure } from '../../contract/provider-failure.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
 import { invalidMessages } from '../shared/invalid-messages.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { plainMessages } from '../shared/plain-messages.js';
 import { optionMembers } from '../shared/option-members.js';
 import { geminiEventParts } from './gemini-event.js';
 import { geminiFailure } from './gemini-failure.js';
@@ -42,8 +43,8 @@ export class GeminiProtocol implements HttpProtocol<GeminiOptions> {
       url: endpoint(upstream, `${version}/models/${call.model}:streamGenerateContent`, 'alt=sse'),
       headers: streamHeaders(apiKey === undefined ? {} : { 'x-goog-api-key': apiKey }, upstream),
       body: JSON.stringify({
-        systemInstruction: systemInstruction(call.messages),
-        contents: conversation(call.messages),
+        systemInstruction: systemInstruction(plainMessages(call.messages)),
+        contents: conversation(plainMessages(call.messages)),
         generationConfig: {
           ...optionMembers(call.options, this.generationOptions),
           maxOutputTokens: call.maxTokens,

@@ -10,6 +10,7 @@ import { endpoint, streamHeaders } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { END, NOTHING, PROGRESS } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
+import { plainMessages } from '../shared/plain-messages.js';
 import { optionMembers } from '../shared/option-members.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
 
@@ -61,7 +62,7 @@ export class OllamaProtocol implements HttpProtocol<OllamaOptions> {
       headers: streamHeaders({ accept: 'application/x-ndjson', ...authorization }, upstream),
       body: JSON.stringify({
         model: call.model,
-        messages: call.messages,
+        messages: plainMessages(call.messages),
         stream: true,
         keep_alive: options.keep_alive,
         options: {

@@ -7,6 +7,7 @@ import { endpoint, streamHeaders } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { END, NOTHING } from '../shared/fixed-parts.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { plainMessages } from '../shared/plain-messages.js';
 import { optionMembers } from '../shared/option-members.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
 import { openAiChunkParts } from './openai-chunk.js';
@@ -39,7 +40,7 @@ export class OpenAiProtocol implements HttpProtocol {
       headers: streamHeaders(authorization, upstream),
       body: JSON.stringify({
         model: call.model,
-        messages: call.messages,
+        messages: plainMessages(call.messages),
         stream: true,
         ...optionMembers(call.options, this.generationOptions),
         [upstream.maxTokensField]: call.maxTokens,

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { CompletionHook, HookContext } from '../../../../src/chat/hooks/completion-hook.js';
 import { CompletionHooks } from '../../../../src/chat/hooks/completion-hooks.js';
 import type { ChatRequest } from '../../../../src/chat/request/chat-request.dto.js';
+import { ConversationValidation } from '../../../../src/chat/request/conversation/conversation-validation.js';
 import { ServiceError } from '../../../../src/common/service-error.js';
 import type { Extensions } from '../../../../src/common/extensions/extensions.js';
 import { RequestValidationPipe } from '../../../../src/http/request/request-validation.pipe.js';
@@ -9,10 +10,11 @@ import type { FailoverStream } from '../../../../src/upstreams/routing/failover-
 import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
 
 const REQUEST = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello!' }] } satisfies ChatRequest;
+const VALIDATION = new ConversationValidation(new RequestValidationPipe());
 const CONTEXT = { requestId: 'r-1' } as HookContext;
 
 function hooksOf(...hooks: CompletionHook[]): CompletionHooks {
-  const all = new CompletionHooks({ of: () => hooks } as unknown as Extensions, new RequestValidationPipe());
+  const all = new CompletionHooks({ of: () => hooks } as unknown as Extensions, VALIDATION);
   all.onModuleInit();
   return all;
 }
@@ -45,10 +47,7 @@ const adding = (name: string): CompletionHook => ({
 
 describe('completion hooks', () => {
   it('are none at first, and where no plugin has any', () => {
-    const before = new CompletionHooks(
-      { of: () => [adding('1')] } as unknown as Extensions,
-      new RequestValidationPipe(),
-    );
+    const before = new CompletionHooks({ of: () => [adding('1')] } as unknown as Extensions, VALIDATION);
     for (const none of [before, hooksOf()]) expect([none.isEmpty, none.wrapsStreams]).toEqual([true, false]);
   });
 
@@ -97,7 +96,7 @@ describe('completion hooks', () => {
       adding('2'),
     );
     await expect(hooks.transform(REQUEST, CONTEXT)).rejects.toThrow(
-      /^A completion hook returned an invalid request: temperature must/,
+      /^The completion hook Object returned an invalid request: temperature must/,
     );
   });
 

@@ -6,7 +6,7 @@ import type { Lease } from '../../../../src/throttling/limit-store.js';
 import { estimatePromptTokens } from '../../../../src/usage/record/token-estimate.js';
 
 const MESSAGES = [{ role: 'user' as const, content: 'Hello, how are you today?' }];
-const PROMPT = estimatePromptTokens(MESSAGES);
+const PROMPT = estimatePromptTokens({ messages: MESSAGES });
 const FREE = { name: 'free' } as TierConfig;
 const CAPPED: TierConfig = { ...FREE, maxTokens: 100 };
 const requestWith = (parts: Partial<ChatRequest> = {}): ChatRequest => ({

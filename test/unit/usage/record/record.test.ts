@@ -138,7 +138,10 @@ describe('an estimate of tokens', () => {
 
   it('is 0 for no text, and at least 1 for any text', () => {
     expect([estimateTokens('', 0), estimateTokens(' ', 1)]).toEqual([0, 1]);
-    expect([estimatePromptTokens([]), estimatePromptTokens([{ role: 'user', content: '' }])]).toEqual([0, 0]);
+    expect([
+      estimatePromptTokens({ messages: [] }),
+      estimatePromptTokens({ messages: [{ role: 'user', content: '' }] }),
+    ]).toEqual([0, 0]);
   });
 
   it('of a prompt reads the first 2,048 characters, across messages, and counts all of them', () => {
@@ -147,8 +150,8 @@ describe('an estimate of tokens', () => {
       content,
     }));
     const sample = 'a '.repeat(512) + 'b '.repeat(512);
-    expect(estimatePromptTokens(messages)).toBe(estimateTokens(sample, 1024 + 1200 + 5000));
-    expect(estimatePromptTokens([...messages].reverse())).toBe(estimateTokens('长'.repeat(2048), 7224));
+    expect(estimatePromptTokens({ messages })).toBe(estimateTokens(sample, 1024 + 1200 + 5000));
+    expect(estimatePromptTokens({ messages: [...messages].reverse() })).toBe(estimateTokens('长'.repeat(2048), 7224));
   });
 });
 

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { Cache, MessageSchema, TOOL_NAME } from './message-schema.js';
+import { schemaProblem } from './json-text.js';
+
+const MAX_MESSAGES = 1_000;
+const MAX_TOOLS = 128;
+const MAX_DESCRIPTION_LENGTH = 16 * 1024;
+const MAX_USER_LENGTH = 512;
+
+const Name = z.string().regex(TOOL_NAME, { error: 'must have 1 to 64 letters, digits, _ and -' });
+const Description = z.string().max(MAX_DESCRIPTION_LENGTH).optional();
+
+const Schema = z.custom<Readonly<Record<string, unknown>>>().superRefine((schema, context) => {
+  const problem = schemaProblem(schema);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
+
+const ToolSchema = z.strictObject({
+  name: Name,
+  description: Description,
+  parameters: Schema,
+  strict: z.boolean().optional(),
+  cache: Cache.optional(),
+});
+
+const ResponseFormatSchema = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({ type: z.literal('text') }),
+    z.strictObject({ type: z.literal('json') }),
+    z.strictObject({
+      type: z.literal('json_schema'),
+      name: Name,
+      description: Description,
+      schema: Schema,
+      strict: z.boolean().optional(),
+    }),
+  ],
+  { error: 'must be text, json or json_schema' },
+);
+
+const ReasoningSchema = z.strictObject({
+  effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
+  budget_tokens: z.int().min(1).optional(),
+  include_text: z.boolean().optional(),
+});
+
+/** The members of a conversation that `POST /chat/stream` does not have, and the messages. */
+export const ConversationMembers = z.object({
+  messages: z.array(MessageSchema).min(1).max(MAX_MESSAGES),
+  tools: z.array(ToolSchema).max(MAX_TOOLS).optional(),
+  tool_choice: z
+    .union([z.enum(['auto', 'none', 'required']), z.strictObject({ tool: Name })], {
+      error: 'must be auto, none, required or an object with the name of a tool',
+    })
+    .optional(),
+  parallel_tool_calls: z.boolean().optional(),
+  response_format: ResponseFormatSchema.optional(),
+  reasoning: ReasoningSchema.optional(),
+  user: z.string().min(1).max(MAX_USER_LENGTH).optional(),
+});
+
+export type ConversationMembers = z.infer<typeof ConversationMembers>;

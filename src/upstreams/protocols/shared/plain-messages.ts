@@ -1,0 +1,28 @@
+import type { ChatMessage } from '../../contract/chat-call.js';
+import type { Message } from '../../contract/conversation.js';
+
+const isPlain = (message: Message): message is ChatMessage => typeof message.content === 'string';
+
+/**
+ * Returns the messages as a protocol without capabilities reads them: each with one plain text. A message without a text is left
+ * out. Messages that are plain stay as they are.
+ */
+export function plainMessages(messages: readonly Message[]): readonly ChatMessage[] {
+  if (messages.every(isPlain)) return messages;
+  return messages.map(plain).filter(({ content }) => content !== '');
+}
+
+function plain(message: Message): ChatMessage {
+  if (isPlain(message)) return message;
+  if (message.role === 'tool') return { role: 'user', content: '' };
+  return { role: message.role, content: textOf(message.content) };
+}
+
+/** Returns the texts of a content, each on a line of its own. */
+function textOf(content: readonly { readonly type: string; readonly text?: string }[] | string): string {
+  if (typeof content === 'string') return content;
+  return content
+    .filter(({ type }) => type === 'text')
+    .map(({ text }) => text)
+    .join('\n');
+}
