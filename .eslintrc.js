@@ -24,8 +24,8 @@ const MAY_IMPORT = {
   usage: ['config', 'http', 'database', 'accounts', 'auth', 'throttling', 'upstreams'],
   chat: ['config', 'http', 'accounts', 'redis', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
   health: ['config', 'http', 'database', 'auth', 'redis', 'usage'],
-  dashboard: ['config', 'http', 'accounts', 'auth', 'throttling', 'models', 'usage'],
   observability: ['config', 'database', 'http', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],
+  dashboard: ['config', 'http', 'accounts', 'auth', 'throttling', 'models', 'usage', 'observability'],
   plugins: [
     'config',
     'http',

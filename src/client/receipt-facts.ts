@@ -24,11 +24,13 @@ export function receiptFacts({ tokens, cost, currency, finish_reason: reason, ..
     tokens.input === null ? '' : `${sign}${COUNTS.format(tokens.input)} tokens in`,
     tokens.output === null ? '' : `${sign}${COUNTS.format(tokens.output)} tokens out`,
     cost === null || currency === null ? '' : `${sign}${money(cost, currency)}`,
-    Number.isNaN(firstAt) ? '' : `first text after ${SECONDS.format((firstAt - startedAt) / 1000)} s`,
+    Number.isNaN(firstAt) ? '' : `first text after ${secondsText((firstAt - startedAt) / 1000)}`,
     Number.isNaN(speed) ? '' : `${COUNTS.format(Math.round(speed))} tokens/s`,
     reason === null ? '' : (REASONS[reason] ?? reason),
   ].filter((fact) => fact !== '');
 }
+
+const secondsText = (seconds: number): string => (seconds < 0.1 ? '< 0.1 s' : `${SECONDS.format(seconds)} s`);
 
 function money(amount: number, currency: string): string {
   const digits = amount >= 1 || amount === 0 ? 2 : amount >= 0.01 ? 4 : 6;

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ModelsModule } from '../models/models.module.js';
+import { ObservabilityModule } from '../observability/observability.module.js';
 import { UsageReportsModule } from '../usage/reports/usage-reports.module.js';
 import { AccountController } from './account/account.controller.js';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
@@ -15,6 +16,7 @@ import { AccountList } from './operator/account-list.js';
 import { AccountsController } from './operator/accounts.controller.js';
 import { OperatorLog } from './operator/operator-log.js';
 import { ServiceSpend } from './operator/service-spend.js';
+import { StatusController } from './operator/status/status.controller.js';
 import { Pages } from './pages.js';
 import { PlaygroundController } from './playground/playground.controller.js';
 import { SecureTransport } from './sign-in/secure-transport.js';
@@ -26,7 +28,7 @@ const OPERATOR = [AccountList, ServiceSpend, AccountPage, OperatorLog];
 
 /** The web application: the pages that this process renders, and the files that the pages use. */
 @Module({
-  imports: [AccountsModule, ModelsModule, UsageReportsModule],
+  imports: [AccountsModule, ModelsModule, ObservabilityModule, UsageReportsModule],
   controllers: [
     HomeController,
     AssetsController,
@@ -36,6 +38,7 @@ const OPERATOR = [AccountList, ServiceSpend, AccountPage, OperatorLog];
     PlaygroundController,
     UsagePageController,
     RequestsPageController,
+    StatusController,
     AccountsController,
     OperatedAccountController,
   ],

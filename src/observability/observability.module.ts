@@ -8,6 +8,8 @@ import { RequestLog } from './logs/request-log.js';
 import { MetricsServer } from './metrics/metrics-server.js';
 import { MetricsSources } from './metrics/metrics-sources.js';
 import { RequestWatch } from './requests/request-watch.js';
+import { ServiceCounters } from './status/service-counters.js';
+import { ServiceStatus } from './status/service-status.js';
 import { Tracing } from './tracing/tracing.js';
 
 const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];
@@ -18,6 +20,8 @@ const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];
   providers: [
     MetricsSources,
     MetricsServer,
+    ServiceCounters,
+    ServiceStatus,
     Tracing,
     {
       provide: RequestWatch,
@@ -29,5 +33,6 @@ const LEVELS_WITH_REQUESTS: readonly LogLevel[] = ['info', 'debug', 'trace'];
       },
     },
   ],
+  exports: [ServiceStatus],
 })
 export class ObservabilityModule {}

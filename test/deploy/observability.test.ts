@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ERRORS } from '../../src/common/service-error.js';
 import { Metrics } from '../../src/observability/metrics/metrics.js';
+import { ServiceCounters } from '../../src/observability/status/service-counters.js';
 import { MetricsSources } from '../../src/observability/metrics/metrics-sources.js';
 import type { RedisConnection } from '../../src/redis/redis-connection.js';
 import { STREAM_OUTCOMES } from '../../src/usage/record/stream-outcome.js';
@@ -83,7 +84,11 @@ describe('deploy/observability', () => {
       return seen.some(({ name }) => name.startsWith('nodejs_gc_')) ? seen : undefined;
     }, 'word of the garbage');
     note(series);
-    const withRedis = new Metrics(besideRedis(stage.service.app.get(MetricsSources, { strict: false })), []);
+    const withRedis = new Metrics(
+      besideRedis(stage.service.app.get(MetricsSources, { strict: false })),
+      stage.service.app.get(ServiceCounters, { strict: false }),
+      [],
+    );
     note(readMetrics(await withRedis.text()));
     withRedis.stop();
   });

@@ -1,6 +1,6 @@
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { Config } from '../../config/config.js';
-import { DOCS_PATH, NAVIGATION, OPERATOR_ENTRY, type NavigationEntry, type Section } from './navigation.js';
+import { DOCS_PATH, NAVIGATION, OPERATOR_ENTRIES, type NavigationEntry, type Section } from './navigation.js';
 
 interface HeaderProps {
   readonly section: Section | undefined;
@@ -38,7 +38,7 @@ function AccountLinks({ section, account, navigation, hasDocs }: AccountLinksPro
   return (
     <>
       <nav aria-label="Main">
-        {[...NAVIGATION, ...(account.role === 'operator' ? [OPERATOR_ENTRY] : [])].map((entry) => (
+        {[...NAVIGATION, ...(account.role === 'operator' ? OPERATOR_ENTRIES : [])].map((entry) => (
           <a key={entry.section} href={entry.path} aria-current={entry.section === section ? 'page' : undefined}>
             {entry.label}
           </a>

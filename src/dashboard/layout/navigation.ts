@@ -7,8 +7,11 @@ export const NAVIGATION = [
   { section: 'usage', label: 'Usage', path: '/usage' },
 ] as const;
 
-/** The page in the navigation of operators only. */
 export const OPERATOR_ENTRY = { section: 'accounts', label: 'Accounts', path: '/operator/accounts' } as const;
+export const STATUS_ENTRY = { section: 'status', label: 'Status', path: '/operator/status' } as const;
+
+/** The pages in the navigation of operators only. */
+export const OPERATOR_ENTRIES = [OPERATOR_ENTRY, STATUS_ENTRY] as const;
 
 /** The description of the API. It has a layout of its own. */
 export const DOCS_PATH = '/api/docs';
@@ -30,7 +33,7 @@ export const NAVIGATION_ENTRIES = new ExtensionPoint<NavigationEntry>('navigatio
  */
 export type Section =
   | (typeof NAVIGATION)[number]['section']
-  | (typeof OPERATOR_ENTRY)['section']
+  | (typeof OPERATOR_ENTRIES)[number]['section']
   | 'account'
   | 'sign-in'
   | 'sign-up'

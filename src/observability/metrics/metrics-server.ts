@@ -9,7 +9,7 @@ import { listenProblem } from '../../config/listen-problem.js';
 import { sendError } from '../../http/errors/send-error.js';
 import { toServiceError } from '../../http/errors/to-service-error.js';
 import { beginContext } from '../../http/request/request-context.js';
-import { RequestWatch } from '../requests/request-watch.js';
+import { ServiceCounters } from '../status/service-counters.js';
 import type { Metrics } from './metrics.js';
 import { MetricsSources } from './metrics-sources.js';
 import { checkedFamilies, METRICS_PROVIDERS } from './plugin-metrics.js';
@@ -28,7 +28,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   constructor(
     private readonly sources: MetricsSources,
-    private readonly watch: RequestWatch,
+    private readonly counters: ServiceCounters,
     private readonly extensions: Extensions,
   ) {}
 
@@ -39,14 +39,12 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   /** @throws {ConfigError} when the server cannot listen. */
   async onApplicationBootstrap(): Promise<void> {
-    const { config, ledger, latencies } = this.sources;
+    const { config, latencies } = this.sources;
     const ofPlugins = checkedFamilies(this.extensions.of(METRICS_PROVIDERS));
     if (config.metricsPort === undefined) return;
     // Import the library only when metrics are enabled.
     const { Metrics } = await import('./metrics.js');
-    const metrics = (this.metrics = new Metrics(this.sources, ofPlugins));
-    this.watch.observe(metrics.requests);
-    ledger.listen(metrics.streams);
+    const metrics = (this.metrics = new Metrics(this.sources, this.counters, ofPlugins));
     latencies.count();
     await this.listen(metrics, config.host, config.metricsPort);
   }

@@ -9,29 +9,24 @@ import { registerStreams } from './families/stream-families.js';
 import { registerUpstreams } from './families/upstream-families.js';
 import type { MetricsSources } from './metrics-sources.js';
 import type { MetricFamily } from './plugin-metrics.js';
-import { RequestMetrics } from './request-metrics.js';
-import { StreamMetrics } from './stream-metrics.js';
+import type { ServiceCounters } from '../status/service-counters.js';
 
 /**
  * Provides all values of `/metrics`. Requests and streams only increase simple counters of this service. The families of
  * the registry read these counters at a scrape. No label contains text of a client or identifies a client.
  */
 export class Metrics {
-  readonly requests: RequestMetrics;
-  readonly streams: StreamMetrics;
   readonly contentType: string;
   private readonly registry = new Registry();
   private readonly delay = new EventLoopDelay();
 
-  constructor(sources: MetricsSources, ofPlugins: readonly MetricFamily[]) {
-    const { config, routes, latencies } = sources;
+  constructor(sources: MetricsSources, { requests, streams }: ServiceCounters, ofPlugins: readonly MetricFamily[]) {
+    const { routes, latencies } = sources;
     this.contentType = this.registry.contentType;
-    this.requests = new RequestMetrics(config.tiers.values());
-    this.streams = new StreamMetrics(config);
-    registerRequests(this.registry, this.requests);
-    registerStreams(this.registry, this.streams, latencies);
+    registerRequests(this.registry, requests);
+    registerStreams(this.registry, streams, latencies);
     registerDurable(this.registry, sources);
-    registerUpstreams(this.registry, this.streams, routes);
+    registerUpstreams(this.registry, streams, routes);
     registerStores(this.registry, sources);
     registerProcess(this.registry, sources, this.delay);
     registerPlugins(this.registry, ofPlugins);

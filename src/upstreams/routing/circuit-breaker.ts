@@ -57,6 +57,11 @@ export class CircuitBreaker {
     return now < this.openUntil ? 'open' : 'half_open';
   }
 
+  /** Whether the circuit is open because the provider asked for a cooldown. */
+  get isCoolingDown(): boolean {
+    return this.now() < this.coolsDownUntil;
+  }
+
   /** The time until a request may try, in milliseconds. 0: now. */
   get waitMs(): number {
     switch (this.state) {

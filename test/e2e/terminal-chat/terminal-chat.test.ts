@@ -175,7 +175,7 @@ describe('npm run chat', () => {
       const program = inTerminal('-m', 'Hello');
       expect((await program.exited).code).toBe(0);
       expect(program.screen).toMatch(
-        /^Hello\n\[1,200 tokens in · 34 tokens out · \$0\.001540 · first text after [\d.]+ s(?: · [\d,]+ tokens\/s)? · finished\]\n$/,
+        /^Hello\n\[1,200 tokens in · 34 tokens out · \$0\.001540 · first text after (?:< )?[\d.]+ s(?: · [\d,]+ tokens\/s)? · finished\]\n$/,
       );
     });
 

@@ -40,6 +40,11 @@ describe('the facts of a receipt', () => {
     expect(facts.slice(0, 3)).toEqual(['≈ 1,200 tokens in', '≈ 34 tokens out', '≈ $0.0125']);
   });
 
+  it('say that a first text came at once', () => {
+    const facts = receiptFacts({ ...RECEIPT, first_text_at: '2026-11-24T12:00:00.099Z' });
+    expect(facts).toContain('first text after < 0.1 s');
+  });
+
   it('name no speed of an answer that came in one piece', () => {
     const facts = receiptFacts({ ...RECEIPT, ended_at: '2026-11-24T12:00:01.549Z' });
     expect(facts.filter((fact) => fact.includes('tokens/s'))).toEqual([]);

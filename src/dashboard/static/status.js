@@ -1,0 +1,15 @@
+const EVERY_MS = 10_000;
+
+/** Replaces the content of the page with that of now. Without a connection, the content stays as it is. */
+async function update() {
+  const shown = document.getElementById('status');
+  if (document.hidden || shown === null) return;
+  const response = await fetch(location.href).catch(() => undefined);
+  if (response?.ok !== true) return;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const next = page.getElementById('status');
+  // A table that the user reads with the keyboard must not lose the focus.
+  if (next !== null && !shown.contains(document.activeElement)) shown.replaceWith(next);
+}
+
+setInterval(() => void update(), EVERY_MS);

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operatorSignedIn, type AccountSession } from '../support/account-session.js';
+import { stream } from '../support/sse-client.js';
+import { expectAccessible } from './accessibility.js';
+import { hasChromium } from './chromium.js';
+import { WebStage } from './web-stage.js';
+
+describe.skipIf(!hasChromium)('the status page in Chromium', () => {
+  let web: WebStage;
+  let operator: AccountSession;
+
+  beforeAll(async () => {
+    web = await WebStage.set({ tiers: { free: { requests_per_minute: 3 } } });
+    operator = await operatorSignedIn(web.stage.service);
+  }, 60_000);
+  afterAll(() => web.clear());
+
+  it('shows upstreams with the reason of their state, refusals, errors, and the address of the operator', async () => {
+    const { page, complaints } = await web.open('/usage', { account: operator });
+    await page.clock.install();
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Status' }).click();
+    await page.getByRole('heading', { name: 'Status' }).waitFor();
+    const main = page.getByRole('main');
+    expect(await main.innerText()).toMatch(/Your address as seen by the service\s+127\.0\.0\.1/);
+    expect(await main.innerText()).toMatch(/Database\s+Available/i);
+    expect(await main.innerText()).toMatch(/Redis\s+Not configured/);
+    await main.getByText('None since the start.').first().waitFor();
+
+    web.provider.next((call) => {
+      call.refuse(429, { 'retry-after': '120' });
+    });
+    for (let count = 0; count < 4; count++) await stream(web.stage.origin, { key: web.stage.key });
+    // The page updates by itself.
+    await page.clock.fastForward(10_000);
+    const upstreams = page.getByRole('table', { name: 'Upstreams and routes' });
+    await upstreams.getByText(/Cooldown for 1\d\d s, as the provider asked/).waitFor();
+    const refusals = page.getByRole('table', { name: 'Refused by a limit' });
+    await refusals.getByRole('row', { name: 'requests_per_minute free 1' }).waitFor();
+    const errors = page.getByRole('table', { name: 'Errors', exact: true });
+    await errors.getByRole('row', { name: 'upstream_unavailable' }).waitFor();
+    expect(complaints).toEqual([]);
+    await expectAccessible(page, 'operator-status');
+    await page.context().close();
+  }, 120_000);
+
+  it('is not there for others', async () => {
+    const { page } = await web.open('/operator/status');
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Status' }).count()).toBe(0);
+    await page.context().close();
+  });
+});
