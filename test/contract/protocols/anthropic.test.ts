@@ -168,8 +168,7 @@ describe('AnthropicProtocol.parts', () => {
 
   it.each([
     { type: 'thinking', thinking: '' },
-    { type: 'redacted_thinking', data: 'x' },
-    { type: 'tool_use', name: 'f', input: {} },
+    { type: 'redacted_thinking' },
     { type: 'server_tool_use', name: 'web_search', input: {} },
   ])('takes the start of the block %j for progress', (block) => {
     expect(partsOf({ type: 'content_block_start', index: 0, content_block: block })).toEqual([{ type: 'progress' }]);

@@ -175,7 +175,7 @@ describe('GeminiProtocol reading an event', () => {
   });
 
   it('takes a part without text for progress', () => {
-    const content = { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] };
+    const content = { role: 'model', parts: [{ executableCode: { code: '1 + 1' } }] };
     expect(partsOf({ candidates: [{ content }] })).toEqual([{ type: 'progress' }]);
   });
 
@@ -183,7 +183,7 @@ describe('GeminiProtocol reading an event', () => {
     { candidates: [] },
     { candidates: [{}] },
     { candidates: [{ content: { role: 'model' } }] },
-    { candidates: [{ content: { parts: [{ text: '', thoughtSignature: 'x' }] } }] },
+    { candidates: [{ content: { parts: [{ text: '' }] } }] },
     { candidates: [{ index: 1, content: { parts: [{ text: 'second' }] }, finishReason: 'STOP' }] },
     { promptFeedback: { safetyRatings: [] } },
     { modelVersion: 'gemini-3.8-flash' },

@@ -97,12 +97,6 @@ describe('OllamaProtocol reading a line', () => {
     ]);
   });
 
-  it('takes a tool call for progress', () => {
-    expect(partsOf({ message: { content: '', tool_calls: [{ function: {} }] }, done: false })).toEqual([
-      { type: 'progress' },
-    ]);
-  });
-
   it.each([
     ['stop', 'stop'],
     ['length', 'length'],

@@ -1,20 +1,18 @@
 import { z } from 'zod';
 import type { UpstreamConfig } from '../../../config/config.js';
-import type { ChatCall, ChatMessage } from '../../contract/chat-call.js';
+import type { ChatCall } from '../../contract/chat-call.js';
 import type { ProviderEvent } from '../../contract/framing.js';
 import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
-import { AnthropicUsage } from './anthropic-usage.js';
-import { anthropicEventParts } from './anthropic-event.js';
+import { AnthropicEvents } from './anthropic-event.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { NOTHING } from '../shared/fixed-parts.js';
-import { invalidMessages } from '../shared/invalid-messages.js';
 import { parseJsonObject } from '../shared/json-object.js';
-import { plainMessages } from '../shared/plain-messages.js';
 import { optionMembers } from '../shared/option-members.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
-import { markedForCache, type CachedPrompt } from './prompt-cache.js';
+import { formatMembers, reasoningMembers, toolMembers } from './anthropic-features.js';
+import { anthropicPrompt } from './anthropic-prompt.js';
 
 /** The limit if neither the caller nor the catalog sets one. Anthropic requires a limit in each request. */
 const DEFAULT_MAX_TOKENS = 4096;
@@ -37,9 +35,11 @@ export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
     top_p: 'top_p',
     stop: 'stop_sequences',
   } as const;
+  readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
 
   request(call: ChatCall, upstream: UpstreamConfig<AnthropicOptions>): UpstreamRequest {
-    const { system, messages } = promptOf(plainMessages(call.messages), upstream.options.prompt_caching);
+    const { system, messages } = anthropicPrompt(call, upstream.options.prompt_caching);
+    const maxTokens = call.maxTokens ?? call.modelMaxOutputTokens ?? DEFAULT_MAX_TOKENS;
     const path = upstream.baseUrl !== undefined && trimmedPath(upstream.baseUrl).endsWith('/v1') ? '' : '/v1';
     return {
       url: endpoint(upstream, `${path}/messages`),
@@ -52,12 +52,16 @@ export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
       ),
       body: JSON.stringify({
         model: call.model,
-        max_tokens: call.maxTokens ?? call.modelMaxOutputTokens ?? DEFAULT_MAX_TOKENS,
+        max_tokens: maxTokens,
         system,
         messages,
         stream: true,
         ...optionMembers(call.options, this.generationOptions),
         temperature: anthropicTemperature(call.options.temperature),
+        ...toolMembers(call),
+        ...formatMembers(call),
+        ...reasoningMembers(call, maxTokens, messages),
+        metadata: call.user === undefined ? undefined : { user_id: call.user },
       }),
     };
   }
@@ -69,7 +73,7 @@ export class AnthropicProtocol implements HttpProtocol<AnthropicOptions> {
 
 class AnthropicReader implements AnswerReader {
   private readonly repeated = new RepeatedEvent();
-  private readonly usage = new AnthropicUsage();
+  private readonly events = new AnthropicEvents();
 
   parts({ event, data }: ProviderEvent): readonly StreamPart[] {
     const repeated = event === 'error' ? undefined : this.repeated.textOf(data);
@@ -77,33 +81,13 @@ class AnthropicReader implements AnswerReader {
     const body = parseJsonObject(data);
     if (event === 'error') return errorEventParts(data, body);
     if (body !== undefined) {
-      const parts = anthropicEventParts(body, this.usage);
+      const parts = this.events.parts(body);
       this.repeated.rememberFrom(data, parts);
       return parts;
     }
     // An event without data keeps the connection alive.
     return data.trim() === '' ? NOTHING : unreadableEventParts(data);
   }
-}
-
-function promptOf(messages: readonly ChatMessage[], isCached: boolean): CachedPrompt {
-  const texts = messages.filter(({ role }) => role === 'system').map(({ content }) => content);
-  const system = texts.length === 0 ? undefined : texts.join('\n\n');
-  const turns = conversation(messages);
-  return isCached ? markedForCache(system, turns) : { system, messages: turns };
-}
-
-/**
- * Returns all messages except system messages, which have their own field. Anthropic joins neighbouring messages of one
- * role.
- *
- * @throws {ServiceError} `invalid_request` when the first message after the system messages is not a user message.
- */
-function conversation(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  const turns = messages.filter(({ role }) => role !== 'system');
-  if (turns.length === 0) throw invalidMessages('must hold at least one message of role "user" for this model');
-  if (turns[0]?.role === 'user') return turns;
-  throw invalidMessages('must begin with a message of role "user", after those of role "system", for this model');
 }
 
 /**

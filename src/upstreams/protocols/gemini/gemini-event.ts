@@ -4,8 +4,11 @@ import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { NOTHING } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
+import { markedState } from '../shared/provider-state.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
 import { agreedCounts } from '../shared/total-tokens.js';
+import { wholeCallParts } from '../shared/whole-call.js';
+import { STATE_OWNER } from './gemini-contents.js';
 import { geminiFailure } from './gemini-failure.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
@@ -51,22 +54,32 @@ function firstCandidate(candidates: unknown): JsonObject | undefined {
   return candidates.find((candidate): candidate is JsonObject => isJsonObject(candidate) && !candidate.index);
 }
 
-/** Returns thoughts and text. Other parts, such as the code that a model runs, only show that the model works. */
+/** Returns thoughts, texts and function calls, in order. Other parts, such as code that a model runs, show that the model works. */
 function contentParts(content: unknown): StreamPart[] {
   if (!isJsonObject(content) || !Array.isArray(content.parts)) return [];
-  let reasoning = '';
-  let text = '';
+  const parts: StreamPart[] = [];
   let isWorking = false;
   for (const part of content.parts) {
     if (!isJsonObject(part)) continue;
-    if (typeof part.text !== 'string') isWorking = true;
-    else if (part.thought === true) reasoning += part.text;
-    else text += part.text;
+    const own = partsOf(part);
+    if (own === undefined) isWorking = true;
+    else parts.push(...own);
   }
-  const parts: StreamPart[] = [];
-  if (reasoning !== '') parts.push({ type: 'reasoning', text: reasoning });
-  if (text !== '') parts.push({ type: 'text', text });
   if (isWorking && parts.length === 0) parts.push({ type: 'progress' });
+  return parts;
+}
+
+/** Returns the parts of one part of Gemini. `undefined`: only a sign of work. */
+function partsOf({ text, thought, functionCall, thoughtSignature }: JsonObject): readonly StreamPart[] | undefined {
+  const signature = isText(thoughtSignature) ? markedState(STATE_OWNER, thoughtSignature) : undefined;
+  if (isJsonObject(functionCall)) {
+    const { id, name, args } = functionCall;
+    return wholeCallParts({ id, name, args, signature });
+  }
+  if (typeof text !== 'string') return undefined;
+  const type = thought === true ? 'reasoning' : 'text';
+  const parts: StreamPart[] = text === '' ? [] : [{ type, text }];
+  if (signature !== undefined) parts.push({ type: 'reasoning', text: '', signature });
   return parts;
 }
 

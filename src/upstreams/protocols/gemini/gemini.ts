@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { UpstreamConfig } from '../../../config/config.js';
-import type { ChatCall, ChatMessage } from '../../contract/chat-call.js';
+import type { ChatCall } from '../../contract/chat-call.js';
 import type { ResponseHeaders, AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { ProviderFailure } from '../../contract/provider-failure.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
-import { invalidMessages } from '../shared/invalid-messages.js';
 import { parseJsonObject } from '../shared/json-object.js';
-import { plainMessages } from '../shared/plain-messages.js';
 import { optionMembers } from '../shared/option-members.js';
+import { geminiContents, systemInstruction } from './gemini-contents.js';
 import { geminiEventParts } from './gemini-event.js';
 import { geminiFailure } from './gemini-failure.js';
+import { formatMembers, thinkingConfig, toolMembers } from './gemini-features.js';
 
 const Options = z.strictObject({
   /** How much the model thinks before its answer. Models accept different levels, and models before Gemini 3 none. */
@@ -34,6 +34,7 @@ export class GeminiProtocol implements HttpProtocol<GeminiOptions> {
     presence_penalty: 'presencePenalty',
     frequency_penalty: 'frequencyPenalty',
   } as const;
+  readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
 
   request(call: ChatCall, upstream: UpstreamConfig<GeminiOptions>): UpstreamRequest {
     const { apiKey, baseUrl } = upstream;
@@ -43,13 +44,15 @@ export class GeminiProtocol implements HttpProtocol<GeminiOptions> {
       url: endpoint(upstream, `${version}/models/${call.model}:streamGenerateContent`, 'alt=sse'),
       headers: streamHeaders(apiKey === undefined ? {} : { 'x-goog-api-key': apiKey }, upstream),
       body: JSON.stringify({
-        systemInstruction: systemInstruction(plainMessages(call.messages)),
-        contents: conversation(plainMessages(call.messages)),
+        systemInstruction: systemInstruction(call.messages),
+        contents: geminiContents(call.messages),
         generationConfig: {
           ...optionMembers(call.options, this.generationOptions),
           maxOutputTokens: call.maxTokens,
-          thinkingConfig: thinkingLevel && { thinkingLevel },
+          ...formatMembers(call),
+          thinkingConfig: thinkingConfig(call.reasoning, thinkingLevel),
         },
+        ...toolMembers(call),
       }),
     };
   }
@@ -65,32 +68,3 @@ export class GeminiProtocol implements HttpProtocol<GeminiOptions> {
 
 /** The token counts of each event are totals, so all streams share one reader. */
 const READER: AnswerReader = { parts: geminiEventParts };
-
-interface Content {
-  readonly role: 'user' | 'model';
-  readonly parts: { readonly text: string }[];
-}
-
-function systemInstruction(messages: readonly ChatMessage[]): object | undefined {
-  const parts = messages.filter(({ role }) => role === 'system').map(({ content }) => ({ text: content }));
-  return parts.length === 0 ? undefined : { parts };
-}
-
-/**
- * Returns all messages except system messages. Joins neighbouring messages of one role, because Gemini can require that the
- * roles alternate.
- *
- * @throws {ServiceError} `invalid_request` when all messages are system messages.
- */
-function conversation(messages: readonly ChatMessage[]): readonly Content[] {
-  const contents: Content[] = [];
-  for (const { role, content } of messages) {
-    if (role === 'system') continue;
-    const name = role === 'user' ? 'user' : 'model';
-    const last = contents.at(-1);
-    if (last?.role === name) last.parts.push({ text: content });
-    else contents.push({ role: name, parts: [{ text: content }] });
-  }
-  if (contents.length === 0) throw invalidMessages('must hold at least one message of role "user" for this model');
-  return contents;
-}

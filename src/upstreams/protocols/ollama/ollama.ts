@@ -8,11 +8,12 @@ import type { FinishReason, StreamPart } from '../../contract/stream-part.js';
 import { ndjson } from '../../transport/ndjson-decoder.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
-import { END, NOTHING, PROGRESS } from '../shared/fixed-parts.js';
+import { END, NOTHING } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
-import { plainMessages } from '../shared/plain-messages.js';
 import { optionMembers } from '../shared/option-members.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
+import { wholeCallParts } from '../shared/whole-call.js';
+import { formatOf, ollamaMessages, thinkOf, toolMembers } from './ollama-messages.js';
 
 /** A duration in the form of Go, such as `90s`, `1h30m` or `-1m`. */
 const DURATION = /^-?(?:\d+(?:\.\d+)?(?:ms|[smh]))+$/;
@@ -53,6 +54,7 @@ export class OllamaProtocol implements HttpProtocol<OllamaOptions> {
     presence_penalty: 'presence_penalty',
     frequency_penalty: 'frequency_penalty',
   } as const;
+  readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
 
   request(call: ChatCall, upstream: UpstreamConfig<OllamaOptions>): UpstreamRequest {
     const { apiKey, options } = upstream;
@@ -62,8 +64,11 @@ export class OllamaProtocol implements HttpProtocol<OllamaOptions> {
       headers: streamHeaders({ accept: 'application/x-ndjson', ...authorization }, upstream),
       body: JSON.stringify({
         model: call.model,
-        messages: plainMessages(call.messages),
+        messages: ollamaMessages(call.messages),
         stream: true,
+        think: thinkOf(call),
+        format: formatOf(call),
+        ...toolMembers(call),
         keep_alive: options.keep_alive,
         options: {
           num_ctx: options.num_ctx,
@@ -92,12 +97,17 @@ const READER: AnswerReader = {
 function messageParts(message: unknown): readonly StreamPart[] {
   if (!isJsonObject(message)) return NOTHING;
   const { content, thinking, tool_calls: toolCalls } = message;
-  if (isText(thinking)) {
-    const reasoning: StreamPart = { type: 'reasoning', text: thinking };
-    return isText(content) ? [reasoning, { type: 'text', text: content }] : [reasoning];
-  }
-  if (isText(content)) return [{ type: 'text', text: content }];
-  return Array.isArray(toolCalls) && toolCalls.length > 0 ? PROGRESS : NOTHING;
+  const parts: StreamPart[] = [];
+  if (isText(thinking)) parts.push({ type: 'reasoning', text: thinking });
+  if (isText(content)) parts.push({ type: 'text', text: content });
+  if (Array.isArray(toolCalls)) parts.push(...toolCalls.flatMap(callParts));
+  return parts;
+}
+
+function callParts(call: unknown): readonly StreamPart[] {
+  if (!isJsonObject(call) || !isJsonObject(call.function)) return NOTHING;
+  const { name, arguments: args } = call.function;
+  return wholeCallParts({ id: call.id, name, args });
 }
 
 /** Returns the parts of the last line. Old versions of Ollama leave out the reason. */

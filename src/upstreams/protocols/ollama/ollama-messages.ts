@@ -1,0 +1,93 @@
+import { ServiceError } from '../../../common/service-error.js';
+import type { ChatCall } from '../../contract/chat-call.js';
+import type { AssistantMessage, ImageContent, Message, TextContent } from '../../contract/conversation.js';
+import { CalledNames } from '../shared/called-names.js';
+import { requiredInlineImage } from '../shared/data-url.js';
+import { parseJsonObject } from '../shared/json-object.js';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Returns the messages. A message of one plain text stays as it is. @throws {ServiceError} `invalid_request`, for an image that is not a data URL. */
+export function ollamaMessages(messages: readonly Message[]): readonly Members[] {
+  const names = new CalledNames();
+  return messages.flatMap((message): readonly Members[] => {
+    names.add(message);
+    const { role } = message;
+    switch (message.role) {
+      case 'assistant':
+        return [answer(message.content)];
+      case 'tool':
+        return message.content.map((result) => ({
+          role,
+          tool_name: names.of(result),
+          ...textAndImages(result.content),
+        }));
+      default:
+        return [{ role, ...textAndImages(message.content) }];
+    }
+  });
+}
+
+/** Returns the members for tools. @throws {ServiceError} `invalid_request`, because Ollama cannot require a call. */
+export function toolMembers({ tools, toolChoice }: ChatCall): Members {
+  if (tools === undefined || toolChoice === 'none') return {};
+  if (toolChoice !== undefined && toolChoice !== 'auto') {
+    const message = 'must be auto or none for this model: its provider cannot require a call';
+    throw new ServiceError('invalid_request', `The field tool_choice ${message}.`, {
+      details: [{ field: 'tool_choice', message }],
+    });
+  }
+  return {
+    tools: tools.map(({ name, description, parameters }) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    })),
+  };
+}
+
+/** Returns the member `format`. */
+export function formatOf({ responseFormat }: ChatCall): unknown {
+  if (responseFormat?.type === 'json') return 'json';
+  return responseFormat?.type === 'json_schema' ? responseFormat.schema : undefined;
+}
+
+/** Returns the member `think`: a level, or whether the model reasons. */
+export function thinkOf({ reasoning }: ChatCall): boolean | string | undefined {
+  switch (reasoning?.effort) {
+    case undefined:
+      return reasoning?.budget_tokens === undefined ? undefined : true;
+    case 'none':
+      return false;
+    case 'minimal':
+    case 'low':
+      return 'low';
+    case 'medium':
+      return 'medium';
+    case 'high':
+    case 'xhigh':
+      return 'high';
+  }
+}
+
+function answer(content: AssistantMessage['content']): Members {
+  if (typeof content === 'string') return { role: 'assistant', content };
+  const thinking = content.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('');
+  const calls = content.flatMap((part) =>
+    part.type === 'tool_call' ? [{ function: { name: part.name, arguments: parseJsonObject(part.json) ?? {} } }] : [],
+  );
+  return {
+    role: 'assistant',
+    content: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+    ...(thinking !== '' && { thinking }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}
+
+function textAndImages(content: string | readonly (TextContent | ImageContent)[]): Members {
+  if (typeof content === 'string') return { content };
+  const images = content.flatMap((part) => (part.type === 'image' ? [requiredInlineImage(part).base64] : []));
+  return {
+    content: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+    ...(images.length > 0 && { images }),
+  };
+}

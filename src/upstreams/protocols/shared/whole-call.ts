@@ -1,0 +1,28 @@
+import type { StreamPart } from '../../contract/stream-part.js';
+import { isJsonObject, isText } from './json-object.js';
+import { madeCallId } from './made-call-id.js';
+
+/** A tool call that a provider sends in one piece. Each member may have any type. */
+export interface WholeCall {
+  readonly id: unknown;
+  readonly name: unknown;
+  readonly args: unknown;
+  readonly signature?: string | undefined;
+}
+
+/** Returns the parts of a tool call that a provider sends in one piece. */
+export function wholeCallParts({ id, name, args, signature }: WholeCall): readonly StreamPart[] {
+  const call = isText(id) ? id : madeCallId();
+  const json = typeof args === 'string' ? args : JSON.stringify(isJsonObject(args) ? args : {});
+  return [
+    {
+      type: 'tool_call_start',
+      id: call,
+      name: isText(name) ? name : '',
+      index: 0,
+      ...(signature !== undefined && { signature }),
+    },
+    ...(json === '' ? [] : [{ type: 'tool_call_delta' as const, id: call, json }]),
+    { type: 'tool_call_end', id: call },
+  ];
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { GeminiProtocol, type GeminiOptions } from '../../../src/upstreams/protocols/gemini/gemini.js';
+import { TEST_CALL, TEST_UPSTREAM } from '../../../src/testing/protocols/samples.js';
+import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
+import { CLOCK, conversation, PIXEL, REMOTE_IMAGE, SCHEMA, WEATHER, withCountedIds } from './conversation.js';
+
+const protocol = new GeminiProtocol();
+const TOOLS = [WEATHER, CLOCK];
+
+const bodyOf = (call: Partial<ChatCall>, options: GeminiOptions = {}) =>
+  JSON.parse(protocol.request({ ...TEST_CALL, options: {}, ...call }, { ...TEST_UPSTREAM, options }).body) as Record<
+    string,
+    unknown
+  >;
+
+describe('the request of the protocol gemini', () => {
+  it('contains a conversation with images, signatures, function calls and results', () => {
+    const image = { inlineData: { mimeType: 'image/png', data: PIXEL } };
+    expect(bodyOf({ messages: conversation('gemini'), tools: TOOLS })).toMatchObject({
+      systemInstruction: { parts: [{ text: 'Be brief.' }] },
+      contents: [
+        { role: 'user', parts: [{ text: 'What is this?' }, image] },
+        {
+          role: 'model',
+          parts: [
+            { text: 'Hm.', thought: true, thoughtSignature: 'signed' },
+            { text: 'I look.' },
+            { functionCall: { name: 'weather', args: { city: 'Paris' } }, thoughtSignature: 'called' },
+            { functionCall: { name: 'clock', args: {} } },
+          ],
+        },
+        {
+          role: 'user',
+          parts: [
+            { functionResponse: { name: 'weather', response: { result: 'Sunny' } } },
+            { functionResponse: { name: 'clock', response: { error: 'No clock' } } },
+            image,
+            { text: 'And now?' },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('refuses an image that the provider would have to fetch', () => {
+    expect(() => bodyOf({ messages: [{ role: 'user', content: [REMOTE_IMAGE] }] })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        details: [{ field: 'messages', message: expect.stringContaining('data URL') as string }],
+      }),
+    );
+  });
+
+  it('has the tools', () => {
+    expect(bodyOf({ tools: TOOLS })).toMatchObject({
+      tools: [
+        {
+          functionDeclarations: [
+            { name: 'weather', description: 'The weather.', parametersJsonSchema: SCHEMA },
+            { name: 'clock', parametersJsonSchema: { type: 'object' } },
+          ],
+        },
+      ],
+    });
+    expect(bodyOf({})).not.toHaveProperty('tools');
+  });
+
+  it.each([
+    ['auto', undefined],
+    ['none', { mode: 'NONE' }],
+    ['required', { mode: 'ANY' }],
+    [{ tool: 'clock' }, { mode: 'ANY', allowedFunctionNames: ['clock'] }],
+  ] as const)('has the tool choice %j', (toolChoice, expected) => {
+    const toolConfig = expected && { functionCallingConfig: expected };
+    expect(bodyOf({ tools: TOOLS, toolChoice })['toolConfig']).toEqual(toolConfig);
+  });
+
+  it.each([
+    [{ type: 'text' }, {}],
+    [{ type: 'json' }, { responseMimeType: 'application/json' }],
+    [
+      { type: 'json_schema', name: 'place', schema: SCHEMA },
+      { responseMimeType: 'application/json', responseJsonSchema: SCHEMA },
+    ],
+  ] as const)('has the response format %j', (responseFormat, expected) => {
+    expect(bodyOf({ responseFormat })['generationConfig']).toEqual(expected);
+  });
+
+  it.each([
+    [{ effort: 'medium' }, {}, { thinkingBudget: 8_192 }],
+    [{ effort: 'none' }, {}, { thinkingBudget: 0 }],
+    [{ budget_tokens: 2_000, include_text: true }, {}, { thinkingBudget: 2_000, includeThoughts: true }],
+    [{ effort: 'xhigh' }, { thinking_level: 'low' }, { thinkingLevel: 'high' }],
+    [{ include_text: true }, { thinking_level: 'low' }, { thinkingLevel: 'low', includeThoughts: true }],
+    [{}, {}, undefined],
+  ] as const)('reasons with %j at an upstream with %j as %j', (reasoning, options, thinkingConfig) => {
+    expect(bodyOf({ reasoning }, options)['generationConfig']).toEqual(
+      thinkingConfig === undefined ? {} : { thinkingConfig },
+    );
+  });
+});
+
+describe('an answer of the protocol gemini', () => {
+  const partsOf = (...parts: object[]) =>
+    protocol.open().parts({ event: 'message', data: JSON.stringify({ candidates: [{ content: { parts } }] }) });
+
+  it('has thoughts, texts and calls in their order, with signatures', () => {
+    const parts = partsOf(
+      { text: 'Hm.', thought: true },
+      { text: 'I look.', thoughtSignature: 'of-text' },
+      { functionCall: { name: 'weather', args: { city: 'Paris' } }, thoughtSignature: 'called' },
+      { functionCall: { id: 'own', name: 'clock' } },
+    );
+    expect(withCountedIds(parts)).toEqual([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'I look.' },
+      { type: 'reasoning', text: '', signature: 'gemini:of-text' },
+      { type: 'tool_call_start', id: '#0', name: 'weather', index: 0, signature: 'gemini:called' },
+      { type: 'tool_call_delta', id: '#0', json: '{"city":"Paris"}' },
+      { type: 'tool_call_end', id: '#0' },
+      { type: 'tool_call_start', id: '#1', name: 'clock', index: 0 },
+      { type: 'tool_call_delta', id: '#1', json: '{}' },
+      { type: 'tool_call_end', id: '#1' },
+    ]);
+    expect(parts.at(-1)).toEqual({ type: 'tool_call_end', id: 'own' });
+  });
+});
