@@ -1,9 +1,9 @@
 import type { MessageEvent } from '@nestjs/common';
-import { Observable } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 import type { Chunk } from './chunk.dto.js';
 import type { InterChunkClock } from './inter-chunk-clock.js';
 import { escapedLineEnds, hasLineEnds } from './line-ends.js';
-import { PartPump, type EventFormat, type ReadableParts } from './part-pump.js';
+import { PartPump, type EventFormat, type EventSink, type ReadableParts } from './part-pump.js';
 import type { StreamBackpressure } from './stream-backpressure.js';
 
 const LAST_CHUNK: Chunk = { content: '', done: true };
@@ -34,36 +34,47 @@ export function chunkEvents(
   clock?: InterChunkClock,
 ): Observable<MessageEvent> {
   return new Observable((subscriber) => {
-    const send = (event: MessageEvent): void => {
-      backpressure.sending();
-      subscriber.next(event);
-    };
-    const end = (): void => {
-      backpressure.ending();
-      subscriber.complete();
-    };
-    const sink = {
-      get isReady() {
-        return backpressure.isReady;
-      },
-      whenReady: (listener: (wasSlow: boolean) => void) => {
-        backpressure.whenReady(listener);
-      },
-      cork: () => {
-        backpressure.cork();
-      },
-      send,
-      end,
-      abort: () => {
-        backpressure.abort();
-      },
-    };
+    const sink = new ObservableSink(subscriber, backpressure);
     const pump = new PartPump(parts, CHUNKS, sink, requestId, clock);
     pump.run();
     return () => {
       pump.stop();
     };
   });
+}
+
+/** A class, because an object literal with a getter keeps each stream in memory until the next full garbage collection. */
+class ObservableSink implements EventSink<MessageEvent> {
+  constructor(
+    private readonly subscriber: Subscriber<MessageEvent>,
+    private readonly backpressure: StreamBackpressure,
+  ) {}
+
+  get isReady(): boolean {
+    return this.backpressure.isReady;
+  }
+
+  whenReady(listener: (wasSlow: boolean) => void): void {
+    this.backpressure.whenReady(listener);
+  }
+
+  cork(): void {
+    this.backpressure.cork();
+  }
+
+  send(event: MessageEvent): void {
+    this.backpressure.sending();
+    this.subscriber.next(event);
+  }
+
+  end(): void {
+    this.backpressure.ending();
+    this.subscriber.complete();
+  }
+
+  abort(): void {
+    this.backpressure.abort();
+  }
 }
 
 /** Returns the chunk as an object, which Nest writes as JSON, or as JSON text where Nest's JSON is not safe to read. */
