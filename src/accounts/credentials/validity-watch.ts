@@ -1,5 +1,6 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import { RecentMap } from '../../common/recent-map.js';
+import { Registry } from '../../common/registry.js';
 import { inChunks } from '../../database/queries/in-chunks.js';
 
 const POLL_MS = 1000;
@@ -13,7 +14,7 @@ type Listener = () => void;
  * a second for the watched credentials. Sends no queries while no credential is watched.
  */
 export abstract class ValidityWatch implements OnModuleDestroy {
-  private readonly listeners = new Map<string, Set<Listener>>();
+  private readonly listeners = new Map<string, Registry<Listener>>();
   private readonly ended = new RecentMap<string, true>(MAX_ENDED);
   private timer: NodeJS.Timeout | undefined;
   private polling = false;
@@ -30,12 +31,8 @@ export abstract class ValidityWatch implements OnModuleDestroy {
    * @example const unwatch = watch.watch(key.keyId, () => controller.abort(new ServiceError('key_revoked', '…')));
    */
   watch(id: string, onEnded: Listener): () => void {
-    // Two streams may pass the same function, so each watch gets a function of its own.
-    const listener: Listener = () => {
-      onEnded();
-    };
-    const watching = this.listeners.get(id) ?? new Set();
-    this.listeners.set(id, watching.add(listener));
+    const watching = this.listeners.get(id) ?? this.begin(id);
+    const remove = watching.add(onEnded);
     this.timer ??= setInterval(() => void this.poll(), POLL_MS).unref();
     // The credential has ended between its check and this watch.
     if (this.hasEnded(id)) {
@@ -44,8 +41,14 @@ export abstract class ValidityWatch implements OnModuleDestroy {
       });
     }
     return () => {
-      if (watching.delete(listener) && watching.size === 0 && this.listeners.get(id) === watching) this.drop(id);
+      if (remove() && watching.size === 0 && this.listeners.get(id) === watching) this.drop(id);
     };
+  }
+
+  private begin(id: string): Registry<Listener> {
+    const watching = new Registry<Listener>();
+    this.listeners.set(id, watching);
+    return watching;
   }
 
   /** Marks a credential as ended and notifies its listeners. Called when this process ends a credential. */
@@ -54,7 +57,9 @@ export abstract class ValidityWatch implements OnModuleDestroy {
     const watching = this.listeners.get(id);
     if (watching === undefined) return;
     this.drop(id);
-    for (const listener of watching) listener();
+    watching.forEach((listener) => {
+      listener();
+    });
   }
 
   /** Whether this process knows that the credential has ended, and {@link confirm} was not called since then. */

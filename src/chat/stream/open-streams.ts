@@ -3,6 +3,7 @@ import { RevocationWatch } from '../../accounts/api-keys/revocation-watch.js';
 import { SessionWatch } from '../../accounts/sessions/session-watch.js';
 import type { ExternalCredential, Principal } from '../../auth/principal/principal.js';
 import { DrainState } from '../../common/drain-state.js';
+import { Registry } from '../../common/registry.js';
 import { ServiceError } from '../../common/service-error.js';
 import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config } from '../../config/config.js';
@@ -16,8 +17,8 @@ export type EndStream = (reason: ServiceError) => void;
 /** Holds all streams of this process. Ends a stream when its API key or session ends. Lets the streams finish at shutdown. */
 @Injectable()
 export class OpenStreams {
-  private readonly running = new Set<EndStream>();
-  private readonly readers = new Set<EndStream>();
+  private readonly running = new Registry<EndStream>();
+  private readonly readers = new Registry<EndStream>();
   private onIdle: (() => void) | undefined;
 
   constructor(
@@ -49,10 +50,10 @@ export class OpenStreams {
       });
     }
     const unwatch = this.watch(principal, end);
-    this.running.add(end);
+    const remove = this.running.add(end);
     return () => {
       unwatch();
-      if (this.running.delete(end)) this.notifyIfIdle();
+      if (remove()) this.notifyIfIdle();
     };
   }
 
@@ -64,10 +65,10 @@ export class OpenStreams {
    */
   addReader(principal: Principal, end: EndStream): () => void {
     const unwatch = this.watch(principal, end);
-    this.readers.add(end);
+    const remove = this.readers.add(end);
     return () => {
       unwatch();
-      if (this.readers.delete(end)) this.notifyIfIdle();
+      if (remove()) this.notifyIfIdle();
     };
   }
 
@@ -77,7 +78,11 @@ export class OpenStreams {
    */
   async drain(graceMs: number, farewellMs: number): Promise<void> {
     if (await this.waitUntilIdle(graceMs)) return;
-    for (const end of [...this.running, ...this.readers]) end(shuttingDown());
+    const stop = (end: EndStream): void => {
+      end(shuttingDown());
+    };
+    this.running.forEach(stop);
+    this.readers.forEach(stop);
     await this.waitUntilIdle(farewellMs);
   }
 
