@@ -1,5 +1,5 @@
 import regexp from 'eslint-plugin-regexp';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import tseslint from 'typescript-eslint';
 
@@ -79,6 +79,14 @@ for (const [place, [name, others]] of Object.entries(TABLE).entries()) {
 /** The entry that a file, or the path of an import, belongs to. */
 const entryOf = (path) => relative(SRC, path).split(sep)[0].replace(/\.js$/, '.ts');
 
+const onImports = (judge) => ({
+  ImportDeclaration: judge,
+  ImportExpression: judge,
+  ExportNamedDeclaration: judge,
+  ExportAllDeclaration: judge,
+  TSImportType: judge,
+});
+
 const mayImport = {
   create(context) {
     const own = entryOf(context.filename);
@@ -88,20 +96,58 @@ const mayImport = {
       if (other === own || other === 'common' || TABLE[own].includes(other)) return;
       context.report({ node: source, message: `src/${own} may not import ${other}: see MAY_IMPORT in .eslintrc.js.` });
     };
-    return {
-      ImportDeclaration: judge,
-      ImportExpression: judge,
-      ExportNamedDeclaration: judge,
-      ExportAllDeclaration: judge,
-      TSImportType: judge,
+    return onImports(judge);
+  },
+};
+
+const CODE = /\.(?:tsx?|m?js)$/;
+const IMPORTED = /\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
+
+/**
+ * The folders inside each feature, with the sibling folders that their files import: from the path of a folder to those of the
+ * others. Both stand in the same folder, at any depth.
+ */
+const siblings = new Map();
+
+/** The two folders that lie side by side on the ways to both files, if there are two inside a feature. */
+function siblingFolders(importer, imported) {
+  const [from, to] = [importer, imported].map((path) => relative(SRC, path).split(sep));
+  const shared = from.findIndex((name, depth) => name !== to[depth]);
+  if (shared < 1 || shared === from.length - 1 || shared >= to.length - 1) return undefined;
+  return [from, to].map((names) => names.slice(0, shared + 1).join('/'));
+}
+
+for (const file of readdirSync(SRC, { recursive: true }).filter((name) => CODE.test(name))) {
+  const path = join(SRC, file);
+  for (const [, imported] of readFileSync(path, 'utf8').matchAll(IMPORTED)) {
+    const [folder, other] = siblingFolders(path, resolve(dirname(path), imported)) ?? [];
+    if (folder !== undefined) siblings.set(folder, (siblings.get(folder) ?? new Set()).add(other));
+  }
+}
+
+/** Whether files of `folder` import `goal`, themselves or through other siblings. */
+function leadsTo(folder, goal, seen = new Set()) {
+  return [...(siblings.get(folder) ?? [])].some(
+    (next) => next === goal || (!seen.has(next) && leadsTo(next, goal, seen.add(next))),
+  );
+}
+
+const noCycles = {
+  create(context) {
+    const judge = ({ source }) => {
+      if (typeof source?.value !== 'string' || !source.value.startsWith('.')) return;
+      const [own, other] = siblingFolders(context.filename, resolve(dirname(context.filename), source.value)) ?? [];
+      if (own === undefined || !leadsTo(other, own)) return;
+      context.report({ node: source, message: `src/${own} and src/${other} import each other.` });
     };
+    return onImports(judge);
   },
 };
 
 const layering = {
   files: ['src/**/*.{ts,tsx,js,mjs}'],
-  plugins: { layering: { rules: { 'may-import': mayImport } } },
-  rules: { 'layering/may-import': 'error' },
+  plugins: { layering: { rules: { 'may-import': mayImport, 'no-cycles': noCycles } } },
+  rules: { 'layering/may-import': 'error', 'layering/no-cycles': 'error' },
 };
 
 const environment = {

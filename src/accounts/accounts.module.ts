@@ -1,10 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { CLOCK, type Clock } from '../common/clock.js';
 import { CommonModule } from '../common/common.module.js';
-import { DatabaseClock } from '../database/database-clock.js';
 import { DatabaseModule } from '../database/database.module.js';
-import { Account } from './accounts/account.entity.js';
+import { Account } from './account/account.entity.js';
 import { AccountDirectory } from './accounts/account-directory.js';
 import { AccountRoles } from './accounts/account-roles.js';
 import { AccountStates } from './accounts/account-states.js';
@@ -51,14 +49,11 @@ const internals = [
   SessionUseRecorder,
 ];
 
-function clockOf(clock: DatabaseClock): Clock {
-  return () => clock.now();
-}
-
 /** Accounts, their tiers, their API keys and their sessions. */
 @Module({
   imports: [CommonModule, DatabaseModule, TypeOrmModule.forFeature([Account, ApiKey, Session])],
-  providers: [...services, ...internals, { provide: CLOCK, inject: [DatabaseClock], useFactory: clockOf }],
-  exports: [...services, CLOCK],
+  providers: [...services, ...internals],
+  // With the clock of the database.
+  exports: [...services, DatabaseModule],
 })
 export class AccountsModule {}

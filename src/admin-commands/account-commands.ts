@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Account } from '../accounts/accounts/account.entity.js';
+import type { Account } from '../accounts/account/account.entity.js';
 import { AccountRoles } from '../accounts/accounts/account-roles.js';
 import { AccountStates, type AccountWithState } from '../accounts/accounts/account-states.js';
 import { AccountsService } from '../accounts/accounts/accounts.service.js';

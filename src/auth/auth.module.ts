@@ -8,7 +8,7 @@ import { AttemptCounters } from './attempts/attempt-counters.js';
 import { InProcessAttemptCounters } from './attempts/in-process-attempt-counters.js';
 import { KeyCreationLimit } from './attempts/key-creation-limit.js';
 import { RedisAttemptCounters } from './attempts/redis-attempt-counters.js';
-import { RequestBodyClients } from './principal/request-body-clients.js';
+import { RequestBodyClients } from './session/request-body-clients.js';
 import { SameOriginGuard } from './same-origin/same-origin.guard.js';
 import { SessionCookie } from './session/session-cookie.js';
 import { SessionStart } from './session/session-start.js';

@@ -25,7 +25,7 @@ import { Durable } from './durable/durable-request.js';
 import { DurableStreams } from './durable/durable-streams.js';
 import { ChatRequest } from './request/chat-request.dto.js';
 import { tokenDemand } from './request/token-demand.js';
-import { ApiChatStream } from './stream/api-chat-stream.decorator.js';
+import { ApiChatStream } from './api-chat-stream.decorator.js';
 import { chunkEvents } from './stream/chunk-events.js';
 import { InterChunkLatencies } from './stream/inter-chunk-latencies.js';
 import { StreamBackpressure } from './stream/stream-backpressure.js';

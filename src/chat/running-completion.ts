@@ -1,4 +1,4 @@
-import { INVALID_TOKEN_CHALLENGE } from '../auth/strategies/challenge.js';
+import { INVALID_TOKEN_CHALLENGE } from '../auth/bearer/challenge.js';
 import { ServiceError } from '../common/service-error.js';
 import type { ModelConfig } from '../config/config.js';
 import { CallTrace } from '../upstreams/completion/call-trace.js';

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { CLOCK } from '../common/clock.js';
 import { Extensions } from '../common/extensions/extensions.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { CredentialDatabase } from './credential-database.js';
@@ -37,6 +38,7 @@ function presenceOf({ database }: Config): DatabasePresence {
   providers: [
     DatabaseHealth,
     DatabaseClock,
+    { provide: CLOCK, inject: [DatabaseClock], useFactory: (clock: DatabaseClock) => () => clock.now() },
     AtomicStatements,
     { provide: DatabasePresence, inject: [CONFIG], useFactory: presenceOf },
     {
@@ -45,6 +47,6 @@ function presenceOf({ database }: Config): DatabasePresence {
       useFactory: (main: DataSource, presence: DatabasePresence) => CredentialDatabase.open(main, presence),
     },
   ],
-  exports: [DatabaseHealth, DatabaseClock, AtomicStatements, DatabasePresence, CredentialDatabase],
+  exports: [DatabaseHealth, CLOCK, DatabaseClock, AtomicStatements, DatabasePresence, CredentialDatabase],
 })
 export class DatabaseModule {}

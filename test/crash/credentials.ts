@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Account } from '../../src/accounts/accounts/account.entity.js';
+import type { Account } from '../../src/accounts/account/account.entity.js';
 import { AccountStates, type AccountState } from '../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import type { CreatedApiKey } from '../../src/accounts/api-keys/api-key-creation.js';

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { countByTime, pageByTime, type Condition, type TimePosition } from '../../database/queries/page-by-time.js';
-import type { Account } from './account.entity.js';
-import { normalizeEmail } from './email.js';
+import type { Account } from '../account/account.entity.js';
+import { normalizeEmail } from '../account/email.js';
 
 /** An account as an operator sees it. */
 export type ListedAccount = Pick<Account, 'id' | 'email' | 'tier' | 'role' | 'disabledAt' | 'createdAt'>;

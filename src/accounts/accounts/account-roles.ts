@@ -4,8 +4,8 @@ import { IsNull, Repository } from 'typeorm';
 import { ServiceError } from '../../common/service-error.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import { Session } from '../sessions/session.entity.js';
-import { Account } from './account.entity.js';
-import { ACCOUNT_ROLES } from './account-role.js';
+import { Account } from '../account/account.entity.js';
+import { ACCOUNT_ROLES } from '../account/account-role.js';
 import { AccountsService, type AccountReference } from './accounts.service.js';
 
 /** Gives roles to accounts. Sessions of other processes notice a new role within a second. */

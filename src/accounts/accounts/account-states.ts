@@ -7,7 +7,7 @@ import { orUnavailable } from '../../database/queries/query-failure.js';
 import { ApiKeyVerifier } from '../api-keys/api-key-verifier.js';
 import { RevocationWatch } from '../api-keys/revocation-watch.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { Account } from './account.entity.js';
+import { Account } from '../account/account.entity.js';
 import { AccountsService, type AccountReference } from './accounts.service.js';
 
 /** A disabled account cannot sign in, and its keys are refused. */

@@ -10,9 +10,9 @@ import { isUniqueViolation, orUnavailable } from '../../database/queries/query-f
 import { PasswordHashing } from '../passwords/password-hashing.js';
 import { passwordProblem } from '../passwords/password-policy.js';
 import { PasswordReplacement } from '../passwords/password-replacement.js';
-import { Account } from './account.entity.js';
-import { isEmail, normalizeEmail } from './email.js';
-import { tierNamed } from './tier.js';
+import { Account } from '../account/account.entity.js';
+import { isEmail, normalizeEmail } from '../account/email.js';
+import { tierNamed } from '../account/tier.js';
 
 const IDS_PER_QUERY = 500;
 

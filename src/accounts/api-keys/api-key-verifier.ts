@@ -4,7 +4,7 @@ import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
 import { CredentialDatabase } from '../../database/credential-database.js';
 import { DatabasePresence } from '../../database/database-presence.js';
-import { tierNamed } from '../accounts/tier.js';
+import { tierNamed } from '../account/tier.js';
 import { CredentialCache } from '../credentials/credential-cache.js';
 import { hashApiKey, isWellFormedApiKey } from './api-key-format.js';
 import { ApiKey } from './api-key.entity.js';

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { TimestampColumn } from '../../database/queries/timestamp-column.js';
-import { Account } from '../accounts/account.entity.js';
+import { Account } from '../account/account.entity.js';
 
 /** A credential of an account. The key itself is not stored. */
 @Entity('api_keys')

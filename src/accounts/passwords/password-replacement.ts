@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { AtomicStatements, type Statement } from '../../database/queries/atomic-statements.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
-import type { Account } from '../accounts/account.entity.js';
+import type { Account } from '../account/account.entity.js';
 import { ACTIVE } from '../api-keys/api-key-statements.js';
 import { ApiKeyVerifier } from '../api-keys/api-key-verifier.js';
 import { RevocationWatch } from '../api-keys/revocation-watch.js';

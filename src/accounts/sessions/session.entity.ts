@@ -1,6 +1,6 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
 import { TimestampColumn } from '../../database/queries/timestamp-column.js';
-import { Account } from '../accounts/account.entity.js';
+import { Account } from '../account/account.entity.js';
 
 /** A browser that is signed in. The token itself is not stored. The row is deleted when the session ends, or soon after. */
 @Entity('sessions')

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Account } from '../../accounts/accounts/account.entity.js';
+import type { Account } from '../../accounts/account/account.entity.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
 import { SessionsService, type NewSession } from '../../accounts/sessions/sessions.service.js';
 

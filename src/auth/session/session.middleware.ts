@@ -2,7 +2,7 @@ import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { SessionsService } from '../../accounts/sessions/sessions.service.js';
 import { networkOf } from '../network/client-network.js';
-import { hasBearerHeader } from '../strategies/bearer-header.js';
+import { hasBearerHeader } from '../bearer/bearer-header.js';
 import { accountMismatch, boundAccountIn } from './account-binding.js';
 import { SessionCookie } from './session-cookie.js';
 import './request-session.js';

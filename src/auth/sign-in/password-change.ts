@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { Account } from '../../accounts/accounts/account.entity.js';
+import type { Account } from '../../accounts/account/account.entity.js';
 import { AccountsService, type ChangedPassword } from '../../accounts/accounts/accounts.service.js';
 import type { NewSession, VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import { ServiceError } from '../../common/service-error.js';
 import { siteOf } from '../network/client-network.js';
 import { SessionStart } from '../session/session-start.js';
-import { CHALLENGE } from '../strategies/challenge.js';
+import { CHALLENGE } from '../bearer/challenge.js';
 import { SignInLimits, type Attempt } from './sign-in-limits.js';
 
 export interface Passwords {

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Account } from '../../accounts/accounts/account.entity.js';
+import type { Account } from '../../accounts/account/account.entity.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
-import { normalizeEmail } from '../../accounts/accounts/email.js';
+import { normalizeEmail } from '../../accounts/account/email.js';
 import { SessionsService, type NewSession } from '../../accounts/sessions/sessions.service.js';
 import { ServiceError } from '../../common/service-error.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { siteOf } from '../network/client-network.js';
 import { SessionStart } from '../session/session-start.js';
-import { CHALLENGE } from '../strategies/challenge.js';
+import { CHALLENGE } from '../bearer/challenge.js';
 import { SignInLimits } from './sign-in-limits.js';
 
 export interface Credentials {

@@ -12,7 +12,7 @@ import type { Principal } from '../principal/principal.js';
 import { PLUGIN_STRATEGIES, STRATEGIES, type StrategyType } from './all-strategies.js';
 import { forgetSession } from '../session/request-session.js';
 import { SessionStrategy } from './session.strategy.js';
-import { CHALLENGE, INVALID_TOKEN_CHALLENGE } from './challenge.js';
+import { CHALLENGE, INVALID_TOKEN_CHALLENGE } from '../bearer/challenge.js';
 
 /** Global guard: accepts requests with a valid credential, and all requests to routes that are `@Public()`. */
 @Injectable()

@@ -7,7 +7,7 @@ import { LastUsedRecorder } from '../../accounts/api-keys/last-used-recorder.js'
 import { ServiceError } from '../../common/service-error.js';
 import { networkOf } from '../network/client-network.js';
 import type { Principal } from '../principal/principal.js';
-import { REALM } from './challenge.js';
+import { REALM } from '../bearer/challenge.js';
 
 /** The object that the library gets instead of the request. `request` is for {@link BearerStrategy.validate}. */
 interface ShownRequest {

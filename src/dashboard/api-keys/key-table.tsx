@@ -1,6 +1,7 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { PageForm } from '../forms/page-form.js';
-import { cost, requestCount } from '../format/numbers.js';
+import { requestCount } from '../format/numbers.js';
+import { cost } from '../usage/sum-texts.js';
 import { Moment } from '../format/times.js';
 import { Table } from '../parts/table.js';
 import type { KeySpend } from './key-spends.js';

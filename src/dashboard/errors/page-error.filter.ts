@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ServiceError } from '../../common/service-error.js';
 import { ServiceErrorFilter } from '../../http/errors/service-error.filter.js';
-import { allowedMethods } from '../../http/routing/allowed-methods.js';
+import { allowedMethods } from '../../http/errors/allowed-methods.js';
 import { withNext } from '../local-path.js';
 import { Pages } from '../pages.js';
 import { ErrorView, errorTitle } from './error-view.js';

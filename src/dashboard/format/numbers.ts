@@ -1,6 +1,3 @@
-import { decimalsFor, money } from './money.js';
-import type { UsageSum } from '../usage/usage-sum.js';
-
 const COUNTS = new Intl.NumberFormat('en-US');
 
 /** The sign for a figure that is partly an estimate. */
@@ -14,32 +11,4 @@ export function count(number: number): string {
 
 export function requestCount(number: number): string {
   return number === 1 ? '1 request' : `${count(number)} requests`;
-}
-
-/** A number of tokens as text, with a sign if the number is an estimate or leaves out unknown values. */
-export function tokens(number: number, { requests, tokensUnknown, tokensEstimated }: UsageSum): string {
-  if (number === 0 && requests > 0 && tokensUnknown === requests) return 'unknown';
-  if (tokensUnknown > 0) return `${AT_LEAST} ${count(number)}`;
-  return tokensEstimated > 0 ? `${ESTIMATED} ${count(number)}` : count(number);
-}
-
-/**
- * The costs of a sum as text, by currency.
- *
- * @param decimals the number of decimals by currency, for a column of costs. By default, what this sum needs.
- */
-export function cost({ costs, withoutCost, tokensEstimated }: UsageSum, decimals?: CostDecimals): string {
-  if (costs.size === 0) return '–';
-  const sign = withoutCost > 0 ? `${AT_LEAST} ` : tokensEstimated > 0 ? `${ESTIMATED} ` : '';
-  return sign + [...costs].map(([currency, amount]) => money(amount, currency, decimals?.get(currency))).join(' + ');
-}
-
-/** The number of decimals of a column of costs, by currency. */
-export type CostDecimals = ReadonlyMap<string, number>;
-
-export function decimalsOfColumn(sums: readonly UsageSum[]): CostDecimals {
-  const currencies = new Set(sums.flatMap(({ costs }) => [...costs.keys()]));
-  return new Map(
-    [...currencies].map((currency) => [currency, decimalsFor(sums.map(({ costs }) => costs.get(currency) ?? 0))]),
-  );
 }

@@ -1,6 +1,7 @@
 import type { ListedAccount } from '../../accounts/accounts/account-directory.js';
 import { PageForm } from '../forms/page-form.js';
-import { cost, decimalsOfColumn, requestCount } from '../format/numbers.js';
+import { requestCount } from '../format/numbers.js';
+import { cost, decimalsOfColumn } from '../usage/sum-texts.js';
 import { Moment } from '../format/times.js';
 import { Table } from '../parts/table.js';
 import type { UsageSum } from '../usage/usage-sum.js';

@@ -1,5 +1,5 @@
 import type { ListedAccount } from '../../accounts/accounts/account-directory.js';
-import type { AccountRole } from '../../accounts/accounts/account-role.js';
+import type { AccountRole } from '../../accounts/account/account-role.js';
 import { stateOf } from '../../accounts/accounts/account-states.js';
 import { Moment } from '../format/times.js';
 import type { Fact } from '../parts/facts.js';

@@ -1,4 +1,5 @@
-import { cost, count, decimalsOfColumn } from '../format/numbers.js';
+import { count } from '../format/numbers.js';
+import { cost, decimalsOfColumn } from '../usage/sum-texts.js';
 import { Moment } from '../format/times.js';
 import { Notice } from '../parts/notice.js';
 import { Table } from '../parts/table.js';

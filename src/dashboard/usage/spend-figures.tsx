@@ -1,4 +1,5 @@
-import { cost, count, requestCount } from '../format/numbers.js';
+import { count, requestCount } from '../format/numbers.js';
+import { cost } from './sum-texts.js';
 import { UsageSum } from './usage-sum.js';
 
 interface SpendFiguresProps {

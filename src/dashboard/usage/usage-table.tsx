@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { cost, count, decimalsOfColumn, tokens } from '../format/numbers.js';
+import { count } from '../format/numbers.js';
+import { cost, decimalsOfColumn, tokens } from './sum-texts.js';
 import { Table } from '../parts/table.js';
 import { Gauge } from './gauge.js';
 import type { UsageSum } from './usage-sum.js';

@@ -4,7 +4,7 @@ import { factsOf, ServiceError } from '../../common/service-error.js';
 import { dropRestOfBody } from '../body/unread-body.js';
 import { enterSurface } from '../surface/enter-surface.js';
 import { Surfaces } from '../surface/surfaces.js';
-import { allowedMethods } from '../routing/allowed-methods.js';
+import { allowedMethods } from './allowed-methods.js';
 import { sendError } from './send-error.js';
 import { toServiceError } from './to-service-error.js';
 

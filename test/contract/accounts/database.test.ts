@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Account } from '../../../src/accounts/accounts/account.entity.js';
+import { Account } from '../../../src/accounts/account/account.entity.js';
 import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
 import type { DatabaseConfig } from '../../../src/config/config.js';
 import { DatabaseError } from '../../../src/database/database-error.js';

@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { SelectQueryBuilder, type Repository } from 'typeorm';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Account } from '../../../src/accounts/accounts/account.entity.js';
+import { Account } from '../../../src/accounts/account/account.entity.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
 import { Session } from '../../../src/accounts/sessions/session.entity.js';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
-import { Account } from '../../../src/accounts/accounts/account.entity.js';
+import { Account } from '../../../src/accounts/account/account.entity.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';

@@ -1,7 +1,7 @@
 import { getRepositoryToken } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Account } from '../../../src/accounts/accounts/account.entity.js';
+import { Account } from '../../../src/accounts/account/account.entity.js';
 import { Latch } from '../../support/latch.js';
 import { patiently } from '../../support/patiently.js';
 import { startService, type RunningService } from '../../support/service.js';

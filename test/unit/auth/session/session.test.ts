@@ -6,12 +6,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { SessionsService, VerifiedSession } from '../../../../src/accounts/sessions/sessions.service.js';
 import { principalOf } from '../../../../src/auth/principal/current-principal.decorator.js';
 import { sessionIdOf, type Principal } from '../../../../src/auth/principal/principal.js';
-import { RequestBodyClients } from '../../../../src/auth/principal/request-body-clients.js';
+import { RequestBodyClients } from '../../../../src/auth/session/request-body-clients.js';
 import { SameOriginGuard } from '../../../../src/auth/same-origin/same-origin.guard.js';
 import { SessionCookie } from '../../../../src/auth/session/session-cookie.js';
 import { SessionGuard } from '../../../../src/auth/session/session.guard.js';
 import { SessionMiddleware } from '../../../../src/auth/session/session.middleware.js';
-import { hasBearerHeader } from '../../../../src/auth/strategies/bearer-header.js';
+import { hasBearerHeader } from '../../../../src/auth/bearer/bearer-header.js';
 import type { TierConfig } from '../../../../src/config/config.js';
 
 const TIER = { name: 'free' } as TierConfig;

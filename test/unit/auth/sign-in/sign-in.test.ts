@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Account } from '../../../../src/accounts/accounts/account.entity.js';
+import type { Account } from '../../../../src/accounts/account/account.entity.js';
 import type { AccountsService } from '../../../../src/accounts/accounts/accounts.service.js';
 import type {
   NewSession,

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { describe, expect, it } from 'vitest';
 import { describeStrategies } from '../../../../src/auth/strategies/security-schemes.js';
-import { hasBearerHeader } from '../../../../src/auth/strategies/bearer-header.js';
+import { hasBearerHeader } from '../../../../src/auth/bearer/bearer-header.js';
 import type { StrategyType } from '../../../../src/auth/strategies/all-strategies.js';
 
 const SCHEME = { type: 'apiKey', in: 'header', name: 'X-Badge' } as const;

@@ -1,9 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiOperation } from '../../http/open-api/api-decorators.js';
-import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
-import { RATE_LIMIT_HEADERS } from '../../http/open-api/api-headers.js';
-import { ApiLastEventId, DURABLE_HEADERS } from '../durable/api-durable-streams.decorator.js';
-import { Chunk, EVENT_STREAM } from './chunk.dto.js';
+import { ApiExtraModels, ApiHeader, ApiOkResponse, ApiOperation } from '../http/open-api/api-decorators.js';
+import { ApiErrors } from '../http/open-api/api-errors.decorator.js';
+import { RATE_LIMIT_HEADERS } from '../http/open-api/api-headers.js';
+import { ApiLastEventId, DURABLE_HEADERS } from './durable/api-durable-streams.decorator.js';
+import { Chunk, EVENT_STREAM } from './stream/chunk.dto.js';
 
 /** Describes `POST /chat/stream` in the OpenAPI document. */
 export const ApiChatStream = (): MethodDecorator =>

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { BodyClients, type BodyClient } from '../../http/body/body-clients.js';
 import { networkOf } from '../network/client-network.js';
-import { callerIn } from '../session/request-session.js';
-import type { Principal } from './principal.js';
+import { callerIn } from './request-session.js';
+import type { Principal } from '../principal/principal.js';
 
 const MIB = 1024 * 1024;
 /** The maximum size of a body. */
