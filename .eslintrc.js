@@ -101,7 +101,8 @@ const mayImport = {
 };
 
 const CODE = /\.(?:tsx?|m?js)$/;
-const IMPORTED = /\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g;
+/** Imports in comments are types for the editor. */
+const IMPORTED = /^(?!\s*\/?\*).*\b(?:from|import)\s*\(?\s*'(\.[^']+)'/gm;
 
 /**
  * The folders inside each feature, with the sibling folders that their files import: from the path of a folder to those of the

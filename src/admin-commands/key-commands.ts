@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Account } from '../accounts/accounts/account.entity.js';
+import type { Account } from '../accounts/account/account.entity.js';
 import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ApiKeyUpdates } from '../accounts/api-keys/api-key-updates.js';
 import { ApiKeysService, type ListedApiKey } from '../accounts/api-keys/api-keys.service.js';

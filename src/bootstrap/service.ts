@@ -21,7 +21,7 @@ import { serveOpenApi } from '../http/open-api/serve-open-api.js';
 import { directRoutesBefore } from '../http/routing/direct-routes.js';
 import { begin, notFound } from '../http/routing/outer-middleware.js';
 import { LeanExpressAdapter } from '../http/routing/lean-express-adapter.js';
-import { OUTSIDE_API_ROUTES } from '../http/routing/outside-api.decorator.js';
+import { OUTSIDE_API_ROUTES } from '../http/surface/outside-api.decorator.js';
 import { Surfaces } from '../http/surface/surfaces.js';
 import { RequestWatch } from '../observability/requests/request-watch.js';
 

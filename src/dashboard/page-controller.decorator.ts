@@ -1,7 +1,7 @@
 import { applyDecorators, UseGuards, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { Response } from 'express';
 import { ApiExcludeController } from '../http/open-api/api-decorators.js';
-import { OutsideApi } from '../http/routing/outside-api.decorator.js';
+import { OutsideApi } from '../http/surface/outside-api.decorator.js';
 import { SECURITY_HEADERS } from './page-headers.js';
 
 /**

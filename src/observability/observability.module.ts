@@ -8,7 +8,7 @@ import { RequestLog } from './logs/request-log.js';
 import { MetricsServer } from './metrics/metrics-server.js';
 import { MetricsSources } from './metrics/metrics-sources.js';
 import { RequestWatch } from './requests/request-watch.js';
-import { ServiceCounters } from './status/service-counters.js';
+import { ServiceCounters } from './metrics/service-counters.js';
 import { ServiceStatus } from './status/service-status.js';
 import { Tracing } from './tracing/tracing.js';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OutsideApi } from '../../src/http/routing/outside-api.decorator.js';
+import { OutsideApi } from '../../src/http/surface/outside-api.decorator.js';
 import { Public } from '../../src/http/routing/public.decorator.js';
 import { MODEL } from '../support/catalog.js';
 import { SignInPagesModule } from '../support/sign-in-pages.js';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { ERRORS } from '../../src/common/service-error.js';
 import { Metrics } from '../../src/observability/metrics/metrics.js';
-import { ServiceCounters } from '../../src/observability/status/service-counters.js';
+import { ServiceCounters } from '../../src/observability/metrics/service-counters.js';
 import { MetricsSources } from '../../src/observability/metrics/metrics-sources.js';
 import type { RedisConnection } from '../../src/redis/redis-connection.js';
 import { STREAM_OUTCOMES } from '../../src/usage/record/stream-outcome.js';

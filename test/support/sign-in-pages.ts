@@ -8,7 +8,7 @@ import { SessionCookie } from '../../src/auth/session/session-cookie.js';
 import { SessionOnly } from '../../src/auth/session/session.guard.js';
 import { PasswordChange, type Passwords } from '../../src/auth/sign-in/password-change.js';
 import { Form } from '../../src/http/body/form/form.decorator.js';
-import { OutsideApi } from '../../src/http/routing/outside-api.decorator.js';
+import { OutsideApi } from '../../src/http/surface/outside-api.decorator.js';
 import { Public } from '../../src/http/routing/public.decorator.js';
 
 /** Routes outside the API that show tests the session of a request. */

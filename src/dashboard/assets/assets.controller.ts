@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { ServiceError } from '../../common/service-error.js';
 import { Public } from '../../http/routing/public.decorator.js';
 import { ApiExcludeController } from '../../http/open-api/api-decorators.js';
-import { OutsideApi } from '../../http/routing/outside-api.decorator.js';
+import { OutsideApi } from '../../http/surface/outside-api.decorator.js';
 import { ASSETS, ASSETS_VERSION } from './assets.js';
 import { PluginAssets } from './plugin-assets.js';
 

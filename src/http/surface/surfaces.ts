@@ -3,7 +3,7 @@ import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { Request } from 'express';
 import type { Config } from '../../config/config.js';
-import { OUTSIDE_API_MARK, pathOutsideApi } from '../routing/outside-api.decorator.js';
+import { OUTSIDE_API_MARK, pathOutsideApi } from './outside-api.decorator.js';
 import { SURFACE, type SurfaceDescription } from './surface.decorator.js';
 
 const API_PREFIX = '/api/v1';

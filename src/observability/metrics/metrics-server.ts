@@ -9,7 +9,7 @@ import { listenProblem } from '../../config/listen-problem.js';
 import { sendError } from '../../http/errors/send-error.js';
 import { toServiceError } from '../../http/errors/to-service-error.js';
 import { beginContext } from '../../http/request/request-context.js';
-import { ServiceCounters } from '../status/service-counters.js';
+import { ServiceCounters } from './service-counters.js';
 import type { Metrics } from './metrics.js';
 import { MetricsSources } from './metrics-sources.js';
 import { checkedFamilies, METRICS_PROVIDERS } from './plugin-metrics.js';

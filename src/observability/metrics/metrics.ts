@@ -9,7 +9,7 @@ import { registerStreams } from './families/stream-families.js';
 import { registerUpstreams } from './families/upstream-families.js';
 import type { MetricsSources } from './metrics-sources.js';
 import type { MetricFamily } from './plugin-metrics.js';
-import type { ServiceCounters } from '../status/service-counters.js';
+import type { ServiceCounters } from './service-counters.js';
 
 /**
  * Provides all values of `/metrics`. Requests and streams only increase simple counters of this service. The families of

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { VERSION } from '../../common/version.js';
 import type { BreakerState } from '../../upstreams/routing/circuit-breaker.js';
 import { MetricsSources } from '../metrics/metrics-sources.js';
-import { ServiceCounters } from './service-counters.js';
+import { ServiceCounters } from '../metrics/service-counters.js';
 
 /** A name and how often it was counted since the start. */
 export type CountOf = readonly [name: string, count: number];

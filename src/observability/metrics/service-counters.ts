@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../../config/config.js';
 import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
-import { RequestMetrics } from '../metrics/request-metrics.js';
-import { StreamMetrics } from '../metrics/stream-metrics.js';
+import { RequestMetrics } from './request-metrics.js';
+import { StreamMetrics } from './stream-metrics.js';
 import { RequestWatch } from '../requests/request-watch.js';
 
 /** The counters of requests and streams since the start, for `/metrics` and for the status page. */
