@@ -4,7 +4,7 @@ import { completeStreams } from './scenario.mjs';
 export const start = {
   name: 'start',
   fresh: true,
-  rows: [{ id: 'cpu', label: 'start to the first whole answer: CPU s', limit: 1.5 }],
+  rows: [{ id: 'cpu', label: 'start to the first whole answer: CPU s', limit: 0.7 }],
   scripts: ['short-20'],
   size: { count: 1, width: 1 },
   smokeSize: { count: 1, width: 1 },
