@@ -4,6 +4,7 @@ import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ApiKeyUpdates } from '../accounts/api-keys/api-key-updates.js';
 import { ApiKeysService, type ListedApiKey } from '../accounts/api-keys/api-keys.service.js';
 import { ServiceError } from '../common/service-error.js';
+import { MICROS } from '../config/limits/budget.js';
 import { command, type Command } from './command.js';
 import { expiryIn, KEY_OPTIONS, keyLimitsIn } from './key-options.js';
 
@@ -59,6 +60,7 @@ function shownKey(key: ListedApiKey) {
     requests_per_minute: key.requestsPerMinute,
     tokens_per_day: key.tokensPerDay,
     addresses: key.addresses,
+    budget: key.budgetMicros === null ? null : { amount: key.budgetMicros / MICROS, per: key.budgetPer ?? 'month' },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { KeyLimitChanges } from '../accounts/api-keys/limits/key-limits.js';
+import { MICROS } from '../config/limits/budget.js';
 import { ServiceError } from '../common/service-error.js';
 import type { Options } from './command.js';
 
@@ -9,6 +10,8 @@ const NONE = 'none';
 
 /** The options of the commands that set the limits of a key. The value `none` removes a limit. */
 export const KEY_OPTIONS = {
+  budget: '5',
+  'budget-per': 'month|day',
   models: 'acme/*,other/one',
   'requests-per-minute': 'N',
   'tokens-per-day': 'N',
@@ -25,6 +28,7 @@ export function keyLimitsIn(options: KeyOptions): KeyLimitChanges {
     requestsPerMinute: countIn(options, 'requests-per-minute'),
     tokensPerDay: countIn(options, 'tokens-per-day'),
     addresses: listIn(options.addresses),
+    ...budgetIn(options),
   };
 }
 
@@ -35,6 +39,15 @@ export function expiryIn({ 'expires-in-days': text }: KeyOptions): Date | null |
   const days = Number(text);
   if (/^\d+$/.test(text) && days >= 1 && days <= MAX_DAYS) return new Date(Date.now() + days * DAY_MS);
   throw invalid(`--expires-in-days must be a whole number from 1 to ${MAX_DAYS}, or none.`);
+}
+
+function budgetIn({ budget, 'budget-per': per }: KeyOptions): Pick<KeyLimitChanges, 'budgetMicros' | 'budgetPer'> {
+  if (budget === NONE) return { budgetMicros: null, budgetPer: null };
+  if (per !== undefined && per !== 'day' && per !== 'month') throw invalid('--budget-per must be month or day.');
+  if (budget === undefined) return { budgetPer: per };
+  if (!/^\d{1,10}(?:\.\d{1,6})?$/.test(budget))
+    throw invalid('--budget must be an amount, such as 5 or 0.50, or none.');
+  return { budgetMicros: Math.round(Number(budget) * MICROS), budgetPer: per };
 }
 
 function listIn(text: string | undefined): readonly string[] | null | undefined {

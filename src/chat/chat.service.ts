@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { restrictionsOf, type Principal } from '../auth/principal/principal.js';
+import type { ModelConfig } from '../config/config.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import type { Lease } from '../throttling/limit-store.js';
 import type { PartReader } from '../upstreams/completion/part-reader.js';
@@ -7,7 +8,9 @@ import type { ConversationRequest } from '../upstreams/contract/conversation.js'
 import { ModelRouter } from '../upstreams/routing/model-router.js';
 import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
-import { samplePrompt } from '../usage/record/token-estimate.js';
+import { mostAnswerTokens, mostMicros, mostPromptTokens } from '../usage/budgets/reserved-cost.js';
+import { SpendBudgets, type SpendHold } from '../usage/budgets/spend-budgets.js';
+import { estimatePromptTokens, samplePrompt } from '../usage/record/token-estimate.js';
 import type { ChatCaller } from './chat-caller.js';
 import type { HookContext } from './hooks/completion-hook.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
@@ -41,6 +44,7 @@ export class ChatService {
     private readonly ledger: UsageLedger,
     private readonly hooks: CompletionHooks,
     private readonly validation: ConversationValidation,
+    private readonly budgets: SpendBudgets,
   ) {}
 
   /**
@@ -140,9 +144,41 @@ export class ChatService {
       readsReasoning: streamOptions.reasoning ?? request.reasoning?.include_text ?? false,
       readsToolCalls: streamOptions.toolCalls ?? request.tools !== undefined,
     };
-    caller.signal.throwIfAborted();
-    const running = new RunningCompletion(caller, samplePrompt(request), hooked);
-    running.register(model, this.openStreams, this.ledger);
+    if (this.budgets.limits(caller.principal))
+      return this.startWithinBudget(request, model, completion, caller, hooked);
+    return this.start(request, model, completion, caller, hooked);
+  }
+
+  /** Reserves the most that the completion can cost, before it starts. */
+  private async startWithinBudget(
+    request: ConversationRequest,
+    model: ModelConfig,
+    completion: CompletionRequest,
+    caller: ChatCaller,
+    hooked: HookedCompletion | undefined,
+  ): Promise<PartReader> {
+    const prompt = mostPromptTokens(estimatePromptTokens(request), request.messages.length);
+    const maxTokens = completion.maxTokens ?? mostAnswerTokens(model, prompt);
+    const hold = await this.budgets.reserve(caller.principal, mostMicros(model, prompt, maxTokens));
+    return this.start(request, model, { ...completion, maxTokens }, caller, hooked, hold);
+  }
+
+  private start(
+    request: ConversationRequest,
+    model: ModelConfig,
+    completion: CompletionRequest,
+    caller: ChatCaller,
+    hooked: HookedCompletion | undefined,
+    hold?: SpendHold,
+  ): Promise<PartReader> {
+    const running = new RunningCompletion(caller, samplePrompt(request), hooked, hold);
+    try {
+      caller.signal.throwIfAborted();
+      running.register(model, this.openStreams, this.ledger);
+    } catch (error) {
+      hold?.release();
+      throw error;
+    }
     running.start(model, completion, this.router);
     return running.begun();
   }

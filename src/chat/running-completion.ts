@@ -5,6 +5,7 @@ import { CallTrace } from '../upstreams/completion/call-trace.js';
 import { CLIENT_GONE, type PartReader } from '../upstreams/completion/part-reader.js';
 import type { ModelRouter } from '../upstreams/routing/model-router.js';
 import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
+import type { SpendHold } from '../usage/budgets/spend-budgets.js';
 import type { LedgerEntry } from '../usage/record/ledger-entry.js';
 import type { UsageLedger } from '../usage/ledger/usage-ledger.js';
 import { quotaTokens } from '../usage/record/token-counts.js';
@@ -38,6 +39,7 @@ export class RunningCompletion {
     private readonly caller: ChatCaller,
     private readonly prompt: PromptSample,
     private readonly hooked: HookedCompletion | undefined,
+    private readonly hold?: SpendHold,
   ) {
     this.trace = new CallTrace(caller.requestId);
   }
@@ -52,7 +54,7 @@ export class RunningCompletion {
     this.unregister = openStreams.add(principal, (reason) => {
       this.parts.stop(reason);
     });
-    this.entry = ledger.begin(requestId, principal, model, detached);
+    this.entry = ledger.begin(requestId, principal, model, detached, this.hold?.recordId);
     if (context !== undefined) context.ledgerEntry = this.entry;
     lease?.takeOver?.();
   }
@@ -99,6 +101,7 @@ export class RunningCompletion {
     signal.removeEventListener('abort', this.leave);
     const record = this.entry.end(failure, this.trace, this.prompt);
     lease?.settle(quotaTokens(record));
+    this.hold?.settle(record.costMicros);
     lease?.release();
     this.hooked?.end();
   };

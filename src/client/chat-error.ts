@@ -3,6 +3,7 @@ import type { RateLimits } from './chat-types.js';
 /** The error codes of the service. An extension of the service can add others. */
 export type ErrorCode =
   | 'invalid_request'
+  | 'model_not_priced'
   | 'upstream_rejected'
   | 'content_filtered'
   | 'unauthenticated'
@@ -19,6 +20,7 @@ export type ErrorCode =
   | 'rate_limit_exceeded'
   | 'concurrency_limit_exceeded'
   | 'quota_exceeded'
+  | 'budget_exceeded'
   | 'cancelled'
   | 'interrupted'
   | 'internal_error'

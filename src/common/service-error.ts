@@ -21,6 +21,8 @@ export interface ErrorFacts {
 /** All error codes of the API. This is the only table, so no other place can disagree. */
 export const ERRORS = {
   invalid_request: { status: 400, fault: 'caller' },
+  /** The caller has a budget, and the model has no price. */
+  model_not_priced: { status: 400, fault: 'caller' },
   upstream_rejected: { status: 400, fault: 'caller' },
   /** Only in a stream. Before the first text, the code is `upstream_rejected`. */
   content_filtered: { status: 400, fault: 'caller' },
@@ -44,6 +46,8 @@ export const ERRORS = {
   rate_limit_exceeded: { status: 429, fault: 'caller' },
   concurrency_limit_exceeded: { status: 429, fault: 'caller' },
   quota_exceeded: { status: 429, fault: 'caller' },
+  /** The money of the account, or of the API key, is spent or reserved. */
+  budget_exceeded: { status: 429, fault: 'caller' },
   internal_error: { status: 500, fault: 'service' },
   upstream_error: { status: 502, fault: 'provider', mayWorkElsewhere: true },
   upstream_unavailable: { status: 503, fault: 'provider', mayWorkElsewhere: true },

@@ -1,4 +1,5 @@
 import type { GenerationOption } from './generation-options.js';
+import type { Budget } from './limits/budget.js';
 import type { TierLimits } from './limits/limit-table.js';
 
 /**
@@ -193,4 +194,6 @@ export interface TierConfig extends TierLimits {
   readonly name: string;
   /** The upper bound of `max_tokens` in a request. */
   readonly maxTokens: number | undefined;
+  /** What each account of the tier may spend. `undefined`: no limit. */
+  readonly budget?: Budget | undefined;
 }

@@ -1,5 +1,6 @@
 import type { Config, ModelConfig, TierConfig, UpstreamConfig } from './config.js';
 import { ConfigError } from './config-error.js';
+import { MICROS } from './limits/budget.js';
 import { LIMITS, LIMIT_NAMES } from './limits/limit-table.js';
 import { defaultMaxStreams, maxConnectionsFor } from './limits/capacity.js';
 import { modelOf } from './model-of.js';
@@ -117,6 +118,7 @@ function fromFile(
       {
         name,
         maxTokens: tier.max_tokens,
+        budget: tier.budget && { micros: Math.round(tier.budget.amount * MICROS), per: tier.budget.per },
         ...Object.fromEntries(LIMIT_NAMES.map((limit) => [limit, tier[LIMITS[limit].member]])),
       },
     ]),

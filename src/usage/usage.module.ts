@@ -2,6 +2,9 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import type { ProvidedExtension } from '../common/extensions/extension-point.js';
 import { DatabaseModule } from '../database/database.module.js';
+import { HoldQueue } from './budgets/hold-queue.js';
+import { RunningHolds } from './budgets/running-holds.js';
+import { SpendBudgets } from './budgets/spend-budgets.js';
 import { InterruptedStreams } from './ledger/interrupted-streams.js';
 import { RecordRetention } from './ledger/record-retention.js';
 import { RecordWriter } from './ledger/record-writer.js';
@@ -41,12 +44,15 @@ export class UsageModule {
         RecordRetention,
         StreamReceipts,
         ReceiptSemaphore,
+        SpendBudgets,
+        HoldQueue,
+        RunningHolds,
         UnsharedLimits,
         usageStore === undefined
           ? { provide: UsageStore, useClass: DatabaseUsageStore }
           : { provide: UsageStore, useExisting: usageStore.token },
       ],
-      exports: [UsageLedger, UsageReportsModule, UnsharedLimits],
+      exports: [UsageLedger, UsageReportsModule, UnsharedLimits, SpendBudgets],
     };
   }
 }

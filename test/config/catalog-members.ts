@@ -94,6 +94,24 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     unset: (mode) => codesOf(mode, {}, [200, 200, 200, 200, 200, 200]),
     refused: [[0, COUNT]],
   },
+  'tiers.<name>.budget.amount': {
+    set: (mode) => refusesAbove(mode, { amount: 0.000001, per: 'month' }, '0.000001 USD per month'),
+    unset: REQUIRED,
+    refused: [
+      [0, '>=0.000001'],
+      ['5', 'expected number'],
+    ],
+  },
+  'tiers.<name>.budget.per': {
+    set: (mode) => refusesAbove(mode, { amount: 0.000001, per: 'day' }, '0.000001 USD per day'),
+    unset: REQUIRED,
+    refused: [['year', 'month']],
+  },
+  'tiers.<name>.budget.currency': {
+    set: (mode) => refusesAbove(mode, { amount: 0.000001, currency: 'EUR', per: 'day' }, 'EUR per day', 'EUR'),
+    unset: (mode) => refusesAbove(mode, { amount: 0.000001, per: 'day' }, 'EUR per day', 'EUR'),
+    refused: [['EUR', 'must be USD, the currency of the prices']],
+  },
   default_tier: {
     // The first tier is the default of the test; here it is the one without room for a token.
     set: (mode) => codesOf(mode, { tiers: { none: { tokens_per_day: 1 }, all: {} } }, [429, 429, 429, 429, 429, 429]),
@@ -117,6 +135,15 @@ async function refusesLonger(mode: Mode, options: Serving): Promise<void> {
     expect((await refused.error()).message).toContain('max_tokens must not be above 5');
     expect((await stream(origin, { key, body: { max_tokens: 5 } })).status).toBe(200);
     expect(provider.calls).toHaveLength(1);
+  });
+}
+
+async function refusesAbove(mode: Mode, budget: object, text: string, currency?: string): Promise<void> {
+  const price = { input_per_million: 1, output_per_million: 1 };
+  await serving(mode, { tiers: { free: { budget } }, model: { price }, currency }, async ({ origin, key }) => {
+    const refused = await stream(origin, { key });
+    expect(refused.status).toBe(429);
+    expect((await refused.error()).message).toContain(text);
   });
 }
 

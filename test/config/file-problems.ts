@@ -56,7 +56,10 @@ function completeFile(): Branch {
       },
     ],
     tiers: {
-      free: { requests_per_minute: 1, concurrent_streams: 1, max_tokens: 1, tokens_per_minute: 1, tokens_per_day: 1 },
+      free: {
+        ...{ requests_per_minute: 1, concurrent_streams: 1, max_tokens: 1, tokens_per_minute: 1, tokens_per_day: 1 },
+        budget: { amount: 1, currency: 'USD', per: 'day' },
+      },
     },
     default_tier: 'free',
     currency: 'USD',

@@ -72,6 +72,8 @@ export class ApiKeyCreation {
       requestsPerMinute: statements.limitParameter(limits.requestsPerMinute),
       tokensPerDay: statements.limitParameter(limits.tokensPerDay),
       addresses: statements.limitParameter(limits.addresses),
+      budgetMicros: statements.limitParameter(limits.budgetMicros),
+      budgetPer: statements.limitParameter(limits.budgetPer),
     };
     const ending = replaced === undefined ? [] : [endingOf(replaced, row)];
     const [added, , ended = []] = await this.run(accountId, [

@@ -26,6 +26,8 @@ export interface ApiKeyRow {
   readonly requestsPerMinute: string | null;
   readonly tokensPerDay: string | null;
   readonly addresses: string | null;
+  readonly budgetMicros: string | null;
+  readonly budgetPer: string | null;
 }
 
 /** The columns of the limits, with the parameters that set them. */
@@ -34,12 +36,14 @@ export const LIMIT_COLUMNS = {
   requestsPerMinute: 'requests_per_minute',
   tokensPerDay: 'tokens_per_day',
   addresses: 'addresses',
+  budgetMicros: 'budget_micros',
+  budgetPer: 'budget_per',
 } as const satisfies Record<keyof KeyLimits, string>;
 
 /** Converts a limit to the parameter that sets its column. */
 export function limitParameter(value: KeyLimits[keyof KeyLimits] | undefined): string | null {
   if (value === null || value === undefined) return null;
-  return typeof value === 'number' ? String(value) : JSON.stringify(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** A key of the same account that the new key replaces. */
@@ -62,9 +66,10 @@ export function insertKey(row: ApiKeyRow, sessionId?: string, replaced?: Replace
   ];
   return {
     sql: `INSERT INTO api_keys (id, account_id, name, prefix, hashed_key, created_at, expires_at, origin_id,
-        models, requests_per_minute, tokens_per_day, addresses)
+        models, requests_per_minute, tokens_per_day, addresses, budget_micros, budget_per)
       SELECT :id, :accountId, :name, :prefix, :hashedKey, :now, :expiresAt, :originId,
-        :models, CAST(:requestsPerMinute AS integer), CAST(:tokensPerDay AS integer), :addresses
+        :models, CAST(:requestsPerMinute AS integer), CAST(:tokensPerDay AS integer), :addresses,
+        CAST(:budgetMicros AS double precision), :budgetPer
       WHERE ${conditions.join(' AND ')} RETURNING id`,
     parameters: {
       ...row,

@@ -78,5 +78,6 @@ function updateStatement(
 }
 
 function placeholder(name: keyof KeyLimitChanges): string {
-  return name === 'models' || name === 'addresses' ? `:${name}` : `CAST(:${name} AS integer)`;
+  if (name === 'budgetMicros') return `CAST(:${name} AS double precision)`;
+  return name === 'requestsPerMinute' || name === 'tokensPerDay' ? `CAST(:${name} AS integer)` : `:${name}`;
 }

@@ -1,4 +1,5 @@
 import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import type { BudgetPeriod } from '../../config/limits/budget.js';
 import { TimestampColumn } from '../../database/queries/timestamp-column.js';
 import { Account } from '../account/account.entity.js';
 
@@ -53,6 +54,14 @@ export class ApiKey {
 
   @Column({ type: 'integer', name: 'tokens_per_day', nullable: true })
   readonly tokensPerDay!: number | null;
+
+  /** What the key may spend, in whole millionths of the unit of the configured currency. `null`: no limit. */
+  @Column({ type: 'float', name: 'budget_micros', nullable: true })
+  readonly budgetMicros!: number | null;
+
+  /** The period of the budget. `null`: a month. */
+  @Column({ type: 'text', name: 'budget_per', nullable: true })
+  readonly budgetPer!: BudgetPeriod | null;
 
   /** The addresses and CIDR ranges from which the key may be used. `null`: all addresses. */
   @Column({ type: 'simple-json', nullable: true })

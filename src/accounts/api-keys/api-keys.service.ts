@@ -32,6 +32,8 @@ const LISTED = {
   requestsPerMinute: true,
   tokensPerDay: true,
   addresses: true,
+  budgetMicros: true,
+  budgetPer: true,
 } as const;
 
 export interface RevokedApiKey {

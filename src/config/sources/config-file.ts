@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_BUDGET } from '../limits/budget.js';
 import { LIMITS, type LimitName } from '../limits/limit-table.js';
 import { DEFAULT_MAX_EVENT_BYTES } from '../config.js';
 import { GENERATION_OPTIONS } from '../generation-options.js';
@@ -171,6 +172,22 @@ const Tier = z.strictObject({
       'The maximum number of output tokens per answer. A request for more is refused. This is also the default for a request without `max_tokens`.',
     unset: 'no limit',
   }),
+  budget: z
+    .strictObject({
+      amount: z
+        .number()
+        .min(0.000001)
+        .max(MAX_BUDGET)
+        .describe('The most that an account may spend in one period, in units of the currency.'),
+      currency: z.string().optional().meta({
+        description: 'The currency of the amount. It must be `currency` of the file.',
+        accepts: 'a currency code of three letters',
+        unset: '`currency` of the file',
+      }),
+      per: z.enum(['month', 'day']).describe('The period: a calendar month or a calendar day in UTC.'),
+    })
+    .optional()
+    .meta({ description: 'The budget of each account. Requests above it are refused.', unset: 'no limit' }),
 });
 
 /**
@@ -202,6 +219,10 @@ export const ConfigFile = z
       issues.push({ code: 'custom', path, message, input: value });
     };
     if (!Object.hasOwn(value.tiers, value.default_tier)) refuse(['default_tier'], 'is not one of the tiers');
+    for (const [tier, { budget }] of Object.entries(value.tiers)) {
+      if ((budget?.currency ?? value.currency) === value.currency) continue;
+      refuse(['tiers', tier, 'budget', 'currency'], `must be ${value.currency}, the currency of the prices`);
+    }
     const seen = new Set<string>();
     value.models.forEach((model, m) => {
       if (seen.has(model.id)) refuse(['models', m, 'id'], `"${model.id}" appears twice`);

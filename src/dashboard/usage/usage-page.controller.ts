@@ -12,6 +12,7 @@ import { limitsOf } from '../../throttling/tier-limits.js';
 import { RecentStreams } from '../../usage/reports/recent-streams.js';
 import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
 import { ReportSemaphore } from '../../usage/reports/report-semaphore.js';
+import { SpendBudgets } from '../../usage/budgets/spend-budgets.js';
 import { UsageReports, type UsageRow } from '../../usage/reports/usage-reports.js';
 import { optionalPart } from '../optional-part.js';
 import { PageController } from '../page-controller.decorator.js';
@@ -36,6 +37,7 @@ export class UsagePageController {
     private readonly semaphore: ReportSemaphore,
     private readonly keys: ApiKeysService,
     private readonly models: ModelCatalog,
+    private readonly budgets: SpendBudgets,
     @Inject(LimitStore) private readonly limits: LimitStore,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -49,7 +51,7 @@ export class UsagePageController {
     const filter = filterIn(query);
     const { model, key } = filter;
     const period = lastDays(filter.days, this.now());
-    const [totals, latest, keys, state] = await this.semaphore.run(accountId, () =>
+    const [totals, latest, keys, state, budget] = await this.semaphore.run(accountId, () =>
       Promise.all([
         optionalPart(
           new UsageTotals((row) => passes(filter, row)).read(this.reports, accountId, period.from, period.to),
@@ -57,6 +59,7 @@ export class UsagePageController {
         optionalPart(this.streams.list(accountId, { ...period, model, key }, LATEST_REQUESTS)),
         optionalPart(this.keys.list(accountId)),
         optionalPart(this.limits.peek(accountId, limitsOf(tier))),
+        optionalPart(this.budgets.stateOfAccount(accountId, tier)),
       ]),
     );
     const all = this.models.all();
@@ -70,6 +73,7 @@ export class UsagePageController {
       hasPrices: all.some(({ price }) => price !== undefined),
       tier,
       state,
+      budget,
     });
     this.pages.send(response, {
       title: 'Usage',

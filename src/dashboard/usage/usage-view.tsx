@@ -3,6 +3,7 @@ import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import type { ListedStream } from '../../usage/reports/recent-streams.js';
 import { Notice } from '../parts/notice.js';
 import { pathWith } from '../parts/query.js';
+import { BudgetSection, type BudgetSectionProps } from './budget-section.js';
 import { LimitsSection, type LimitsSectionProps } from './limits-section.js';
 import { RequestTable } from './request-table.js';
 import { FilterForm, type UsageFilter } from './usage-filter.js';
@@ -23,14 +24,14 @@ export interface UsageFigures {
   readonly hasPrices: boolean;
 }
 
-interface UsageViewProps extends UsageFigures, LimitsSectionProps {
+interface UsageViewProps extends UsageFigures, LimitsSectionProps, BudgetSectionProps {
   /** The latest requests. `undefined` when they cannot be read. */
   readonly latest: readonly ListedStream[] | undefined;
 }
 
 /** The page with the limits and the usage of an account. */
 export function UsageView(props: UsageViewProps) {
-  const { filter, latest, keys, tier, state } = props;
+  const { filter, latest, keys, tier, state, budget } = props;
   return (
     <div class="usage">
       <h1>Usage</h1>
@@ -50,6 +51,7 @@ export function UsageView(props: UsageViewProps) {
           <RequestTable streams={latest} keys={keys} />
         </section>
       )}
+      <BudgetSection budget={budget} />
       <LimitsSection tier={tier} state={state} />
     </div>
   );

@@ -9,6 +9,7 @@ import { AddTokenKinds1765300000000 } from './add-token-kinds.js';
 import { AddDetachedStreams1765400000000 } from './add-detached-streams.js';
 import { AddWriterLock1765500000000 } from './add-writer-lock.js';
 import { CreateAccountsAndApiKeys1760000000000 } from './create-accounts-and-api-keys.js';
+import { CreateBudgetHolds1766412000000 } from './create-budget-holds.js';
 import { CreateSessions1764000000000 } from './create-sessions.js';
 import { CreateUsage1763700000000 } from './create-usage.js';
 import { CreateUsageDays1765200000000 } from './create-usage-days.js';
@@ -35,6 +36,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   AddAccountRole1765500001000,
   AddListIndexes1765600000000,
   AddKeyLimits1766411000000,
+  CreateBudgetHolds1766412000000,
 ];
 
 /** The migrations of plugins. */

@@ -77,11 +77,12 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
    * Starts the entry of a stream. Call this when a stream is admitted.
    *
    * @param detached `true` for a durable stream.
+   * @param id the id of the record, from `recordId`. By default a new id.
    */
-  begin(requestId: string, principal: Principal, model: ModelConfig, detached?: boolean): LedgerEntry {
+  begin(requestId: string, principal: Principal, model: ModelConfig, detached?: boolean, id?: string): LedgerEntry {
     const startedAt = this.now();
     const begun = {
-      id: recordId(startedAt),
+      id: id ?? recordId(startedAt),
       requestId,
       ...usageClient(principal),
       model: model.id,

@@ -1,4 +1,5 @@
 import { utcDay } from '../../common/utc-day.js';
+import type { BudgetState } from '../budgets/spend-budgets.js';
 import type { UsagePeriod } from './usage-period.js';
 import type { UsageRow } from './usage-reports.js';
 import type { UsageReport } from './usage.dto.js';
@@ -7,8 +8,13 @@ import type { UsageReport } from './usage.dto.js';
 export async function reportJson(
   { from, to }: UsagePeriod,
   pages: AsyncIterable<readonly UsageRow[]>,
+  budget?: BudgetState,
 ): Promise<readonly Buffer[]> {
-  const head = { from: utcDay(from), to: utcDay(to.getTime() - 1) };
+  const head = {
+    from: utcDay(from),
+    to: utcDay(to.getTime() - 1),
+    budget: budget === undefined ? null : wireBudget(budget),
+  };
   const pieces = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"usage":[`)];
   let separator = '';
   for await (const rows of pages) {
@@ -18,6 +24,10 @@ export async function reportJson(
   }
   pieces.push(Buffer.from(']}'));
   return pieces;
+}
+
+function wireBudget({ resetsAt, ...budget }: BudgetState): UsageReport['budget'] {
+  return { ...budget, resets_at: resetsAt.toISOString() };
 }
 
 function entryOf(row: UsageRow): UsageReport['usage'][number] {

@@ -8,6 +8,7 @@ import { ServiceError } from '../../common/service-error.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
 import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
 import { BUDGET_HEADERS } from '../../http/open-api/api-headers.js';
+import { SpendBudgets } from '../budgets/spend-budgets.js';
 import { ReportSemaphore } from './report-semaphore.js';
 import { usagePeriod } from './usage-period.js';
 import { reportJson } from './report-json.js';
@@ -24,6 +25,7 @@ export class UsageController {
   constructor(
     private readonly reports: UsageReports,
     private readonly semaphore: ReportSemaphore,
+    private readonly budgets: SpendBudgets,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -41,13 +43,15 @@ export class UsageController {
   @ApiOkResponse({ type: UsageReport, headers: BUDGET_HEADERS })
   @ApiErrors('invalid_request', 401, 429, 'unavailable')
   async own(
-    @CurrentPrincipal() { accountId }: Principal,
+    @CurrentPrincipal() principal: Principal,
     @Query() query: Readonly<Record<string, string | string[] | undefined>>,
   ): Promise<StreamableFile> {
     const period = usagePeriod({ from: dayIn(query, 'from'), to: dayIn(query, 'to') }, this.now());
-    const pieces = await this.semaphore.run(accountId, () =>
-      reportJson(period, this.reports.dailyPages(accountId, period.from, period.to)),
-    );
+    const { accountId } = principal;
+    const pieces = await this.semaphore.run(accountId, async () => {
+      const budget = this.budgets.limits(principal) ? await this.budgets.stateOf(principal) : undefined;
+      return reportJson(period, this.reports.dailyPages(accountId, period.from, period.to), budget);
+    });
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     return new StreamableFile(Readable.from(pieces), { type: JSON_TYPE, length });
   }

@@ -59,12 +59,39 @@ class UsageOfDay extends UsageCounts {
   readonly currency!: string | null;
 }
 
+class UsageBudget {
+  @ApiProperty({ description: 'The most that may be spent in one period, in units of `currency`.' })
+  readonly amount!: number;
+
+  @ApiProperty({ description: 'The cost of the requests of this period that are over.' })
+  readonly spent!: number;
+
+  @ApiProperty({ description: 'The most that the running requests can cost.' })
+  readonly reserved!: number;
+
+  @ApiProperty({ example: 'USD' })
+  readonly currency!: string;
+
+  @ApiProperty({ enum: ['day', 'month'] })
+  readonly per!: 'day' | 'month';
+
+  @ApiProperty({ format: 'date-time', description: 'When the next period begins.' })
+  readonly resets_at!: string;
+}
+
 export class UsageReport {
   @ApiProperty({ format: 'date' })
   readonly from!: string;
 
   @ApiProperty({ format: 'date', description: 'The last day of the period.' })
   readonly to!: string;
+
+  @ApiProperty({
+    type: UsageBudget,
+    nullable: true,
+    description: 'The budget of the account or of the API key, the one of which less remains. `null` without a budget.',
+  })
+  readonly budget!: UsageBudget | null;
 
   @ApiProperty({ type: [UsageOfDay] })
   readonly usage!: UsageOfDay[];

@@ -31,6 +31,7 @@ describe.each(await testEngines())('the schema on $name', (engine) => {
     expect(indexedColumns(schema)).toEqual([
       'accounts: created_at, id, tier',
       'api_keys: account_id',
+      'budget_holds: account_id',
       'sessions: account_id',
       'sessions: expires_at',
       'sessions: last_seen_at',

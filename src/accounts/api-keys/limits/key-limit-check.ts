@@ -1,4 +1,5 @@
 import { ServiceError, type ErrorDetail } from '../../../common/service-error.js';
+import { MAX_BUDGET, MICROS } from '../../../config/limits/budget.js';
 import { parseAddressRange } from './address-ranges.js';
 import type { KeyLimitChanges } from './key-limits.js';
 
@@ -14,11 +15,19 @@ const MAX_COUNT = 2_147_483_647;
  *
  * @throws {ServiceError} `invalid_request` that names every problem.
  */
-export function checkKeyLimits({ models, requestsPerMinute, tokensPerDay, addresses }: KeyLimitChanges): void {
+export function checkKeyLimits({
+  models,
+  requestsPerMinute,
+  tokensPerDay,
+  addresses,
+  budgetMicros,
+  budgetPer,
+}: KeyLimitChanges): void {
   const problems = [
     ...listProblems('models', models, MAX_MODELS, modelProblem),
     ...countProblems('requests_per_minute', requestsPerMinute),
     ...countProblems('tokens_per_day', tokensPerDay),
+    ...budgetProblems(budgetMicros, budgetPer),
     ...listProblems('addresses', addresses, MAX_ADDRESSES, addressProblem),
   ];
   if (problems.length === 0) return;
@@ -54,4 +63,15 @@ function countProblems(field: string, value: number | null | undefined): ErrorDe
   if (value === null || value === undefined) return [];
   if (Number.isInteger(value) && value >= 1 && value <= MAX_COUNT) return [];
   return [{ field, message: `must be a whole number from 1 to ${MAX_COUNT}` }];
+}
+
+function budgetProblems(micros: number | null | undefined, per: string | null | undefined): ErrorDetail[] {
+  const problems: ErrorDetail[] = [];
+  if (typeof micros === 'number' && !(Number.isInteger(micros) && micros >= 1 && micros <= MAX_BUDGET * MICROS)) {
+    problems.push({ field: 'budget', message: `must be an amount from 0.000001 to ${MAX_BUDGET}` });
+  }
+  if (typeof per === 'string' && per !== 'day' && per !== 'month') {
+    problems.push({ field: 'budget_per', message: 'must be day or month' });
+  }
+  return problems;
 }

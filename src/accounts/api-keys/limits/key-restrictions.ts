@@ -1,3 +1,4 @@
+import type { Budget } from '../../../config/limits/budget.js';
 import type { ApiKey } from '../api-key.entity.js';
 import { isWithin, parseAddressRange, type AddressRange } from './address-ranges.js';
 import { KEY_LIMIT_NAMES } from './key-limits.js';
@@ -10,13 +11,16 @@ export class KeyRestrictions {
   readonly countedAs: string;
   readonly requestsPerMinute: number | undefined;
   readonly tokensPerDay: number | undefined;
+  readonly budget: Budget | undefined;
   private readonly models: ReadonlySet<string> | undefined;
   private readonly ranges: readonly AddressRange[] | undefined;
 
-  private constructor({ id, originId, models, requestsPerMinute, tokensPerDay, addresses }: ApiKey) {
+  private constructor(key: ApiKey) {
+    const { id, originId, models, requestsPerMinute, tokensPerDay, addresses, budgetMicros, budgetPer } = key;
     this.countedAs = originId ?? id;
     this.requestsPerMinute = requestsPerMinute ?? undefined;
     this.tokensPerDay = tokensPerDay ?? undefined;
+    this.budget = budgetMicros === null ? undefined : { micros: budgetMicros, per: budgetPer ?? 'month' };
     this.models = models === null ? undefined : new Set(models);
     this.ranges = addresses?.map(parseAddressRange).filter((range) => range !== undefined);
   }

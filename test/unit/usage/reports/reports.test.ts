@@ -8,6 +8,7 @@ import { pageOfDaySums, type DaySums } from '../../../../src/usage/reports/day-s
 import { ReportSemaphore } from '../../../../src/usage/reports/report-semaphore.js';
 import { startOfDay } from '../../../../src/common/utc-day.js';
 import { usagePeriod } from '../../../../src/usage/reports/usage-period.js';
+import type { SpendBudgets } from '../../../../src/usage/budgets/spend-budgets.js';
 import { reportJson, wireUsage } from '../../../../src/usage/reports/report-json.js';
 import { UsageReports, type AccountUsageRow, type UsageRow } from '../../../../src/usage/reports/usage-reports.js';
 import { UsageController } from '../../../../src/usage/reports/usage.controller.js';
@@ -150,14 +151,15 @@ describe('a report as JSON', () => {
       JSON.stringify({
         from: '2026-11-21',
         to: '2026-11-21',
+        budget: null,
         usage: [entry, { ...entry, key: null, cost: null, currency: null }, entry],
       }),
     );
   });
 
   it('has an empty list without rows', async () => {
-    expect(await jsonOf()).toBe('{"from":"2026-11-21","to":"2026-11-21","usage":[]}');
-    expect(await jsonOf([])).toBe('{"from":"2026-11-21","to":"2026-11-21","usage":[]}');
+    expect(await jsonOf()).toBe('{"from":"2026-11-21","to":"2026-11-21","budget":null,"usage":[]}');
+    expect(await jsonOf([])).toBe('{"from":"2026-11-21","to":"2026-11-21","budget":null,"usage":[]}');
   });
 
   it('has an empty prefix for a key without one, and 0 where something was free', async () => {
@@ -375,7 +377,8 @@ describe('the route of reports', () => {
       return pagesOf([ROW]);
     },
   } as unknown as UsageReports;
-  const controller = new UsageController(reports, new ReportSemaphore(new ShedLoad()), () => NOW);
+  const budgets = { limits: () => false } as unknown as SpendBudgets;
+  const controller = new UsageController(reports, new ReportSemaphore(new ShedLoad()), budgets, () => NOW);
 
   it('answers with JSON of a known length, for the account that asks', async () => {
     const file = await controller.own(PRINCIPAL, { from: '2026-11-20', to: '2026-11-20' });

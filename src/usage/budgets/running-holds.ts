@@ -1,0 +1,60 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { inChunks } from '../../database/queries/in-chunks.js';
+import { engineOf, marks } from '../../database/queries/statements.js';
+
+const RENEW_EVERY_MS = 60_000;
+/** A hold that was not renewed for this long belongs to no running stream. The ledger removes all other holds by itself. */
+const EXPIRES_AFTER_MS = 15 * 60_000;
+const IDS_PER_STATEMENT = 200;
+
+/** Renews the holds of the streams that run in this process, so that those of a killed process expire. */
+@Injectable()
+export class RunningHolds {
+  private readonly ids = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly database: DataSource,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  add(id: string): void {
+    this.ids.add(id);
+    this.timer ??= setInterval(() => void this.renew(), RENEW_EVERY_MS).unref();
+  }
+
+  remove(id: string): void {
+    this.ids.delete(id);
+    if (this.ids.size === 0) this.stop();
+  }
+
+  /** Returns the time, in ISO 8601, up to which a hold without a renewal has expired. */
+  expiredAt(now: number): string {
+    return new Date(now - EXPIRES_AFTER_MS).toISOString();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private async renew(): Promise<void> {
+    const engine = engineOf(this.database);
+    const now = this.now();
+    try {
+      for (const ids of inChunks([...this.ids], IDS_PER_STATEMENT)) {
+        await this.database.query(
+          `UPDATE budget_holds SET renewed_at = ${marks(engine, 1)} WHERE id IN (${marks(engine, ids.length, 1)})`,
+          [new Date(now).toISOString(), ...ids],
+        );
+      }
+      await this.database.query(`DELETE FROM budget_holds WHERE renewed_at <= ${marks(engine, 1)}`, [
+        this.expiredAt(now),
+      ]);
+    } catch {
+      // The next round retries. A hold outlives several rounds.
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
+import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { routesTo } from '../../support/catalog.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { get, openStream, stream } from '../../support/sse-client.js';
+import { signedIn } from '../../support/account-session.js';
+import { setStage, type Stage } from '../../support/stage.js';
+
+/** 10 + 20 tokens cost 0.01 + 0.04. */
+const PRICE = { input_per_million: 1_000, output_per_million: 2_000 };
+const COST = 0.05;
+const USAGE = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 20 } })}\n\n`;
+const TIERS = {
+  free: {},
+  company: { budget: { amount: 1, per: 'month' }, max_tokens: 20 },
+  daily: { budget: { amount: 1, currency: 'USD', per: 'day' } },
+};
+
+describe.each(await testEngines())('a budget on $name', (engine) => {
+  let stage: Stage;
+  let database: TestDatabase | undefined;
+  afterEach(async () => {
+    await stage.clear();
+    await database?.drop();
+  });
+
+  const start = async () => {
+    database = await engine.create();
+    const url = database.config.type === 'sqlite' ? `sqlite:${database.config.path}` : database.config.url;
+    stage = await setStage(1, {
+      catalog: (providers) => {
+        const { upstreams, models } = routesTo(providers, {}, PRICE);
+        return { upstreams, models: [...models, { ...models[0], id: 'acme/unpriced', price: undefined }] };
+      },
+      tiers: TIERS,
+      env: { DATABASE_URL: url },
+    });
+    stage.provider.answers((call) => {
+      call.head().text('Hi').finish().write(USAGE).endMarker().end();
+    });
+  };
+  const keyOf = async (tier: string) => (await stage.service.createKey({ tier })).key;
+  const budgetOf = async (key: string) => {
+    const answer = await get(stage.origin, '/api/v1/usage', { Authorization: `Bearer ${key}` });
+    return (JSON.parse(await answer.body()) as { budget: Record<string, unknown> | null }).budget;
+  };
+  const statusOf = async (key: string, body: object = {}) => (await stream(stage.origin, { key, body })).status;
+
+  it('is passed by nothing when 60 requests come at once, and is used up by what they cost', async () => {
+    await start();
+    const key = await keyOf('company');
+    const statuses = await Promise.all(Array.from({ length: 60 }, () => statusOf(key)));
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    await expect.poll(async () => (await budgetOf(key))?.['reserved']).toBe(0);
+    const spent = Number((await budgetOf(key))?.['spent']);
+    expect(spent).toBeCloseTo(COST * statuses.filter((status) => status === 200).length, 6);
+    expect(spent).toBeLessThanOrEqual(1);
+
+    while ((await statusOf(key)) === 200);
+    const refused = await stream(stage.origin, { key });
+    const now = new Date();
+    const untilNextMonth = (Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) - now.getTime()) / 1000;
+    expect(Math.abs(Number(refused.headers['retry-after']) - untilNextMonth)).toBeLessThan(60);
+    expect(await refused.error()).toMatchObject({ code: 'budget_exceeded' });
+    expect(Number((await budgetOf(key))?.['spent'])).toBeLessThanOrEqual(1);
+  });
+
+  it('shows what is reserved while a request runs, and releases what the request does not use', async () => {
+    await start();
+    stage.provider.answers((call) => {
+      call.head().text('Hi');
+    });
+    const key = await keyOf('company');
+    expect(await budgetOf(key)).toMatchObject({ amount: 1, spent: 0, reserved: 0, currency: 'USD', per: 'month' });
+    const running = await openStream(stage.origin, { key, body: { max_tokens: 10 } });
+    await running.block(1);
+    const { reserved } = (await budgetOf(key)) as { reserved: number };
+    // 10 tokens of the answer, and the tokens of the prompt with a margin.
+    expect(reserved).toBeGreaterThan(0.02);
+    expect(reserved).toBeLessThan(0.06);
+    running.leave();
+    await expect.poll(async () => (await budgetOf(key))?.['reserved']).toBe(0);
+    stage.provider.answers((call) => {
+      call.refuse(400);
+    });
+    expect(await statusOf(key)).toBe(400);
+    await expect.poll(async () => (await budgetOf(key))?.['reserved']).toBe(0);
+  });
+
+  it('refuses models without a price only where there is a budget, and tells the provider its limit of tokens', async () => {
+    await start();
+    const [limited, open] = [await keyOf('daily'), await keyOf('free')];
+    expect(await statusOf(open, { model: 'acme/unpriced' })).toBe(200);
+    const refused = await stream(stage.origin, { key: limited, body: { model: 'acme/unpriced' } });
+    expect([refused.status, (await refused.error()).code]).toEqual([400, 'model_not_priced']);
+    expect(await budgetOf(open)).toBeNull();
+    // Without a limit of tokens, the answer could cost 16.
+    expect(await statusOf(limited)).toBe(429);
+    expect(await statusOf(limited, { max_tokens: 20 })).toBe(200);
+    expect(JSON.parse(stage.provider.calls.at(-1)?.body ?? '{}')).toMatchObject({ max_tokens: 20 });
+  });
+
+  it('is on the page of the usage, with a warning from 80 % on', async () => {
+    await start();
+    const { cookie, email } = await signedIn(stage.service, 'company');
+    const { key } = await stage.service.createKey({ email });
+    const page = async () => {
+      const answer = await get(stage.origin, '/usage', { Cookie: `${cookie.name}=${cookie.value}` });
+      return (await answer.body()).replaceAll(/<[^>]+>/g, ' ');
+    };
+    expect(await page()).toContain('$1.00 per month');
+    expect(await page()).not.toContain('% of the budget');
+    while ((await statusOf(key)) === 200);
+    expect(await page()).toMatch(/\d+ % of the budget is spent or reserved/);
+  });
+
+  it('of a key counts the keys that replace it, and not other keys', async () => {
+    await start();
+    const { app } = stage.service;
+    const account = await app
+      .get(AccountsService, { strict: false })
+      .create({ email: 'ada@example.com', password: 'correct horse battery', tier: 'company' });
+    const keys = app.get(ApiKeysService, { strict: false });
+    const limits = { budgetMicros: 150_000, budgetPer: 'day' } as const;
+    const { id, key } = await keys.create(account.id, { name: 'n', limits });
+    expect(await statusOf(key)).toBe(200);
+    const { created } = await app.get(ApiKeyRotation, { strict: false }).rotate(id, account.id, { overlapMs: 60_000 });
+    expect(await statusOf(created.key)).toBe(200);
+    expect(await statusOf(created.key)).toBe(429);
+    expect(await statusOf(key)).toBe(429);
+    await expect.poll(() => budgetOf(created.key)).toMatchObject({ amount: 0.15, spent: 0.1, reserved: 0, per: 'day' });
+    const other = await keys.create(account.id, { name: 'other' });
+    expect(await statusOf(other.key)).toBe(200);
+  });
+});
