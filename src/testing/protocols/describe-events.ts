@@ -4,7 +4,12 @@ import type { ProviderEvent } from '../../upstreams/contract/framing.js';
 import type { StreamPart } from '../../upstreams/contract/stream-part.js';
 import type { ProtocolSubject } from './protocol-contract.js';
 
-const ORDER: readonly StreamPart['type'][] = ['reasoning', 'text', 'progress', 'usage', 'finish', 'complete', 'error'];
+/** The order of the parts of one event. The parts of tool calls have one rank. */
+const ORDER: readonly string[] = ['reasoning', 'text', 'tool_call', 'progress', 'usage', 'finish', 'complete', 'error'];
+
+function rankOf({ type }: StreamPart): number {
+  return ORDER.indexOf(type.startsWith('tool_call') ? 'tool_call' : type);
+}
 
 const USUAL_VOCABULARY = [
   ...[
@@ -131,7 +136,7 @@ export function describeEvents(
 
   function checkParts(name: string, data: string): void {
     const parts = partsOf({ event: name, data });
-    const ranks = parts.map(({ type }) => ORDER.indexOf(type));
+    const ranks = parts.map(rankOf);
     expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
     for (const part of parts) {
       if (part.type === 'text') expect(part.text).not.toBe('');

@@ -14,7 +14,9 @@ export interface ExpectedAnswer {
   /** The provider has declared the answer complete, and did not fail. */
   readonly complete: boolean;
   readonly error?: ErrorCode;
-  /** The number of parts that show work on something else than the text: reasoning and progress. */
+  /** The tool calls in their order. Without `json`: the provider has not ended the call. */
+  readonly toolCalls?: readonly { readonly name: string; readonly json?: string }[];
+  /** The number of parts that show work on something else than the text and the tool calls: reasoning and progress. */
   readonly progress?: number;
 }
 

@@ -10,17 +10,23 @@ import { TEST_CALL } from './samples.js';
 export function replay({ protocol, upstream }: ProtocolSubject, pieces: Iterable<Uint8Array>): ExpectedAnswer {
   const trace = new CallTrace('replay');
   trace.beginAttempt('acme');
-  const collector = new PartCollector(trace);
+  const collector = new PartCollector(trace, false, true);
   const reader = protocol.open(TEST_CALL, upstream);
   let progress = 0;
   let text = '';
+  const calls = new Map<string, { name: string; json: string; isEnded: boolean }>();
+  const callOf = (id: string) => calls.get(id) ?? { json: '', isEnded: false };
   const add = (part: StreamPart): void => {
-    if ((part.type === 'progress' || part.type === 'reasoning') && !collector.over) progress += 1;
+    const isReasoning = part.type === 'reasoning' && part.text !== '';
+    if ((part.type === 'progress' || isReasoning) && !collector.over) progress += 1;
     collector.add(part);
   };
   const takeText = (): void => {
     for (let part = collector.take(); part !== undefined; part = collector.take()) {
       if (part.type === 'text') text += part.text;
+      else if (part.type === 'tool_call_start') calls.set(part.id, { name: part.name, json: '', isEnded: false });
+      else if (part.type === 'tool_call_delta') callOf(part.id).json += part.json;
+      else if (part.type === 'tool_call_end') callOf(part.id).isEnded = true;
     }
   };
   const { framing = sse } = protocol;
@@ -42,8 +48,14 @@ export function replay({ protocol, upstream }: ProtocolSubject, pieces: Iterable
     ...(Object.values(usage).some((count) => count !== undefined) && { usage }),
     ...(finish && { finish }),
     ...(progress > 0 && { progress }),
+    ...(calls.size > 0 && { toolCalls: [...calls.values()].map(endedCall) }),
     ...(error instanceof ServiceError && { error: error.code }),
   };
+}
+
+/** A call that is not ended has no arguments that may be used. */
+function endedCall({ name, json, isEnded }: { name: string; json: string; isEnded: boolean }) {
+  return isEnded ? { name, json } : { name };
 }
 
 /** Yields `bytes`, split at these positions. */

@@ -42,8 +42,9 @@ export class Attempt {
     onChange: () => void,
     includesReasoning = false,
     includesToolCalls = false,
+    protocol = '',
   ) {
-    this.collector = new PartCollector(completion, includesReasoning, includesToolCalls);
+    this.collector = new PartCollector(completion, includesReasoning, includesToolCalls, protocol);
     this.idleTimeout = new IdleTimeout(
       timeouts.firstTokenMs,
       () => this.isAwaited,

@@ -1,7 +1,15 @@
-import type { CompletionPart, FinishPart, ReasoningPart, StreamPart, TokenUsage } from '../contract/stream-part.js';
+import type {
+  CompletionPart,
+  FinishPart,
+  ReasoningPart,
+  StreamPart,
+  TokenUsage,
+  ToolCallStartPart,
+} from '../contract/stream-part.js';
 import { AnswerToolCalls } from './answer-tool-calls.js';
 import type { CallTrace } from './call-trace.js';
 import { recordedFinishReason } from './finish-reason.js';
+import { markedState } from './provider-state.js';
 
 type PieceType = 'text' | 'reasoning' | 'tool_call_delta';
 type ToolCallPart = Extract<StreamPart, { readonly type: `tool_call_${string}` }>;
@@ -29,12 +37,14 @@ export class PartCollector {
 
   /**
    * @param includesReasoning whether the reader gets the reasoning. Otherwise reasoning is only a sign of life.
+   * @param protocol the name that marks the opaque state of the provider, see {@link markedState}.
    * @param includesToolCalls whether the reader gets tool calls. Otherwise they are only a sign of life, and are not checked.
    */
   constructor(
     private readonly trace: CallTrace,
     private readonly includesReasoning = false,
     private readonly includesToolCalls = false,
+    private readonly protocol = '',
   ) {}
 
   /** True when the answer is complete and only its end is left to take. */
@@ -125,7 +135,13 @@ export class PartCollector {
       return;
     }
     this.closePiece();
-    this.queue.push({ ...part, text: wellFormed(part.text) });
+    const { text, signature, encrypted } = part;
+    this.queue.push({
+      type: 'reasoning',
+      text: wellFormed(text),
+      ...(signature !== undefined && { signature: markedState(this.protocol, signature) }),
+      ...(encrypted !== undefined && { encrypted: markedState(this.protocol, encrypted) }),
+    });
   }
 
   /** A call after the end of the answer is not part of the answer. */
@@ -136,7 +152,7 @@ export class PartCollector {
       switch (part.type) {
         case 'tool_call_start':
           this.closePiece();
-          this.queue.push(calls.start(part));
+          this.queue.push(this.withMark(calls.start(part)));
           break;
         case 'tool_call_delta':
           calls.add(part);
@@ -153,6 +169,11 @@ export class PartCollector {
     } catch (error) {
       this.fail(error as Error);
     }
+  }
+
+  private withMark(part: ToolCallStartPart): ToolCallStartPart {
+    const { signature } = part;
+    return signature === undefined ? part : { ...part, signature: markedState(this.protocol, signature) };
   }
 
   /** Some providers say `stop` although the model has called a tool. */

@@ -8,6 +8,7 @@ import { FailureLog } from '../completion/failure-log.js';
 import { HttpSource } from '../completion/http-source.js';
 import { InProcessSource } from '../completion/in-process-source.js';
 import type { ChatCall } from '../contract/chat-call.js';
+import { withOwnState } from '../completion/provider-state.js';
 import { plainMessages } from '../protocols/shared/plain-messages.js';
 import { ProtocolRegistry } from '../protocols/protocol-registry.js';
 import { UpstreamConnections } from '../transport/upstream-connections.js';
@@ -34,7 +35,10 @@ export class AttemptFactory {
     const { protocol, upstream } = this.protocols.of(route.upstream);
     const call: ChatCall = {
       model: route.model,
-      messages: protocol.capabilities === undefined ? plainMessages(request.messages) : request.messages,
+      messages:
+        protocol.capabilities === undefined
+          ? plainMessages(request.messages)
+          : withOwnState(request.messages, protocol.name),
       options: optionsForRoute(request.options, protocol, route),
       maxTokens: request.maxTokens,
       modelMaxOutputTokens: model.maxOutputTokens,
@@ -63,6 +67,7 @@ export class AttemptFactory {
       onChange,
       request.readsReasoning,
       request.readsToolCalls,
+      protocol.name,
     );
   }
 }

@@ -138,6 +138,7 @@ describe('OpenAiProtocol.parts', () => {
   it('gives reasoning before the text of the same delta', () => {
     expect(partsOf(chunk({ reasoning: 'so', content: 'a' }))).toEqual([
       { type: 'reasoning', text: 'so' },
+      { type: 'reasoning', text: '', signature: 'reasoning' },
       { type: 'text', text: 'a' },
     ]);
   });
@@ -145,7 +146,6 @@ describe('OpenAiProtocol.parts', () => {
   it.each([
     { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] },
     { tool_calls: [{ index: 0 }] },
-    { function_call: { name: 'f', arguments: '' } },
     { content: [{ type: 'reference', reference_ids: [1], text: 'not the answer' }] },
   ])('takes %j for progress, not for text', (delta) => {
     expect(partsOf(chunk(delta))).toEqual([{ type: 'progress' }]);

@@ -2,6 +2,7 @@ import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream
 import { NOTHING, PROGRESS } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
 import { reportedFailure } from '../shared/reported-failure.js';
+import type { OpenAiToolCalls } from './openai-tool-calls.js';
 import { openAiUsage } from './openai-usage.js';
 import { providerFailure, type ProviderFailureCode } from '../../contract/provider-failure.js';
 
@@ -28,36 +29,65 @@ const REASONING_MEMBERS = ['reasoning_content', 'reasoning', 'thinking'];
 /** Members of a delta that show that the model works on something other than the answer. */
 const PROGRESS_MEMBERS = [...REASONING_MEMBERS, 'reasoning_details', 'tool_calls', 'function_call'];
 
-/**
- * Returns the parts of one chunk, in this order: reasoning, text, or progress without either; usage; then an error, or
- * finish and complete.
- */
-export function openAiChunkParts(chunk: JsonObject): readonly StreamPart[] {
-  const choice = firstChoice(chunk.choices);
-  const delta = choice !== undefined && isJsonObject(choice.delta) ? choice.delta : undefined;
-  const pieces = delta === undefined ? NOTHING : piecesOf(delta);
-  const usage = usageOf(chunk);
-  const ending = endingOf(chunk, choice);
-  if (usage === undefined && ending === NOTHING) return pieces;
-  return [...pieces, ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]), ...ending];
+/** What is known of one answer so far. */
+export interface ChunkState {
+  readonly calls: OpenAiToolCalls;
+  /** The member that holds the reasoning, while the answer reasons. */
+  reasoningMember: string | undefined;
 }
 
-function piecesOf(delta: JsonObject): readonly StreamPart[] {
-  const text = textOf(delta.content);
-  const reasoning = reasoningOf(delta);
-  if (reasoning !== '') return [{ type: 'reasoning', text: reasoning }, ...(text === '' ? [] : [textPart(text)])];
-  if (text !== '') return [textPart(text)];
+/**
+ * Returns the parts of one chunk, in this order: reasoning, text, tool calls, or progress without them; usage; then an error, or
+ * finish and complete.
+ */
+export function openAiChunkParts(chunk: JsonObject, state: ChunkState): readonly StreamPart[] {
+  const choice = firstChoice(chunk.choices);
+  const delta = choice !== undefined && isJsonObject(choice.delta) ? choice.delta : undefined;
+  const pieces = delta === undefined ? NOTHING : piecesOf(delta, state);
+  const usage = usageOf(chunk);
+  const ending = endingOf(chunk, choice);
+  const [first] = ending;
+  const closing = first?.type === 'finish' ? [...reasoningEnd(state), ...state.calls.ends(first.reason)] : NOTHING;
+  if (usage === undefined && ending === NOTHING) return pieces;
+  return [...pieces, ...closing, ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]), ...ending];
+}
+
+function piecesOf(delta: JsonObject, state: ChunkState): readonly StreamPart[] {
+  // A refusal is what the model says instead of an answer in the requested format.
+  const text = textOf(delta.content) || textOf(delta.refusal);
+  const reasoning = reasoningOf(delta, state);
+  const calls = state.calls.parts(delta);
+  if (text !== '' && reasoning === '' && calls.length === 0 && state.reasoningMember === undefined)
+    return [textPart(text)];
+  const parts: StreamPart[] = reasoning === '' ? [] : [{ type: 'reasoning', text: reasoning }];
+  if (text !== '' || calls.length > 0) parts.push(...reasoningEnd(state));
+  if (text !== '') parts.push(textPart(text));
+  parts.push(...calls);
+  if (parts.length > 0) return parts;
   return isProgress(delta) ? PROGRESS : NOTHING;
+}
+
+/**
+ * Returns the end of a block of reasoning. Its signature is the name of the member, so that the reasoning comes back to a provider
+ * that knows the member. Other providers refuse a member that they do not know.
+ */
+function reasoningEnd(state: ChunkState): readonly StreamPart[] {
+  const { reasoningMember } = state;
+  if (reasoningMember === undefined) return NOTHING;
+  state.reasoningMember = undefined;
+  return [{ type: 'reasoning', text: '', signature: reasoningMember }];
 }
 
 function textPart(text: string): StreamPart {
   return { type: 'text', text };
 }
 
-function reasoningOf(delta: JsonObject): string {
+function reasoningOf(delta: JsonObject, state: ChunkState): string {
   for (const member of REASONING_MEMBERS) {
     const value = delta[member];
-    if (isText(value)) return value;
+    if (!isText(value)) continue;
+    state.reasoningMember = member;
+    return value;
   }
   if (!Array.isArray(delta.content)) return '';
   let reasoning = '';
@@ -113,8 +143,9 @@ function endingOf(chunk: JsonObject, choice: JsonObject | undefined): readonly S
   if (!isText(raw)) return NOTHING;
   const failure = FAILED_FINISHES.get(raw);
   if (failure !== undefined) return [{ type: 'error', error: providerFailure(failure, `finish_reason: ${raw}`) }];
+  const reason = FINISH_REASONS.get(raw) ?? 'other';
   return [
-    { type: 'finish', reason: FINISH_REASONS.get(raw) ?? 'other', raw },
+    { type: 'finish', reason, raw },
     { type: 'complete', last: false },
   ];
 }

@@ -7,10 +7,13 @@ import { endpoint, streamHeaders } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { END, NOTHING } from '../shared/fixed-parts.js';
 import { parseJsonObject } from '../shared/json-object.js';
-import { plainMessages } from '../shared/plain-messages.js';
 import { optionMembers } from '../shared/option-members.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
-import { openAiChunkParts } from './openai-chunk.js';
+import { openAiChunkParts, type ChunkState } from './openai-chunk.js';
+import { openAiMessages } from './openai-messages.js';
+import { OpenAiToolCalls } from './openai-tool-calls.js';
+import { conversationMembers } from './openai-tools.js';
+import { knownReasoningMember, learnReasoningMember } from './reasoning-members.js';
 
 const END_MARKER = '[DONE]';
 
@@ -33,6 +36,8 @@ export class OpenAiProtocol implements HttpProtocol {
     frequency_penalty: 'frequency_penalty',
   } as const;
 
+  readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
+
   request(call: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
     const authorization = upstream.apiKey === undefined ? {} : { authorization: `Bearer ${upstream.apiKey}` };
     return {
@@ -40,30 +45,40 @@ export class OpenAiProtocol implements HttpProtocol {
       headers: streamHeaders(authorization, upstream),
       body: JSON.stringify({
         model: call.model,
-        messages: plainMessages(call.messages),
+        messages: openAiMessages(call.messages, knownReasoningMember(upstream, call.model)),
         stream: true,
         ...optionMembers(call.options, this.generationOptions),
         [upstream.maxTokensField]: call.maxTokens,
+        ...conversationMembers(call),
         stream_options: upstream.includeUsage ? { include_usage: true } : undefined,
       }),
     };
   }
 
-  open(): AnswerReader {
-    return new OpenAiReader();
+  /** Without parameters, the reader does not note how the model sends its reasoning. */
+  open(call?: ChatCall, upstream?: UpstreamConfig): AnswerReader {
+    return new OpenAiReader((member) => {
+      if (call !== undefined && upstream !== undefined) learnReasoningMember(upstream, call.model, member);
+    });
   }
 }
 
 class OpenAiReader implements AnswerReader {
   private readonly repeated = new RepeatedEvent();
+  private readonly state: ChunkState = { calls: new OpenAiToolCalls(), reasoningMember: undefined };
+
+  /** @param onReasoning called with the name of the member of each piece of reasoning. */
+  constructor(private readonly onReasoning: (member: string) => void) {}
 
   parts({ event, data }: ProviderEvent): readonly StreamPart[] {
-    const repeated = event === 'message' ? this.repeated.textOf(data) : undefined;
+    const repeated =
+      event === 'message' && this.state.reasoningMember === undefined ? this.repeated.textOf(data) : undefined;
     if (repeated !== undefined) return [{ type: 'text', text: repeated }];
     const chunk = parseJsonObject(data);
     if (event === 'error') return errorEventParts(data, chunk);
     if (chunk !== undefined) {
-      const parts = openAiChunkParts(chunk);
+      const parts = openAiChunkParts(chunk, this.state);
+      if (this.state.reasoningMember !== undefined) this.onReasoning(this.state.reasoningMember);
       this.repeated.rememberFrom(data, parts);
       return parts;
     }

@@ -1,7 +1,10 @@
 import type { ChatMessage } from '../../contract/chat-call.js';
 import type { Message } from '../../contract/conversation.js';
 
-const isPlain = (message: Message): message is ChatMessage => typeof message.content === 'string';
+/** Whether the content of a message is one plain text. */
+export function isPlain(message: Message): message is ChatMessage {
+  return typeof message.content === 'string';
+}
 
 /**
  * Returns the messages as a protocol without capabilities reads them: each with one plain text. A message without a text is left
@@ -15,11 +18,11 @@ export function plainMessages(messages: readonly Message[]): readonly ChatMessag
 function plain(message: Message): ChatMessage {
   if (isPlain(message)) return message;
   if (message.role === 'tool') return { role: 'user', content: '' };
-  return { role: message.role, content: textOf(message.content) };
+  return { role: message.role, content: joinedTexts(message.content) };
 }
 
 /** Returns the texts of a content, each on a line of its own. */
-function textOf(content: readonly { readonly type: string; readonly text?: string }[] | string): string {
+export function joinedTexts(content: string | readonly { readonly type: string; readonly text?: string }[]): string {
   if (typeof content === 'string') return content;
   return content
     .filter(({ type }) => type === 'text')

@@ -12,7 +12,7 @@ const COMPLETE: StreamPart = { type: 'complete', last: true };
 function read(parts: readonly StreamPart[], keepsToolCalls = true) {
   const trace = new CallTrace('request-1');
   trace.beginAttempt('acme');
-  const collector = new PartCollector(trace, true, keepsToolCalls);
+  const collector = new PartCollector(trace, true, keepsToolCalls, 'acme');
   for (const part of parts) collector.add(part);
   const taken: CompletionPart[] = [];
   for (let part = collector.take(); part !== undefined; part = collector.take()) taken.push(part);
@@ -110,9 +110,9 @@ describe('reasoning with a signature', () => {
     ]);
     expect(taken).toEqual([
       { type: 'reasoning', text: 'ab' },
-      { type: 'reasoning', text: '', signature: 's' },
+      { type: 'reasoning', text: '', signature: 'acme:s' },
       { type: 'reasoning', text: 'c' },
-      { type: 'reasoning', text: '', encrypted: 'e' },
+      { type: 'reasoning', text: '', encrypted: 'acme:e' },
       { type: 'reasoning', text: 'd' },
     ]);
   });
