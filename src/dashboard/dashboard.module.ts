@@ -10,6 +10,8 @@ import { KeySpends } from './api-keys/key-spends.js';
 import { PluginAssets } from './assets/plugin-assets.js';
 import { AssetsController } from './assets/assets.controller.js';
 import { HomeController } from './home/home.controller.js';
+import { AccountChangesController } from './operator/account-changes.controller.js';
+import { NewAccountController } from './operator/new-account.controller.js';
 import { AccountPage } from './operator/account-page.js';
 import { OperatedAccountController } from './operator/account.controller.js';
 import { AccountList } from './operator/account-list.js';
@@ -40,7 +42,10 @@ const OPERATOR = [AccountList, ServiceSpend, AccountPage, OperatorLog];
     RequestsPageController,
     StatusController,
     AccountsController,
+    // Before the pages of one account, whose path has the id in the same place.
+    NewAccountController,
     OperatedAccountController,
+    AccountChangesController,
   ],
   providers: [Pages, PluginAssets, KeyList, KeySpends, SecureTransport, ...OPERATOR],
   exports: [Pages],

@@ -100,6 +100,35 @@ describe.skipIf(!hasChromium)('the pages of operators in Chromium', () => {
     });
   });
 
+  it('create an account, change its role, reset its password, and delete it after a confirmation', async () => {
+    const { page, complaints } = await web.open('/operator/accounts', { account: operator });
+    const status = () => page.getByRole('status').innerText();
+    await page.getByRole('link', { name: 'New account' }).click();
+    await page.getByLabel('Email').fill('new@example.com');
+    await page.getByLabel('Password').fill('correct horse battery');
+    await page.getByLabel('Tier').selectOption('pro');
+    await expectAccessible(page, 'operator-new-account');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    expect(await status()).toBe('The account was created.');
+    await page.getByRole('link', { name: 'Make operator' }).click();
+    await page.getByRole('button', { name: 'Make operator' }).click();
+    expect(await status()).toBe('The role was changed.');
+    await page.getByRole('link', { name: 'Make member' }).waitFor();
+    await page.getByRole('link', { name: 'Reset password' }).click();
+    await page.getByLabel('New password').fill('another horse battery');
+    await expectAccessible(page, 'operator-reset-password');
+    await page.getByRole('button', { name: 'Reset password' }).click();
+    expect(await status()).toBe('The password was reset.');
+    await page.getByRole('link', { name: 'Delete account' }).click();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    expect(await status()).toBe('The account was deleted.');
+    await page.getByLabel('Search').fill('new@example.com');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('No account matches.').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 120_000);
+
   it('is not there for others, who see an ordinary page that is not found', async () => {
     const { page } = await web.open('/operator/accounts');
     await page.getByRole('heading', { name: 'Page not found' }).waitFor();

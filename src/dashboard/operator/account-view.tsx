@@ -58,7 +58,7 @@ export function AccountView(props: AccountViewProps) {
 
 /** The forms that change the tier and the state of an account. */
 function ManageForms({ account, operatorId, tiers, defaultTier, problems }: AccountViewProps) {
-  const { id, tier, disabledAt } = account;
+  const { id, tier, role, disabledAt } = account;
   const options = {
     ...(tiers.includes(tier) ? {} : { [tier]: `${tier} (not configured, uses ${defaultTier})` }),
     ...Object.fromEntries(tiers.map((name) => [name, name])),
@@ -74,6 +74,13 @@ function ManageForms({ account, operatorId, tiers, defaultTier, problems }: Acco
         tone="quiet"
         problems={problems}
       />
+      {id === operatorId ? null : (
+        <p class="actions">
+          <a href={accountPath(id, 'role')}>{role === 'operator' ? 'Make member' : 'Make operator'}</a>
+          <a href={accountPath(id, 'password')}>Reset password</a>
+          <a href={accountPath(id, 'delete')}>Delete account</a>
+        </p>
+      )}
       {id === operatorId ? (
         <p class="fine">This is your own account. Another operator can disable it.</p>
       ) : disabledAt === null ? (

@@ -27,7 +27,10 @@ interface TierForm {
 
 /** What a page reports right after a change. */
 const DONE: ReadonlyMap<unknown, string> = new Map([
+  ['created', 'The account was created.'],
   ['tier', 'The tier was changed.'],
+  ['role', 'The role was changed.'],
+  ['password', 'The password was reset.'],
   ['disabled', 'The account was disabled.'],
   ['enabled', 'The account was enabled.'],
   ['revoked', 'The key was revoked.'],

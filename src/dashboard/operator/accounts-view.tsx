@@ -3,9 +3,10 @@ import { PageForm } from '../forms/page-form.js';
 import { count } from '../format/numbers.js';
 import { positionQuery } from '../parts/list-position.js';
 import { OlderLinks } from '../parts/older-links.js';
+import { Notice } from '../parts/notice.js';
 import { pathWith } from '../parts/query.js';
 import type { AccountPage, NamedOverview } from './account-list.js';
-import { ACCOUNTS_PATH } from './account-path.js';
+import { accountPath, ACCOUNTS_PATH } from './account-path.js';
 import { AccountTable } from './account-table.js';
 import type { AccountListFilter } from './listed-account.js';
 import { SpendSection } from './spend-section.js';
@@ -15,6 +16,8 @@ const STATES = { '': 'All states', active: 'Active', disabled: 'Disabled' } as c
 
 interface AccountsViewProps extends AccountPage {
   readonly operatorId: string;
+  /** Whether an account was deleted just now. */
+  readonly hasDeleted: boolean;
   readonly filter: AccountListFilter;
   readonly isFirstPage: boolean;
   /** `undefined` when the sums cannot be read, or not yet. */
@@ -37,6 +40,10 @@ export function AccountsView(props: AccountsViewProps) {
   return (
     <div class="usage">
       <h1>Accounts</h1>
+      <Notice tone="good">{props.hasDeleted ? 'The account was deleted.' : undefined}</Notice>
+      <p>
+        <a href={accountPath('new')}>New account</a>
+      </p>
       <SpendSection overview={overview} hasPrices={hasPrices} />
       <section aria-labelledby="accounts">
         <h2 id="accounts">All accounts</h2>

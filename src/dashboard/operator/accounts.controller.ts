@@ -41,6 +41,7 @@ export class AccountsController {
     const { tiers, defaultTier, models } = this.config;
     const content = AccountsView({
       operatorId: operator.id,
+      hasDeleted: query['done'] === 'deleted',
       filter,
       isFirstPage: after === undefined,
       ...page,

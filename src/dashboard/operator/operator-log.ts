@@ -6,6 +6,7 @@ interface OperatorChange {
   readonly accountId: string;
   readonly keyId?: string;
   readonly tier?: string;
+  readonly role?: string;
 }
 
 /** Writes every change by an operator to the log. */
