@@ -1,6 +1,6 @@
 import { Get, Ip, Param, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Account } from '../../accounts/accounts/account.entity.js';
+import type { Account } from '../../accounts/account/account.entity.js';
 import { AccountRoles } from '../../accounts/accounts/account-roles.js';
 import { AccountStates } from '../../accounts/accounts/account-states.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';

@@ -41,7 +41,6 @@ export function AccountView(props: AccountViewProps) {
         <Facts facts={accountFacts(account)} />
         <ManageForms {...props} />
       </section>
-      <Keys {...props} />
       <UsageSection
         heading="Usage"
         path={accountPath(account.id)}
@@ -52,6 +51,7 @@ export function AccountView(props: AccountViewProps) {
         keys={keys}
         hasPrices={hasPrices}
       />
+      <Keys {...props} />
     </div>
   );
 }

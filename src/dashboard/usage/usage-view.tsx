@@ -35,6 +35,8 @@ export function UsageView(props: UsageViewProps) {
   return (
     <div class="usage">
       <h1>Usage</h1>
+      <LimitsSection tier={tier} state={state} />
+      <BudgetSection budget={budget} />
       <UsageSection {...props} path="/usage" heading="Your usage" download="/usage/export.csv">
         <p>
           Chat in the <a href="/playground">playground</a>, or create a key under{' '}
@@ -51,8 +53,6 @@ export function UsageView(props: UsageViewProps) {
           <RequestTable streams={latest} keys={keys} />
         </section>
       )}
-      <BudgetSection budget={budget} />
-      <LimitsSection tier={tier} state={state} />
     </div>
   );
 }
