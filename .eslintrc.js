@@ -23,6 +23,7 @@ const MAY_IMPORT = {
   models: ['config', 'http', 'auth', 'upstreams'],
   usage: ['config', 'http', 'database', 'accounts', 'auth', 'throttling', 'upstreams'],
   chat: ['config', 'http', 'accounts', 'redis', 'auth', 'throttling', 'upstreams', 'models', 'usage'],
+  compatible: ['config', 'http', 'throttling', 'upstreams', 'models', 'usage', 'chat'],
   health: ['config', 'http', 'database', 'auth', 'redis', 'usage'],
   observability: ['config', 'database', 'http', 'auth', 'redis', 'throttling', 'upstreams', 'usage', 'chat'],
   dashboard: ['config', 'http', 'accounts', 'auth', 'throttling', 'models', 'usage', 'observability'],
@@ -49,7 +50,7 @@ const MAY_IMPORT = {
 const FILES_MAY_IMPORT = {
   'app.module.ts': [
     ...['config', 'http', 'auth', 'throttling', 'upstreams', 'models', 'usage', 'chat', 'health', 'dashboard'],
-    ...['observability', 'accounts', 'plugins'],
+    ...['observability', 'accounts', 'plugins', 'compatible'],
   ],
   testing: [...['config', 'accounts', 'throttling', 'upstreams', 'usage', 'plugins', 'bootstrap', 'app.module.ts']],
   'index.ts': [

@@ -8,6 +8,7 @@ import { DurableClaimGuard } from './chat/durable/durable-claim.guard.js';
 import { DurableModule } from './chat/durable/durable.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './common/common.module.js';
+import { CompatibleModule } from './compatible/compatible.module.js';
 import { ExtensionsModule } from './common/extensions/extensions.module.js';
 import type { Config } from './config/config.js';
 import { ConfigModule, type AsyncConfig } from './config/config.module.js';
@@ -92,6 +93,7 @@ function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
       DurableModule,
       ChatModule,
       ModelsModule,
+      CompatibleModule,
       HealthModule,
       DashboardModule,
       PublicServicesModule,

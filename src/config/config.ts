@@ -40,6 +40,10 @@ export interface Config {
   readonly signUp: 'open' | 'closed';
   /** Whether `/api/docs` and the OpenAPI document are served. */
   readonly apiDocs: 'open' | 'closed';
+  /** The compatible interfaces that are served. */
+  readonly compatibleApis: readonly ('chat-completions' | 'responses' | 'messages')[];
+  /** The origins whose pages may call the API from a browser. */
+  readonly corsOrigins: readonly string[];
   /** The name of the file with the upstreams, models and tiers, as error messages show it. */
   readonly catalogName: string;
   /** The path of CONFIG_FILE. `undefined`: the built-in catalog. */
@@ -130,6 +134,8 @@ export interface UpstreamTimeouts {
 export interface ModelConfig {
   /** `<vendor>/<model_name>`. The model name may contain more slashes. */
   readonly id: string;
+  /** More names of the model in requests: exact names, or the beginning of names with `*` at the end. */
+  readonly aliases?: readonly string[];
   readonly name: string;
   readonly provider: string;
   /** The size of the context window, in tokens. */

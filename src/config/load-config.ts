@@ -86,6 +86,8 @@ function fromEnvironment(environment: Environment) {
     tracing: tracingOf(environment),
     signUp: environment.SIGN_UP ?? (production ? 'closed' : 'open'),
     apiDocs: environment.API_DOCS,
+    compatibleApis: environment.COMPATIBLE_APIS,
+    corsOrigins: environment.CORS_ORIGINS ?? [],
   } as const;
 }
 

@@ -35,6 +35,7 @@ export function modelOf(
   if (first === undefined) return undefined;
   return {
     id: entry.id,
+    aliases: entry.aliases,
     name: entry.name,
     provider: entry.provider,
     contextLength: entry.context_length,

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '../common/service-error.js';
+import { ModelAliases } from './model-aliases.js';
 import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
 
 /** The models that a caller may use, such as the restrictions of an API key. */
@@ -19,6 +20,7 @@ export class ModelCatalog {
   private added: readonly ModelConfig[] = [];
   private byId: ReadonlyMap<string, ModelConfig> = new Map();
   private ordered: readonly ModelConfig[] = [];
+  private aliases = new ModelAliases([]);
 
   constructor(@Inject(CONFIG) config: Config) {
     this.configured = config.models;
@@ -38,6 +40,7 @@ export class ModelCatalog {
     for (const model of models) if (!byId.has(model.id)) byId.set(model.id, model);
     this.byId = byId;
     this.ordered = [...byId.values()];
+    this.aliases = new ModelAliases(this.ordered);
   }
 
   /** Returns all models in the order of the configuration. Returns the same array until the models change. */
@@ -50,15 +53,20 @@ export class ModelCatalog {
     return access === undefined ? this.ordered : this.ordered.filter(({ id }) => access.allowsModel(id));
   }
 
+  /** Returns the model with this id or alias, or `undefined` if there is none. */
+  find(id: string): ModelConfig | undefined {
+    return this.byId.get(id) ?? this.aliases.find(id);
+  }
+
   /**
-   * Returns the model with this id.
+   * Returns the model with this id or alias.
    *
    * @param access what the caller may use. By default all models.
    * @throws {ServiceError} `model_not_found` if there is no such model, or if the caller may not use the model.
    */
   get(id: string, access?: ModelAccess): ModelConfig {
-    const model = this.byId.get(id);
-    if (model === undefined || access?.allowsModel(id) === false) {
+    const model = this.find(id);
+    if (model === undefined || access?.allowsModel(model.id) === false) {
       throw new ServiceError(
         'model_not_found',
         'This model does not exist. GET /api/v1/chat/models lists the available models.',

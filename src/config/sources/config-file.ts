@@ -131,6 +131,16 @@ export const Model = z.strictObject({
       description: 'The id of the model in requests. Each id must be unique.',
       accepts: '`<vendor>/<model_name>`',
     }),
+  aliases: z
+    .array(z.string().regex(/^[^\s*]{1,255}\*?$/, 'must be a name without spaces, with at most one * at its end'))
+    .max(100)
+    .default([])
+    .meta({
+      description:
+        'More names of the model in requests, for clients that insist on their own names: exact names, or the beginning of names with `*` at the end. An exact name wins over a beginning, and a longer beginning over a shorter one.',
+      accepts: 'a list of names, such as `[gpt-4o, claude-*]`',
+      unset: 'none',
+    }),
   name: text.describe('The display name in `GET /chat/models` and on the pages.'),
   provider: text.describe('The company that offers the model, as shown in `GET /chat/models` and on the pages.'),
   context_length: count.describe('The maximum number of input and output tokens together.'),

@@ -57,6 +57,37 @@ export const DEFAULT_SERVICE_NAME = 'chat-streaming-service';
 
 const NODE_ENVIRONMENTS = ['production', 'development', 'test'] as const;
 
+const COMPATIBLE_APIS = ['chat-completions', 'responses', 'messages'] as const;
+
+const compatibleApis = z
+  .string()
+  .meta({ accepts: `a list of ${COMPATIBLE_APIS.map((name) => `\`${name}\``).join(', ')}, or \`none\`` })
+  .transform((list, context) => {
+    const names = list.split(',').map((name) => name.trim());
+    if (names.length === 1 && names[0] === 'none') return [];
+    const known = COMPATIBLE_APIS.filter((name) => names.includes(name));
+    if (known.length === new Set(names).size) return known;
+    context.addIssue({ code: 'custom', message: `must be none, or a list of ${COMPATIBLE_APIS.join(', ')}` });
+    return z.NEVER;
+  });
+
+const corsOrigins = z
+  .string()
+  .meta({ accepts: 'a list of origins `https://host,https://host:port`' })
+  .transform((list, context) => {
+    const origins = list.split(',').map((origin) => origin.trim());
+    if (
+      origins.every(
+        (origin) =>
+          URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol) && new URL(origin).origin === origin,
+      )
+    ) {
+      return origins;
+    }
+    context.addIssue({ code: 'custom', message: 'must be a list of origins such as https://tools.example.com' });
+    return z.NEVER;
+  });
+
 const openOrClosed = z.enum(['open', 'closed'], 'must be open or closed');
 
 /**
@@ -176,6 +207,16 @@ export const Environment = z
     SIGN_UP: openOrClosed.optional().meta({
       description: '`open`: anyone can create an account. `closed`: only the admin command creates accounts.',
       unset: '`open`; in production `closed`',
+    }),
+    COMPATIBLE_APIS: compatibleApis.prefault(COMPATIBLE_APIS.join(',')).meta({
+      description:
+        'The interfaces of other APIs that the service has: `POST /chat/completions`, `POST /responses` and `POST /messages`, with ' +
+        '`GET /models`. `none` removes all of them.',
+    }),
+    CORS_ORIGINS: corsOrigins.optional().meta({
+      description:
+        'The origins whose pages may call `/chat/*` and the compatible interfaces from a browser, with an API key. Cookies are never allowed.',
+      unset: 'no other origin',
     }),
     API_DOCS: openOrClosed.default('open').meta({
       description:

@@ -1,0 +1,121 @@
+import { EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../chat/stream/stream-format.js';
+import type { CompletionPart, FinishReason } from '../../upstreams/contract/stream-part.js';
+import type { AnswerUsage } from '../shared/answer-usage.js';
+import type { AnswerFacts, AnswerFormat, Completion } from '../shared/compatible-answers.js';
+import { openAiError } from '../shared/openai-error.js';
+
+const LAST = 'data: [DONE]\n\n';
+
+/** Writes answers in the format of Chat Completions. */
+export function chatCompletionsFormat(includesUsage: boolean): AnswerFormat {
+  return {
+    stream: (facts) => streamFormat(facts, includesUsage),
+    whole: (completion, facts) => wholeAnswer(completion, facts),
+  };
+}
+
+function streamFormat(facts: AnswerFacts, includesUsage: boolean): StreamFormat {
+  const base = { ...identity(facts), object: 'chat.completion.chunk' };
+  const indexes = new Map<string, number>();
+  let finish: FinishReason = 'stop';
+  let hasBegun = false;
+  const chunk = (delta: object, finishReason: string | null = null): string =>
+    sseEvent({ ...base, choices: [{ index: 0, delta, finish_reason: finishReason }] });
+  const first = (): string => {
+    if (hasBegun) return '';
+    hasBegun = true;
+    return chunk({ role: 'assistant', content: '' });
+  };
+  const deltaOf = (part: CompletionPart): object | undefined => {
+    switch (part.type) {
+      case 'text':
+        return { content: part.text };
+      case 'reasoning':
+        return part.text === '' ? undefined : { reasoning_content: part.text };
+      case 'tool_call_start':
+        indexes.set(part.id, part.index);
+        return { tool_calls: [{ index: part.index, ...callOf(part, '') }] };
+      case 'tool_call_delta':
+        return { tool_calls: [{ index: indexes.get(part.id) ?? 0, function: { arguments: part.json } }] };
+      case 'finish':
+        finish = part.reason;
+        return undefined;
+      default:
+        return undefined;
+    }
+  };
+  return {
+    contentType: EVENT_STREAM_TYPE,
+    part: (part) => {
+      const delta = deltaOf(part);
+      return delta && first() + chunk(delta);
+    },
+    keepAlive: () => ': keep-alive\n\n',
+    end: () => {
+      const usage = includesUsage ? sseEvent({ ...base, choices: [], usage: usageOf(facts.usage()) }) : '';
+      return first() + chunk({}, finishReasonOf(finish)) + usage + LAST;
+    },
+    error: (error) => sseEvent(openAiError(error)),
+  };
+}
+
+function wholeAnswer({ text, content, toolCalls, reasoning, finishReason }: Completion, facts: AnswerFacts): object {
+  const reasoningText = reasoning.map((block) => block.text).join('');
+  return {
+    ...identity(facts),
+    object: 'chat.completion',
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: content.some(({ type }) => type === 'text') || toolCalls.length === 0 ? text : null,
+          refusal: null,
+          ...(reasoningText !== '' && { reasoning_content: reasoningText }),
+          ...(toolCalls.length > 0 && { tool_calls: toolCalls.map((call) => callOf(call, call.json)) }),
+        },
+        logprobs: null,
+        finish_reason: finishReasonOf(finishReason),
+      },
+    ],
+    usage: usageOf(facts.usage()),
+  };
+}
+
+function identity({ id, createdSeconds, model }: AnswerFacts) {
+  return { id: `chatcmpl-${id}`, created: createdSeconds, model };
+}
+
+interface NamedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly signature?: string | undefined;
+}
+
+/** The signature stands where clients of Gemini keep it and send it back. */
+function callOf({ id, name, signature }: NamedCall, json: string): object {
+  return {
+    id,
+    type: 'function',
+    function: { name, arguments: json },
+    ...(signature !== undefined && { extra_content: { google: { thought_signature: signature } } }),
+  };
+}
+
+function finishReasonOf(reason: FinishReason): string {
+  return reason === 'other' ? 'stop' : reason;
+}
+
+/** The format has no unknown counts: a total of unknown parts is left out. */
+function usageOf({ inputTokens, outputTokens, cachedInputTokens, reasoningOutputTokens }: AnswerUsage): object | null {
+  if (inputTokens === undefined || outputTokens === undefined) return null;
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedInputTokens !== undefined && { prompt_tokens_details: { cached_tokens: cachedInputTokens } }),
+    ...(reasoningOutputTokens !== undefined && {
+      completion_tokens_details: { reasoning_tokens: reasoningOutputTokens },
+    }),
+  };
+}

@@ -1,0 +1,85 @@
+import type { BodyParser } from '../../http/body/body-class.decorator.js';
+import type { CompatibleRequest } from '../shared/compatible-answers.js';
+import { Members } from '../shared/members.js';
+import { messagesOf } from './messages.js';
+import { responseFormatOf, toolChoiceOf, toolsOf } from './tools.js';
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+const MAX_MESSAGES = 1_000;
+
+/** A valid request of `POST /chat/completions`. */
+export interface ChatCompletionsRequest extends CompatibleRequest {
+  /** Whether a stream ends with the token counts. */
+  readonly includesUsage: boolean;
+}
+
+/** Converts the bodies of `POST /chat/completions`. */
+export const CHAT_COMPLETIONS_BODY: BodyParser<ChatCompletionsRequest> = {
+  parse(object, ignore) {
+    const body = new Members(object);
+    refuseUnsupported(body);
+    const messages = body.required('messages', body.array('messages'));
+    if (messages.length === 0) throw body.refused('messages', 'must not be empty');
+    if (messages.length > MAX_MESSAGES) throw body.refused('messages', `must have at most ${MAX_MESSAGES} items`);
+    const tools = toolsOf(body.array('tools') ?? []);
+    const effort = body.oneOf('reasoning_effort', EFFORTS);
+    const choice = toolChoiceOf(body);
+    const isParallel = body.boolean('parallel_tool_calls');
+    const request: ChatCompletionsRequest = {
+      conversation: {
+        model: body.required('model', body.text('model')),
+        messages: messagesOf(messages),
+        temperature: body.number('temperature'),
+        top_p: body.number('top_p'),
+        seed: body.number('seed'),
+        frequency_penalty: body.number('frequency_penalty'),
+        presence_penalty: body.number('presence_penalty'),
+        stop: stopOf(body),
+        max_tokens: body.number('max_completion_tokens') ?? body.number('max_tokens'),
+        response_format: responseFormatOf(body),
+        ...(effort !== undefined && { reasoning: { effort } }),
+        ...(tools.length > 0 && { tools, tool_choice: choice, parallel_tool_calls: isParallel }),
+      },
+      isStream: body.boolean('stream') ?? false,
+      includesUsage: body.inner('stream_options')?.boolean('include_usage') ?? false,
+    };
+    // Read for the check above, and in favour of the newer name.
+    body.any('max_tokens');
+    for (const name of body.rest()) ignore(name);
+    return request;
+  },
+};
+
+function stopOf(body: Members): readonly string[] | undefined {
+  const stop = body.any('stop');
+  if (stop === undefined) return undefined;
+  const texts = Array.isArray(stop) ? (stop as readonly unknown[]) : [stop];
+  if (!texts.every((text) => typeof text === 'string')) throw body.refused('stop', 'must be a string or strings');
+  return texts.length === 0 ? undefined : texts;
+}
+
+/** Refuses members that would change the meaning of the answer, and cannot be honoured. */
+function refuseUnsupported(body: Members): void {
+  const refusals: Readonly<Record<string, (value: unknown) => boolean>> = {
+    n: (value) => value !== 1,
+    logprobs: (value) => value !== false,
+    top_logprobs: (value) => value !== 0,
+    logit_bias: (value) => Object.keys(value as object).length > 0,
+    audio: () => true,
+    modalities: (value) => !(Array.isArray(value) && value.every((one) => one === 'text')),
+    web_search_options: () => true,
+    functions: () => true,
+    function_call: () => true,
+  };
+  for (const [name, isUnsupported] of Object.entries(refusals)) {
+    const value = body.any(name);
+    if (value !== undefined && isUnsupported(value)) throw body.refused(name, HINTS[name] ?? 'is not supported');
+  }
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  n: 'must be 1: the service generates one answer for each request',
+  modalities: 'must be ["text"]',
+  functions: 'is not supported: send tools',
+  function_call: 'is not supported: send tool_choice',
+};

@@ -1,0 +1,55 @@
+import type { ResponseFormat, Tool, ToolChoice } from '../../upstreams/contract/conversation.js';
+import { isObject, Members } from '../shared/members.js';
+
+/** A tool without parameters. */
+const NO_PARAMETERS = { type: 'object', properties: {} };
+
+export function toolsOf(tools: readonly unknown[]): Tool[] {
+  return tools.map((value, index) => {
+    const tool = Members.of(value, `tools.${index}`);
+    if (tool.any('type') !== 'function') {
+      throw tool.refused('type', 'must be function: the service runs no tools of its own');
+    }
+    const definition = tool.required('function', tool.inner('function'));
+    return {
+      name: definition.required('name', definition.text('name')),
+      description: definition.text('description'),
+      parameters: definition.json('parameters') ?? NO_PARAMETERS,
+      strict: definition.boolean('strict'),
+    };
+  });
+}
+
+export function toolChoiceOf(body: Members): ToolChoice | undefined {
+  const choice = body.any('tool_choice');
+  if (choice === undefined || choice === 'auto' || choice === 'none' || choice === 'required') return choice;
+  const called =
+    isObject(choice) && choice['type'] === 'function' ? body.inner('tool_choice')?.inner('function') : undefined;
+  if (called === undefined) {
+    throw body.refused('tool_choice', 'must be auto, none, required or {"type":"function","function":{"name":…}}');
+  }
+  return { tool: called.required('name', called.text('name')) };
+}
+
+export function responseFormatOf(body: Members): ResponseFormat | undefined {
+  const format = body.inner('response_format');
+  switch (format?.oneOf('type', ['text', 'json_object', 'json_schema'])) {
+    case undefined:
+      if (format !== undefined) throw format.refused('type', 'is required');
+      return undefined;
+    case 'text':
+      return undefined;
+    case 'json_object':
+      return { type: 'json' };
+    case 'json_schema': {
+      const definition = (format as Members).required('json_schema', format?.inner('json_schema'));
+      return {
+        type: 'json_schema',
+        name: definition.required('name', definition.text('name')),
+        description: definition.text('description'),
+        schema: definition.json('schema') ?? {},
+        strict: definition.boolean('strict'),
+      };
+    }
+  }
+}

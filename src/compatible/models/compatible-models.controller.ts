@@ -1,0 +1,66 @@
+import { Controller, Get, Param, Req } from '@nestjs/common';
+import type { Request } from 'express';
+import type { ModelConfig } from '../../config/config.js';
+import { ApiOkResponse, ApiOperation, ApiTags } from '../../http/open-api/api-decorators.js';
+import { Public } from '../../http/routing/public.decorator.js';
+import { Surface } from '../../http/surface/surface.decorator.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+import { anthropicError } from '../shared/anthropic-error.js';
+import { openAiError } from '../shared/openai-error.js';
+
+/** Nobody knows when the models were created. Both formats need a time. */
+const CREATED_SECONDS = 0;
+const CREATED_AT = new Date(CREATED_SECONDS).toISOString();
+
+/** `GET /models` and `GET /models/{id}`, in the format of Anthropic for its clients, otherwise in the format of OpenAI. */
+@ApiTags('Compatible interfaces')
+@Surface({
+  name: 'models',
+  keysOnly: true,
+  isEnabled: ({ compatibleApis }) => compatibleApis.length > 0,
+  headers: (requestId) => ({ 'request-id': requestId }),
+  errorBody: (error, request) =>
+    isOfAnthropic(request) ? anthropicError(error, request.context.requestId) : openAiError(error),
+})
+@Public()
+@Controller('models')
+export class CompatibleModelsController {
+  constructor(private readonly catalog: ModelCatalog) {}
+
+  @Get()
+  @ApiOperation({
+    operationId: 'listCompatibleModels',
+    summary: 'Lists the models in the format of OpenAI or Anthropic',
+  })
+  @ApiOkResponse({ description: 'With the header `anthropic-version`, the list has the format of Anthropic.' })
+  list(@Req() request: Request): object {
+    const models = this.catalog.all();
+    if (!isOfAnthropic(request)) return { object: 'list', data: models.map((model) => openAiModel(model)) };
+    const data = models.map((model) => anthropicModel(model));
+    return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+  }
+
+  @Get('*id')
+  @ApiOperation({
+    operationId: 'getCompatibleModel',
+    summary: 'Returns one model in the format of OpenAI or Anthropic',
+  })
+  @ApiOkResponse({ description: 'The model. The id may contain slashes, and may be an alias.' })
+  get(@Param('id') segments: string | readonly string[], @Req() request: Request): object {
+    const id = [segments].flat().join('/');
+    const model = { ...this.catalog.get(id), id };
+    return isOfAnthropic(request) ? anthropicModel(model) : openAiModel(model);
+  }
+}
+
+function isOfAnthropic({ headers }: Request): boolean {
+  return headers['anthropic-version'] !== undefined;
+}
+
+function openAiModel({ id, name, provider, contextLength }: ModelConfig) {
+  return { id, object: 'model', created: CREATED_SECONDS, owned_by: provider, name, context_length: contextLength };
+}
+
+function anthropicModel({ id, name }: ModelConfig) {
+  return { type: 'model', id, display_name: name, created_at: CREATED_AT };
+}

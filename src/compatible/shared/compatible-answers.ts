@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import { randomUUID } from 'node:crypto';
+import type { ChatCaller } from '../../chat/chat-caller.js';
+import { ChatService } from '../../chat/chat.service.js';
+import type { StreamFormat } from '../../chat/stream/stream-format.js';
+import { StreamSender } from '../../chat/stream/stream-sender.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
+import { answerUsage, type AnswerUsage } from './answer-usage.js';
+
+/** A request to a surface, as its parser returns it. */
+export interface CompatibleRequest {
+  /** The model is the model that the client has named: an id or an alias. */
+  readonly conversation: ConversationRequest;
+  readonly isStream: boolean;
+}
+
+/** The facts that an answer repeats in each of its events. */
+export interface AnswerFacts {
+  /** 32 hexadecimal digits. The same in each repetition of the answer. */
+  readonly id: string;
+  /** When the answer began, in seconds since 1970. */
+  readonly createdSeconds: number;
+  /** The model that the client has named. */
+  readonly model: string;
+  /** The token counts. Call this only when the answer is complete: it includes the estimates of the ledger. */
+  usage(): AnswerUsage;
+}
+
+export type Completion = Awaited<ReturnType<ChatService['complete']>>;
+
+/** How a surface writes an answer. */
+export interface AnswerFormat {
+  stream(facts: AnswerFacts): StreamFormat;
+  /** Returns the body of a whole answer. */
+  whole(completion: Completion, facts: AnswerFacts): object;
+}
+
+/** Answers the requests of all surfaces, streamed and whole. */
+@Injectable()
+export class CompatibleAnswers {
+  constructor(
+    private readonly chat: ChatService,
+    private readonly catalog: ModelCatalog,
+    private readonly streams: StreamSender,
+  ) {}
+
+  /**
+   * Answers a request. A whole answer is sent when it is complete.
+   *
+   * @throws {ServiceError} when the request is invalid, and when there is no answer.
+   */
+  async answer(
+    { conversation, isStream }: CompatibleRequest,
+    caller: ChatCaller,
+    response: Response,
+    format: AnswerFormat,
+  ): Promise<void> {
+    const facts: AnswerFacts = {
+      id: randomUUID().replaceAll('-', ''),
+      createdSeconds: Math.floor(Date.now() / 1_000),
+      model: conversation.model,
+      usage: () => answerUsage(response.req.context),
+    };
+    const request = { ...conversation, model: this.catalog.get(conversation.model).id };
+    const options = { reasoning: true };
+    if (isStream) {
+      const parts = await this.chat.stream(request, caller, options);
+      this.streams.send(parts, format.stream(facts), response);
+      return;
+    }
+    const completion = await this.chat.complete(request, caller, options);
+    response.status(200).setHeader('Cache-Control', 'no-store');
+    response.json(format.whole(completion, facts));
+  }
+}

@@ -1,0 +1,53 @@
+import type { ServiceError } from '../../common/service-error.js';
+import { cutText } from '../../common/text/cut-text.js';
+
+const MAX_MESSAGE_LENGTH = 4_000;
+
+const TYPES: ReadonlyMap<number, string> = new Map([
+  [401, 'authentication_error'],
+  [403, 'permission_error'],
+  [429, 'rate_limit_error'],
+]);
+
+/** The codes that clients of OpenAI know, for codes of the service. */
+const CODES: Readonly<Record<string, string>> = {
+  unauthenticated: 'invalid_api_key',
+  key_revoked: 'invalid_api_key',
+  quota_exceeded: 'insufficient_quota',
+};
+
+/** What providers write about a prompt that is too long. */
+const TOO_LONG = /context[ _]length|context window|maximum context|prompt is too long|too many (?:input )?tokens/i;
+
+export interface OpenAiError {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string;
+  };
+}
+
+/** Returns an error in the format of OpenAI: the body of an error response, and the data of an error event. */
+export function openAiError(error: ServiceError): OpenAiError {
+  const { status } = error;
+  return {
+    error: {
+      message: messageOf(error),
+      type: TYPES.get(status) ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
+      param: error.details?.[0]?.field ?? null,
+      code: isTooLong(error) ? 'context_length_exceeded' : (CODES[error.code] ?? error.code),
+    },
+  };
+}
+
+/** Whether the provider has refused a prompt because of its length. */
+export function isTooLong({ code, message }: ServiceError): boolean {
+  return code === 'upstream_rejected' && TOO_LONG.test(message);
+}
+
+/** The format has no member for details, so the message names each invalid member. */
+function messageOf({ message, details = [] }: ServiceError): string {
+  if (details.length === 0) return message;
+  return cutText(details.map(({ field, message: problem }) => `${field}: ${problem}`).join('; '), MAX_MESSAGE_LENGTH);
+}

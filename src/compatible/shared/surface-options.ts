@@ -1,0 +1,17 @@
+import type { Config } from '../../config/config.js';
+
+/** The names of the compatible interfaces, as `COMPATIBLE_APIS` lists them. */
+export type CompatibleApi = Config['compatibleApis'][number];
+
+/** The part of the description that all surfaces have in common. */
+export function compatibleSurface(name: CompatibleApi) {
+  return {
+    name,
+    keyHeader: 'x-api-key',
+    keysOnly: true,
+    isEnabled: ({ compatibleApis }: Config) => compatibleApis.includes(name),
+  } as const;
+}
+
+/** The maximum number of values in a body: conversations with tools have many small values. They are parsed in linear time. */
+export const MAX_COMPATIBLE_BODY_VALUES = 50_000;
