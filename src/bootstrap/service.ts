@@ -13,6 +13,7 @@ import { ConfigError } from '../config/config-error.js';
 import { isProbe, type RequestHandler } from '../http/connections/client-connection.js';
 import { ClientConnections } from '../http/connections/client-connections.js';
 import { serveConnections } from '../http/connections/serve-connections.js';
+import { CrossOrigin } from '../http/cross-origin/cross-origin.js';
 import { ServiceErrorFilter } from '../http/errors/service-error.filter.js';
 import { DEFINED_ERRORS, describeErrors } from '../http/open-api/defined-errors.js';
 import { describeResponses } from '../http/open-api/describe-responses.js';
@@ -73,11 +74,14 @@ export async function createServiceBy(
     .set('etag', false)
     .set('query parser', 'simple')
     .set('trust proxy', config.trustedProxies);
+  const crossOrigin = new CrossOrigin(config, app.get(Surfaces, { strict: false }));
   const sessions = app.get(SessionMiddleware, { strict: false });
   const watch = app.get(RequestWatch, { strict: false });
   const beginWatched = (request: Request, response: Response, next: NextFunction): void => {
     watch.use(request, response, () => {
-      begin(request, response, next);
+      begin(request, response, () => {
+        if (!crossOrigin.handle(request, response)) next();
+      });
     });
   };
   // There is only one middleware, because every middleware costs time on every request.
