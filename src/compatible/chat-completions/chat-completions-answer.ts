@@ -17,7 +17,7 @@ export function chatCompletionsFormat(includesUsage: boolean): AnswerFormat {
 function streamFormat(facts: AnswerFacts, includesUsage: boolean): StreamFormat {
   const base = { ...identity(facts), object: 'chat.completion.chunk' };
   const indexes = new Map<string, number>();
-  let finish: FinishReason = 'stop';
+  let finish: FinishReason = 'other';
   let hasBegun = false;
   const chunk = (delta: object, finishReason: string | null = null): string =>
     sseEvent({ ...base, choices: [{ index: 0, delta, finish_reason: finishReason }] });
@@ -53,7 +53,7 @@ function streamFormat(facts: AnswerFacts, includesUsage: boolean): StreamFormat 
     keepAlive: () => ': keep-alive\n\n',
     end: () => {
       const usage = includesUsage ? sseEvent({ ...base, choices: [], usage: usageOf(facts.usage()) }) : '';
-      return first() + chunk({}, finishReasonOf(finish)) + usage + LAST;
+      return first() + chunk({}, finishReasonOf(finish, indexes.size > 0)) + usage + LAST;
     },
     error: (error) => sseEvent(openAiError(error)),
   };
@@ -75,7 +75,7 @@ function wholeAnswer({ text, content, toolCalls, reasoning, finishReason }: Comp
           ...(toolCalls.length > 0 && { tool_calls: toolCalls.map((call) => callOf(call, call.json)) }),
         },
         logprobs: null,
-        finish_reason: finishReasonOf(finishReason),
+        finish_reason: finishReasonOf(finishReason, toolCalls.length > 0),
       },
     ],
     usage: usageOf(facts.usage()),
@@ -102,8 +102,9 @@ function callOf({ id, name, signature }: NamedCall, json: string): object {
   };
 }
 
-function finishReasonOf(reason: FinishReason): string {
-  return reason === 'other' ? 'stop' : reason;
+function finishReasonOf(reason: FinishReason, hasCalls: boolean): string {
+  if (reason !== 'other') return reason;
+  return hasCalls ? 'tool_calls' : 'stop';
 }
 
 /** The format has no unknown counts: a total of unknown parts is left out. */

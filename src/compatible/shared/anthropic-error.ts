@@ -19,8 +19,8 @@ export function anthropicError(error: ServiceError, requestId: string): object {
 }
 
 /** The format has no member for details, so the message names each invalid member. */
-function messageOf({ message, details = [] }: ServiceError): string {
-  if (details.length === 0) return message;
+function messageOf({ code, message, details = [] }: ServiceError): string {
+  if (details.length === 0 || code !== 'invalid_request') return message;
   const problems = details.map(({ field, message: problem }) => `${field}: ${problem}`).join('; ');
   return cutText(problems, MAX_MESSAGE_LENGTH);
 }

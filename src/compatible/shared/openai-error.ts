@@ -47,7 +47,7 @@ export function isTooLong({ code, message }: ServiceError): boolean {
 }
 
 /** The format has no member for details, so the message names each invalid member. */
-function messageOf({ message, details = [] }: ServiceError): string {
-  if (details.length === 0) return message;
+function messageOf({ code, message, details = [] }: ServiceError): string {
+  if (details.length === 0 || code !== 'invalid_request') return message;
   return cutText(details.map(({ field, message: problem }) => `${field}: ${problem}`).join('; '), MAX_MESSAGE_LENGTH);
 }

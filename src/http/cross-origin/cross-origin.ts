@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Config } from '../../config/config.js';
 import { allowedMethods } from '../routing/allowed-methods.js';
-import type { Surfaces } from '../surface/surfaces.js';
+import { requestedPath, type Surfaces } from '../surface/surfaces.js';
 
 /** The paths that are open in addition to the surfaces. */
 const CHAT_PATHS = /^\/api\/v1\/chat\//i;
@@ -50,6 +50,6 @@ export class CrossOrigin {
   }
 
   private isOpen(request: Request): boolean {
-    return CHAT_PATHS.test(request.originalUrl) || this.surfaces.at(request) !== undefined;
+    return CHAT_PATHS.test(requestedPath(request)) || this.surfaces.at(request) !== undefined;
   }
 }

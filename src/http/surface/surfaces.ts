@@ -32,9 +32,9 @@ export class Surfaces {
   }
 
   /** Returns the surface of the requested path, or of a path above it. */
-  at({ originalUrl }: Request): SurfaceDescription | undefined {
+  at(request: Request): SurfaceDescription | undefined {
     // The router of Express ignores the case.
-    const path = originalUrl.split('?', 1)[0]?.toLowerCase() ?? '/';
+    const path = requestedPath(request).toLowerCase();
     this.paths ??= this.find();
     return this.paths.find((known) => path === known.path || path.startsWith(`${known.path}/`))?.surface;
   }
@@ -62,6 +62,14 @@ export class Surfaces {
       return [fixedPart(`${base ?? ''}/${own ?? ''}`)];
     });
   }
+}
+
+/** Returns the path without the query. Express sets `originalUrl`; some routes are served before Express. */
+export function requestedPath({
+  originalUrl,
+  url,
+}: Partial<Pick<Request, 'originalUrl'>> & Pick<Request, 'url'>): string {
+  return (originalUrl ?? url).split('?', 1)[0] ?? '/';
 }
 
 function surfaceOf(controller: unknown): SurfaceDescription | undefined {

@@ -1,0 +1,272 @@
+import OpenAI from 'openai';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/common/service-error.js';
+import { Latch } from '../../support/latch.js';
+import { waitFor } from '../../support/wait-for.js';
+import { callParts, COMPLETE, say, ScriptedModel, USAGE } from './scripted-model.js';
+
+const HELLO = [{ role: 'user' as const, content: 'Hello!' }];
+const PNG =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const WEATHER = {
+  type: 'function' as const,
+  function: {
+    name: 'weather',
+    description: 'Tells the weather.',
+    parameters: { type: 'object', properties: { city: { type: 'string' }, constructor: { type: 'string' } } },
+    strict: true,
+  },
+};
+
+describe('the OpenAI SDK', () => {
+  let model: ScriptedModel;
+  let openai: OpenAI;
+
+  beforeEach(async () => {
+    model = await ScriptedModel.start({ requests_per_minute: 1_000 });
+    openai = new OpenAI({ apiKey: model.key, baseURL: model.baseUrl, maxRetries: 0 });
+  });
+  afterEach(() => model.stop());
+
+  const whole = (body: Partial<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming> = {}) =>
+    openai.chat.completions.create({ model: 'gpt-5', messages: HELLO, ...body });
+  const streamed = (body: Partial<OpenAI.Chat.ChatCompletionCreateParamsStreaming> = {}) =>
+    openai.chat.completions.create({ model: 'gpt-5', messages: HELLO, ...body, stream: true });
+  const failureOf = (promise: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> =>
+    Promise.resolve(promise).then(
+      () => {
+        throw new Error('It has not failed.');
+      },
+      (error: unknown) => error as InstanceType<typeof OpenAI.APIError>,
+    );
+
+  it('gets a whole answer, with the name of the model that it has asked for, and the usage', async () => {
+    model.answers(say('Hello'), say(' there'), USAGE, { type: 'finish', reason: 'stop', raw: 'stop' }, COMPLETE);
+    const answer = await whole();
+    expect(answer).toMatchObject({
+      object: 'chat.completion',
+      model: 'gpt-5',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hello there' }, finish_reason: 'stop' }],
+      usage: {
+        ...{ prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 },
+        prompt_tokens_details: { cached_tokens: 4 },
+        completion_tokens_details: { reasoning_tokens: 2 },
+      },
+    });
+    expect(answer.id).toMatch(/^chatcmpl-[0-9a-f]{32}$/);
+    expect(answer._request_id).toMatch(/^[\w-]+$/);
+  });
+
+  it('gets a stream: the role first, one finish reason, and the usage in the last chunk only', async () => {
+    model.answers({ type: 'reasoning', text: 'Hm.' }, say('Hel'), say('lo'), USAGE, COMPLETE);
+    const chunks = [];
+    for await (const chunk of await streamed({ stream_options: { include_usage: true } })) chunks.push(chunk);
+    expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+    expect(chunks.filter(({ choices }) => choices[0]?.finish_reason)).toHaveLength(1);
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('Hello');
+    expect(
+      chunks
+        .map(
+          ({ choices }) => (choices[0]?.delta as { reasoning_content?: string } | undefined)?.reasoning_content ?? '',
+        )
+        .join(''),
+    ).toBe('Hm.');
+    expect(chunks.filter(({ usage }) => usage)).toHaveLength(1);
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 12, completion_tokens: 7 } });
+  });
+
+  it('gets an answer by its helper for streams', async () => {
+    model.answers(say('Hel'), say('lo'), COMPLETE);
+    const runner = openai.chat.completions.stream({ model: 'fast', messages: HELLO });
+    expect(await runner.finalContent()).toBe('Hello');
+  });
+
+  it('calls two tools at once, streamed and whole, and sends their results back', async () => {
+    const calls = [
+      ...callParts('call_1', 'weather', '{"city":"Rome"}'),
+      ...callParts('call_2', 'weather', '{"city":"Oslo"}'),
+    ];
+    model.answers(...calls, COMPLETE);
+    const body = { tools: [WEATHER], tool_choice: 'required' as const, parallel_tool_calls: true };
+    const { choices } = await openai.chat.completions
+      .stream({ model: 'fast', messages: HELLO, ...body })
+      .finalChatCompletion();
+    const message = choices[0]?.message;
+    expect(choices[0]?.finish_reason).toBe('tool_calls');
+    const expected = [
+      { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
+      { id: 'call_2', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } },
+    ];
+    expect(message?.tool_calls).toMatchObject(expected);
+    expect(model.lastCall).toMatchObject({
+      tools: [{ name: 'weather', parameters: WEATHER.function.parameters, strict: true }],
+      toolChoice: 'required',
+    });
+
+    model.answers(...calls, COMPLETE);
+    const answer = (await whole(body)).choices[0];
+    expect(answer).toMatchObject({ finish_reason: 'tool_calls', message: { content: null, tool_calls: expected } });
+
+    model.answers(say('Both are sunny.'), COMPLETE);
+    await whole({
+      ...body,
+      messages: [
+        ...HELLO,
+        (answer as NonNullable<typeof answer>).message,
+        { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
+        { role: 'tool', tool_call_id: 'call_2', content: [{ type: 'text', text: 'sunny, too' }] },
+      ],
+    });
+    expect(model.lastCall.messages.slice(1)).toMatchObject([
+      { role: 'assistant', content: [{ type: 'tool_call', id: 'call_1', json: '{"city":"Rome"}' }, { id: 'call_2' }] },
+      {
+        role: 'tool',
+        content: [
+          { toolCallId: 'call_1', content: 'sunny' },
+          { toolCallId: 'call_2', content: 'sunny, too' },
+        ],
+      },
+    ]);
+  });
+
+  it('sends images, a JSON schema and an effort', async () => {
+    model.answers(say('{"color":"red"}'), COMPLETE);
+    const schema = { type: 'object', properties: { color: { type: 'string' } } };
+    await whole({
+      messages: [
+        { role: 'developer', content: 'Be brief.' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Which color?' },
+            { type: 'image_url', image_url: { url: PNG, detail: 'low' } },
+          ],
+        },
+      ],
+      response_format: { type: 'json_schema', json_schema: { name: 'color', schema, strict: true } },
+      reasoning_effort: 'low',
+      max_completion_tokens: 100,
+      stop: 'END',
+    });
+    expect(model.lastCall).toMatchObject({
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: [{ type: 'text' }, { type: 'image', url: PNG, detail: 'low' }] },
+      ],
+      responseFormat: { type: 'json_schema', name: 'color', schema, strict: true },
+      reasoning: { effort: 'low' },
+      maxTokens: 100,
+    });
+  });
+
+  it('gets an error before the answer with its status and code', async () => {
+    model.answers(new ServiceError('upstream_unavailable', 'The provider is overloaded.', { retryAfterSeconds: 3 }));
+    const failure = await failureOf(whole());
+    expect(failure).toMatchObject({ status: 503, code: 'upstream_unavailable', type: 'server_error' });
+    expect(failure.headers?.get('retry-after-ms')).toBe('3000');
+    expect(await failureOf(whole({ model: 'acme/none' }))).toMatchObject({ status: 404, code: 'model_not_found' });
+    const stranger = new OpenAI({ apiKey: 'wrong', baseURL: model.baseUrl, maxRetries: 0 });
+    expect(await failureOf(stranger.chat.completions.create({ model: 'fast', messages: HELLO }))).toMatchObject({
+      status: 401,
+      code: 'invalid_api_key',
+    });
+  });
+
+  it('never gets a clean end of an answer that has broken off, streamed or whole', async () => {
+    const received = new Latch();
+    const failed = new ServiceError('upstream_error', 'The provider has failed.');
+    model.answers(say('Hel'), () => received.opened, failed);
+    const contents: string[] = [];
+    const failure = await failureOf(
+      (async () => {
+        for await (const { choices } of await streamed()) {
+          contents.push(choices[0]?.delta.content ?? '');
+          if (contents.join('') === 'Hel') received.open();
+          expect(choices[0]?.finish_reason).toBeNull();
+        }
+      })(),
+    );
+    expect(contents.join('')).toBe('Hel');
+    expect(failure).toMatchObject({ code: 'upstream_error' });
+    expect(await failureOf(whole())).toMatchObject({ status: 502 });
+
+    const [start, delta] = callParts('call_1', 'weather', '{"city":"Rome"}');
+    model.answers(start as never, delta as never, COMPLETE);
+    expect(await failureOf(whole({ tools: [WEATHER] }))).toMatchObject({ status: 502 });
+  });
+
+  it('stops the provider when it aborts', async () => {
+    const never = new Latch();
+    let signal: AbortSignal | undefined;
+    model.answers(say('Hel'), (call) => {
+      ({ signal } = call);
+      return never.opened;
+    });
+    const stream = await streamed();
+    for await (const _ of stream) break;
+    stream.controller.abort();
+    await waitFor(() => signal?.aborted, 'the end of the work of the provider');
+    never.open();
+  });
+
+  it.each([
+    ['n', { n: 2 }],
+    ['logprobs', { logprobs: true }],
+    ['audio', { audio: { voice: 'alloy', format: 'wav' } as never, modalities: ['text' as const] }],
+    ['tools.0.type', { tools: [{ type: 'custom', custom: { name: 'x' } }] as never }],
+    ['messages.0.content.0.type', { messages: [{ role: 'user', content: [{ type: 'file', file: {} }] }] as never }],
+    ['web_search_options', { web_search_options: {} }],
+  ])('is told that %s cannot be honoured', async (param, body) => {
+    expect(await failureOf(whole(body))).toMatchObject({ status: 400, param, type: 'invalid_request_error' });
+  });
+
+  it('is told which parameters have no effect', async () => {
+    model.answers(say('Hi'), COMPLETE);
+    const { response } = await openai.chat.completions
+      .create({ model: 'fast', messages: HELLO, user: 'u', store: true, metadata: { a: 'b' }, n: 1, next: 1 } as never)
+      .withResponse();
+    expect(response.headers.get('x-ignored-parameters')?.split(/, ?/).sort()).toEqual([
+      'metadata',
+      'next',
+      'store',
+      'user',
+    ]);
+  });
+
+  it('lists the models, and finds one by its id or alias', async () => {
+    const { data } = await openai.models.list();
+    expect(data.map(({ id }) => id)).toEqual(['acme/fast']);
+    expect(await openai.models.retrieve('acme/fast')).toMatchObject({ id: 'acme/fast', object: 'model' });
+    expect(await openai.models.retrieve('gpt-9')).toMatchObject({ id: 'gpt-9' });
+    expect(await failureOf(openai.models.retrieve('none'))).toMatchObject({ status: 404 });
+  });
+});
+
+describe('the OpenAI SDK at a limit', () => {
+  it('retries as the service says, and not where that makes no sense', async () => {
+    const model = await ScriptedModel.start({ tokens_per_day: 1 });
+    const requests: string[] = [];
+    const openai = new OpenAI({
+      apiKey: model.key,
+      baseURL: model.baseUrl,
+      maxRetries: 2,
+      fetch: async (url, init) => {
+        requests.push(String(url));
+        return fetch(url, init);
+      },
+    });
+    const refused = await openai.chat.completions
+      .create({ model: 'fast', messages: HELLO })
+      .catch((error: unknown) => error);
+    expect(refused).toMatchObject({ status: 429, code: 'insufficient_quota' });
+    // Midnight may be less than a minute away.
+    const { headers } = refused as InstanceType<typeof OpenAI.APIError>;
+    const isLong = Number(headers?.get('retry-after')) > 60;
+    expect(headers?.get('x-should-retry')).toBe(isLong ? 'false' : null);
+    if (isLong) expect(requests).toHaveLength(1);
+
+    model.answers(new ServiceError('upstream_unavailable', 'Busy.', { retryAfterSeconds: 1 }));
+    await model.stop();
+  });
+});
