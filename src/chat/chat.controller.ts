@@ -16,6 +16,7 @@ import { CurrentPrincipal } from '../auth/principal/current-principal.decorator.
 import type { Principal } from '../auth/principal/principal.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { BodyValues } from '../http/body/json/body-values.decorator.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 import { AdmissionLease } from '../throttling/admission-lease.decorator.js';
 import type { RequestLease } from '../throttling/request-lease.js';
 import { LimitedByTier } from '../throttling/limited-by-tier.decorator.js';
@@ -27,6 +28,7 @@ import { ChatRequest } from './request/chat-request.dto.js';
 import { tokenDemand } from './request/token-demand.js';
 import { ApiChatStream } from './api-chat-stream.decorator.js';
 import { chunkEvents } from './stream/chunk-events.js';
+import type { InterChunkClock } from './stream/inter-chunk-clock.js';
 import { InterChunkLatencies } from './stream/inter-chunk-latencies.js';
 import { StreamBackpressure } from './stream/stream-backpressure.js';
 
@@ -44,6 +46,7 @@ export class ChatController {
   constructor(
     private readonly chat: ChatService,
     private readonly durable: DurableStreams,
+    private readonly catalog: ModelCatalog,
     private readonly latencies: InterChunkLatencies,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -66,10 +69,16 @@ export class ChatController {
     const { requestId, durable } = context;
     const caller = { principal, signal, requestId, lease, context };
     if (durable !== undefined) {
-      return this.durable.respond(durable, body, caller, response, this.latencies.clock(body.model));
+      return this.durable.respond(durable, body, caller, response, this.clock(body));
     }
     const parts = await this.chat.open(body, caller);
     const backpressure = new StreamBackpressure(response, this.config.stalledReaderMs);
-    return chunkEvents(parts, backpressure, requestId, this.latencies.clock(body.model));
+    return chunkEvents(parts, backpressure, requestId, this.clock(body));
+  }
+
+  /** The model of an alias is counted, so that clients cannot make names. */
+  private clock({ model }: ChatRequest): InterChunkClock | undefined {
+    const known = this.catalog.find(model);
+    return known && this.latencies.clock(known.id);
   }
 }

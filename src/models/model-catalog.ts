@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '../common/service-error.js';
+import { invalidRequest } from '../http/request/invalid-request.js';
 import { ModelAliases } from './model-aliases.js';
 import { CONFIG, type Config, type ModelConfig } from '../config/config.js';
 
@@ -62,10 +63,13 @@ export class ModelCatalog {
    * Returns the model with this id or alias.
    *
    * @param access what the caller may use. By default all models.
-   * @throws {ServiceError} `model_not_found` if there is no such model, or if the caller may not use the model.
+   * @throws {ServiceError} `invalid_request` if there is no such alias and the name cannot be an id; `model_not_found` if there is no such model, or if the caller may not use the model.
    */
   get(id: string, access?: ModelAccess): ModelConfig {
     const model = this.find(id);
+    if (model === undefined && !id.includes('/')) {
+      throw invalidRequest([{ field: 'model', message: 'must have the form <vendor>/<model_name>' }]);
+    }
     if (model === undefined || access?.allowsModel(model.id) === false) {
       throw new ServiceError(
         'model_not_found',

@@ -23,7 +23,8 @@ import type { ChatMessage, Role } from '../../upstreams/contract/chat-call.js';
 import { DEFAULT_TEMPERATURE } from './requested-options.js';
 
 const ROLES: readonly Role[] = ['system', 'user', 'assistant'];
-const MODEL_ID = /^[^/\s]+\/\S+$/;
+/** The id of a model, or an alias, which may have no slash. `ModelCatalog` refuses an unknown name without a slash. */
+const MODEL_NAME = /^[^/\s]+(?:\/\S+)?$/;
 const MAX_MODEL_ID_LENGTH = 256;
 const MAX_MESSAGES = 1000;
 const MAX_TEMPERATURE = 2;
@@ -67,12 +68,12 @@ export class ChatRequestMessage implements ChatMessage {
  */
 export class ChatRequest implements GenerationOptions {
   @ApiProperty({
-    pattern: MODEL_ID.source,
+    pattern: MODEL_NAME.source,
     maxLength: MAX_MODEL_ID_LENGTH,
-    description: 'A model id from `GET /chat/models`.',
+    description: 'A model id from `GET /chat/models`, `<vendor>/<model_name>`, or an alias of a model.',
     example: 'builtin/eliza',
   })
-  @Matches(MODEL_ID, { message: 'must have the form <vendor>/<model_name>' })
+  @Matches(MODEL_NAME, { message: 'must have the form <vendor>/<model_name>' })
   @MaxLength(MAX_MODEL_ID_LENGTH, { message: `must not be longer than ${MAX_MODEL_ID_LENGTH} characters` })
   @IsString({ message: 'must be a string' })
   readonly model!: string;

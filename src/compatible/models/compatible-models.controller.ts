@@ -6,6 +6,7 @@ import { Public } from '../../http/routing/public.decorator.js';
 import { Surface } from '../../http/surface/surface.decorator.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { anthropicError } from '../shared/anthropic-error.js';
+import { modelNamed } from '../shared/model-named.js';
 import { openAiError } from '../shared/openai-error.js';
 
 /** Nobody knows when the models were created. Both formats need a time. */
@@ -48,7 +49,7 @@ export class CompatibleModelsController {
   @ApiOkResponse({ description: 'The model. The id may contain slashes, and may be an alias.' })
   get(@Param('id') segments: string | readonly string[], @Req() request: Request): object {
     const id = [segments].flat().join('/');
-    const model = { ...this.catalog.get(id), id };
+    const model = { ...modelNamed(id, this.catalog), id };
     return isOfAnthropic(request) ? anthropicModel(model) : openAiModel(model);
   }
 }

@@ -7,6 +7,7 @@ import type { StreamFormat } from '../../chat/stream/stream-format.js';
 import { StreamSender } from '../../chat/stream/stream-sender.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
+import { modelNamed } from './model-named.js';
 import { answerUsage, type AnswerUsage } from './answer-usage.js';
 
 /** A request to a surface, as its parser returns it. */
@@ -63,7 +64,7 @@ export class CompatibleAnswers {
       model: conversation.model,
       usage: () => answerUsage(response.req.context),
     };
-    const request = { ...conversation, model: this.catalog.get(conversation.model).id };
+    const request = { ...conversation, model: modelNamed(conversation.model, this.catalog).id };
     const options = { reasoning: true };
     if (isStream) {
       const parts = await this.chat.stream(request, caller, options);

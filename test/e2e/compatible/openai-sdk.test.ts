@@ -2,7 +2,10 @@ import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/common/service-error.js';
 import { Latch } from '../../support/latch.js';
+import { startService } from '../../support/service.js';
+import { get, stream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
+import { readWire } from '../../support/wire.js';
 import { callParts, COMPLETE, say, ScriptedModel, USAGE } from './scripted-model.js';
 
 const HELLO = [{ role: 'user' as const, content: 'Hello!' }];
@@ -240,6 +243,34 @@ describe('the OpenAI SDK', () => {
     expect(await openai.models.retrieve('acme/fast')).toMatchObject({ id: 'acme/fast', object: 'model' });
     expect(await openai.models.retrieve('gpt-9')).toMatchObject({ id: 'gpt-9' });
     expect(await failureOf(openai.models.retrieve('none'))).toMatchObject({ status: 404 });
+  });
+});
+
+describe('an alias of a model', () => {
+  it('works for POST /chat/stream, too, and an unknown name without a slash is invalid', async () => {
+    const model = await ScriptedModel.start();
+    model.answers(say('Hi'), COMPLETE);
+    const ask = (name: string) => stream(model.service.origin, { key: model.key, body: { model: name } });
+    expect(readWire((await ask('fast')).raw)).toMatchObject({ text: 'Hi', terminal: 'done' });
+    expect(readWire((await ask('gpt-7')).raw)).toMatchObject({ text: 'Hi', terminal: 'done' });
+    expect((await ask('slow')).status).toBe(400);
+    expect((await ask('acme/slow')).status).toBe(404);
+    await model.stop();
+  });
+});
+
+describe('COMPATIBLE_APIS=none', () => {
+  it('leaves no route of the compatible interfaces', async () => {
+    const service = await startService({ env: { COMPATIBLE_APIS: 'none' } });
+    const { key } = await service.createKey();
+    for (const path of ['/api/v1/chat/completions', '/api/v1/models']) {
+      const refused = await stream(service.origin, { path, key, method: path.endsWith('models') ? 'GET' : 'POST' });
+      expect(refused.status).toBe(404);
+      expect(await refused.error()).toMatchObject({ code: 'not_found' });
+    }
+    const { paths } = JSON.parse((await get(service.origin, '/api/openapi.json')).raw) as { paths: object };
+    expect(Object.keys(paths)).not.toContain('/api/v1/chat/completions');
+    await service.stop();
   });
 });
 

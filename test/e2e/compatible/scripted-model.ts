@@ -7,7 +7,7 @@ const CAPABILITIES: readonly Capability[] = ['images', 'tools', 'structured_outp
 
 class CapableProvider extends InProcessProvider {
   readonly capabilities = CAPABILITIES;
-  readonly generationOptions = ['temperature', 'top_p', 'stop', 'seed'] as const;
+  readonly generationOptions = { temperature: 'temperature', top_p: 'top_p', stop: 'stop', seed: 'seed' };
 }
 
 /** The service with one model, `acme/fast`, that gives the parts of the test. Its aliases are `fast` and `gpt-*`. */
