@@ -42,7 +42,7 @@ export function responseFormatOf(body: Members): ResponseFormat | undefined {
     case 'json_object':
       return { type: 'json' };
     case 'json_schema': {
-      const definition = (format as Members).required('json_schema', format?.inner('json_schema'));
+      const definition = format.required('json_schema', format.inner('json_schema'));
       return {
         type: 'json_schema',
         name: definition.required('name', definition.text('name')),

@@ -1,5 +1,5 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateObject, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
+import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/common/service-error.js';
 import { Latch } from '../../support/latch.js';
@@ -72,7 +72,7 @@ describe('the AI SDK with openai-compatible', () => {
   it('gets an object by a schema', async () => {
     scripted.answers(say('{"color":"red"}'), COMPLETE);
     const schema = jsonSchema<{ color: string }>({ type: 'object', properties: { color: { type: 'string' } } });
-    expect((await generateObject({ model, prompt, schema })).object).toEqual({ color: 'red' });
+    expect((await generateText({ model, prompt, output: Output.object({ schema }) })).output).toEqual({ color: 'red' });
     expect(scripted.lastCall.responseFormat).toMatchObject({ type: 'json_schema' });
   });
 

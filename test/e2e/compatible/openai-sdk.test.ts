@@ -207,7 +207,7 @@ describe('the OpenAI SDK', () => {
       return never.opened;
     });
     const stream = await streamed();
-    for await (const _ of stream) break;
+    await stream[Symbol.asyncIterator]().next();
     stream.controller.abort();
     await waitFor(() => signal?.aborted, 'the end of the work of the provider');
     never.open();
@@ -283,7 +283,7 @@ describe('the OpenAI SDK at a limit', () => {
       baseURL: model.baseUrl,
       maxRetries: 2,
       fetch: async (url, init) => {
-        requests.push(String(url));
+        requests.push(url instanceof Request ? url.url : url.toString());
         return fetch(url, init);
       },
     });
