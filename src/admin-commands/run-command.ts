@@ -22,7 +22,7 @@ import { commandModule, commandsOf } from './plugin-commands.js';
 import { readPassword } from './password-input.js';
 import { USAGE_COMMANDS } from './usage-commands.js';
 import { piecesOf, tableOf } from './printed-result.js';
-import { commandUsage, usageText } from './usage-text.js';
+import { commandUsage, hasOwnJson, usageText } from './usage-text.js';
 
 /** The environment and the streams of a command: `process`, or a replacement for it. */
 export interface CommandContext {
@@ -135,16 +135,19 @@ function isMissing(path: string): boolean {
 async function optionsOf(command: Command, words: string[], context: CommandContext) {
   const { required, optional, flags = [], setsPassword = false } = command;
   const names = [...Object.keys(required), ...Object.keys(optional), ...(setsPassword ? ['password'] : [])];
-  const switches = [...flags, 'json', ...(setsPassword ? ['password-stdin'] : [])];
+  const ownsJson = hasOwnJson(command);
+  const switches = [...flags, ...(ownsJson ? [] : ['json']), ...(setsPassword ? ['password-stdin'] : [])];
   const { values } = parseArgs({ args: words, options: { ...typed(names, 'string'), ...typed(switches, 'boolean') } });
   const missing = Object.keys(required).filter((name) => values[name] === undefined);
   if (missing.length > 0)
     throw new Misuse(`Missing: ${missing.map((name) => `--${name}`).join(', ')}.\n${commandUsage(command)}`);
-  const { 'password-stdin': fromStdin, json, ...others } = values;
-  const options = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, String(value)]));
-  if (!setsPassword) return { options, json: json === true };
+  const { 'password-stdin': fromStdin, json: jsonValue, ...others } = values;
+  const json = !ownsJson && jsonValue === true;
+  const own = ownsJson && jsonValue !== undefined ? { ...others, json: jsonValue } : others;
+  const options = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, String(value)]));
+  if (!setsPassword) return { options, json };
   const password = await readPassword({ password: options['password'], fromStdin: fromStdin === true }, context);
-  return { options: { ...options, password }, json: json === true };
+  return { options: { ...options, password }, json };
 }
 
 function typed<T extends 'string' | 'boolean'>(names: readonly string[], type: T): Record<string, { type: T }> {

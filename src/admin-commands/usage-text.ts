@@ -17,7 +17,12 @@ export function commandUsage(command: Command): string {
   const password = setsPassword
     ? '\nWithout a password option, the command asks for the password in the terminal.\n'
     : '';
-  return `Usage: ${lineOf(command)} [--json]\n${password}`;
+  return `Usage: ${lineOf(command)}${hasOwnJson(command) ? '' : ' [--json]'}\n${password}`;
+}
+
+/** Whether the command, of a plugin, has an option of its own with the name of the option that all others have. */
+export function hasOwnJson({ required, optional, flags = [] }: Command): boolean {
+  return flags.includes('json') || 'json' in required || 'json' in optional;
 }
 
 function lineOf({ name, required, optional, flags = [], setsPassword = false }: Command): string {
