@@ -1,4 +1,5 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { CACHE_MANAGER, type Cache } from '@nestjs/cache-manager';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { createHash } from 'node:crypto';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '../http/open-api/api-decorators.js';
@@ -20,6 +21,8 @@ const CACHE_HEADERS = {
   'Cache-Control': { schema: { type: 'string' }, description: 'How long the list may be kept.' },
 } as const;
 
+const CACHE_KEY = 'models';
+
 /** The list in the form in which it is sent. */
 interface RenderedList {
   /** The models in the list. */
@@ -33,9 +36,10 @@ interface RenderedList {
 @ApiTags('Models')
 @Controller('chat/models')
 export class ModelsController {
-  private rendered: RenderedList | undefined;
-
-  constructor(private readonly catalog: ModelCatalog) {}
+  constructor(
+    private readonly catalog: ModelCatalog,
+    @Inject(CACHE_MANAGER) private readonly cache: Cache,
+  ) {}
 
   @Public()
   @DirectRoute()
@@ -59,11 +63,11 @@ export class ModelsController {
     description: 'The list has not changed: it still matches `If-None-Match`.',
     headers: CACHE_HEADERS,
   })
-  list(@Req() request: Request, @Res() response: Response): void {
+  async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     const { principal } = request.context;
     const restrictions = principal && restrictionsOf(principal);
     const { json, length, etag } =
-      restrictions === undefined ? this.current() : render(this.catalog.allowed(restrictions));
+      restrictions === undefined ? await this.current() : render(this.catalog.allowed(restrictions));
     response.setHeader('Cache-Control', restrictions === undefined ? CACHE_CONTROL : CACHE_CONTROL_OF_KEY);
     response.setHeader('Vary', 'Authorization');
     response.setHeader('ETag', etag);
@@ -78,10 +82,11 @@ export class ModelsController {
   }
 
   /** Renders the list again only after the models have changed. */
-  private current(): RenderedList {
+  private async current(): Promise<RenderedList> {
     const models = this.catalog.all();
-    if (this.rendered?.models !== models) this.rendered = render(models);
-    return this.rendered;
+    const cached = await this.cache.get<RenderedList>(CACHE_KEY);
+    if (cached?.models === models) return cached;
+    return this.cache.set(CACHE_KEY, render(models));
   }
 }
 

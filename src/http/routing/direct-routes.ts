@@ -5,11 +5,13 @@ import type { NextFunction, Request, Response } from 'express';
 import { DIRECT_ROUTE } from './direct-route.decorator.js';
 
 type Handler = (request: Request, response: Response) => void;
+/** A handler of a controller. */
+type RouteHandler = (request: Request, response: Response) => void | Promise<void>;
 
 interface DirectRoute {
   /** As Express sets it: logs and metrics read the path. */
   readonly route: { readonly path: string };
-  readonly handle: Handler;
+  readonly handle: RouteHandler;
 }
 
 /**
@@ -37,7 +39,7 @@ export function directRoutesBefore(
     request.res = response;
     request.route = direct.route;
     before(request, response, () => {
-      direct.handle(request, response);
+      void direct.handle(request, response);
     });
   };
 }
@@ -66,12 +68,12 @@ function directRoutesOf(modules: ModulesContainer, prefix: string): ReadonlyMap<
   return routes;
 }
 
-function directMethodsOf({ prototype }: Type): Handler[] {
+function directMethodsOf({ prototype }: Type): RouteHandler[] {
   const members = Object.values(Object.getOwnPropertyDescriptors(prototype as object)).map(
     ({ value }) => value as unknown,
   );
   return members.filter(
-    (member): member is Handler => typeof member === 'function' && Reflect.hasMetadata(DIRECT_ROUTE, member),
+    (member): member is RouteHandler => typeof member === 'function' && Reflect.hasMetadata(DIRECT_ROUTE, member),
   );
 }
 
