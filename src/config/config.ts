@@ -1,3 +1,4 @@
+import type { Capability } from './capability.js';
 import type { GenerationOption } from './generation-options.js';
 import type { Budget } from './limits/budget.js';
 import type { TierLimits } from './limits/limit-table.js';
@@ -144,6 +145,8 @@ export interface ModelConfig {
   readonly maxOutputTokens: number | undefined;
   /** The price of the tokens, if known. A route can have its own price. */
   readonly price: PriceConfig | undefined;
+  /** What the model can take. `undefined`: all that the protocols of its routes can map. */
+  readonly capabilities?: readonly Capability[] | undefined;
   /** Whether the requests of one account go to the same route while the route is healthy. */
   readonly sticky: boolean;
   /** The routes with a configured upstream. There is at least one. */

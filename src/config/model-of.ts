@@ -41,6 +41,7 @@ export function modelOf(
     contextLength: entry.context_length,
     maxOutputTokens: entry.max_output_tokens,
     price: priceOf(entry.price, currency),
+    capabilities: entry.capabilities,
     sticky: entry.sticky,
     routes: [first, ...others],
   };

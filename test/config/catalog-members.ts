@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
 import { get, openStream, stream, type ReceivedStream } from '../support/sse-client.js';
 import { z } from 'zod';
+import type { Principal } from '../../src/auth/principal/principal.js';
+import { ChatService } from '../../src/chat/chat.service.js';
 import { ChatPlugin } from '../../src/plugins/chat-plugin.decorator.js';
 import { PLUGIN_CONFIG } from '../../src/plugins/plugin-configs.js';
 import { serving, type Effect, type Mode, type Serving } from './effect.js';
@@ -56,6 +58,11 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     set: (mode) => refusesLonger(mode, { model: { max_output_tokens: 5 } }),
     unset: (mode) => sent(mode, {}, ({ json }) => json['max_tokens'], 7),
     refused: [[0, COUNT]],
+  },
+  'models[].capabilities': {
+    set: (mode) => withTools(mode, { capabilities: ['images'] }, 'invalid_request'),
+    unset: (mode) => withTools(mode, {}, undefined),
+    refused: [['tools', 'expected array']],
   },
   'models[].sticky': {
     set: (mode) => routesOfAccount(mode, true, 1),
@@ -135,6 +142,20 @@ async function refusesLonger(mode: Mode, options: Serving): Promise<void> {
     expect((await refused.error()).message).toContain('max_tokens must not be above 5');
     expect((await stream(origin, { key, body: { max_tokens: 5 } })).status).toBe(200);
     expect(provider.calls).toHaveLength(1);
+  });
+}
+
+/** Asks for a completion with a tool. `code`: the expected error, which names the member. */
+async function withTools(mode: Mode, model: object, code: string | undefined): Promise<void> {
+  await serving(mode, { model }, async ({ service, provider }) => {
+    const principal = { accountId: 'ada', tier: { name: 'free' }, credential: { kind: 'external', id: 'job' } };
+    const caller = { principal: principal as Principal, signal: new AbortController().signal, requestId: 'job-1' };
+    const tools = [{ name: 'weather', parameters: { type: 'object' } }];
+    const request = { model: 'acme/fast', messages: [{ role: 'user' as const, content: 'Hello' }], tools };
+    const answer = service.app.get(ChatService, { strict: false }).complete(request, caller);
+    if (code === undefined) expect(await answer).toMatchObject({ finishReason: 'stop' });
+    else await expect(answer).rejects.toMatchObject({ code, details: [{ field: 'tools' }] });
+    expect(provider.calls).toHaveLength(code === undefined ? 1 : 0);
   });
 }
 

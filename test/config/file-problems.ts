@@ -40,6 +40,7 @@ function completeFile(): Branch {
         provider: 'Acme',
         context_length: 1,
         max_output_tokens: 1,
+        capabilities: ['tools'],
         price: completePrice(),
         sticky: true,
         routes: [

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CAPABILITIES } from '../capability.js';
 import { MAX_BUDGET } from '../limits/budget.js';
 import { LIMITS, type LimitName } from '../limits/limit-table.js';
 import { DEFAULT_MAX_EVENT_BYTES } from '../config.js';
@@ -148,6 +149,15 @@ export const Model = z.strictObject({
     description: 'The maximum number of output tokens. A request for more is refused.',
     unset: 'only `context_length` limits the answer',
   }),
+  capabilities: z
+    .array(z.enum(CAPABILITIES))
+    .optional()
+    .meta({
+      description:
+        'What the model can take besides texts. A request that needs anything else is refused before a provider is asked.',
+      accepts: `a list of ${CAPABILITIES.map((capability) => `\`${capability}\``).join(', ')}`,
+      unset: 'all that the protocols of its routes can map',
+    }),
   price: Price.optional().meta({
     description: 'The price of tokens, in `currency`.',
     unset: 'the service records no cost',

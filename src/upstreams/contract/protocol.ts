@@ -1,8 +1,8 @@
 import type { ServiceError } from '../../common/service-error.js';
+import type { Capability } from './capability.js';
 import type { UpstreamConfig } from '../../config/config.js';
 import type { GenerationOption } from '../../config/generation-options.js';
 import type { CallContext } from './call-context.js';
-import type { Capability } from './capability.js';
 import type { ChatCall } from './chat-call.js';
 import type { Framing, ProviderEvent } from './framing.js';
 import type { OptionsSchema } from './options-schema.js';

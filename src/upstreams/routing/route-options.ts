@@ -38,7 +38,9 @@ export function withRoutesFor(
     ...needed.map((field) => ({ field, isMetBy: (route: RouteConfig) => takes(protocolOf(route), route, field) })),
     ...needs.map(({ field, capability }) => ({
       field,
-      isMetBy: (route: RouteConfig) => protocolOf(route).capabilities?.includes(capability) === true,
+      isMetBy: (route: RouteConfig) =>
+        (model.capabilities?.includes(capability) ?? true) &&
+        protocolOf(route).capabilities?.includes(capability) === true,
     })),
   ];
   const [first, ...others] = model.routes.filter((route) => requirements.every(({ isMetBy }) => isMetBy(route)));

@@ -374,9 +374,11 @@ describe('a completion as a call', () => {
     });
   });
 
+  const REASONED = ['reasoning: Hm', 'reasoning: openai:reasoning_content', 'text: Hello'];
+
   it.each<[string, StageOptions, StreamOptions | undefined, string[]]>([
-    ['has the reasoning where the caller asks for it', {}, { reasoning: true }, ['reasoning: Hm', 'text: Hello']],
-    ['has the reasoning, through hooks', THROUGH_HOOKS, { reasoning: true }, ['reasoning: Hm', 'text: Hello']],
+    ['has the reasoning where the caller asks for it', {}, { reasoning: true }, REASONED],
+    ['has the reasoning, through hooks', THROUGH_HOOKS, { reasoning: true }, REASONED],
     ['has no reasoning by default', {}, undefined, ['text: Hello']],
   ])('%s', async (_, options, streamOptions, expected) => {
     const { service, provider } = await staged(options);
@@ -386,7 +388,8 @@ describe('a completion as a call', () => {
     const pieces: string[] = [];
     const chat = service.app.get(ChatService, { strict: false });
     for await (const part of await chat.stream(HELLO, callerWith(), streamOptions)) {
-      if (part.type === 'text' || part.type === 'reasoning') pieces.push(`${part.type}: ${part.text}`);
+      if (part.type === 'text') pieces.push(`text: ${part.text}`);
+      if (part.type === 'reasoning') pieces.push(`reasoning: ${part.text}${part.signature ?? ''}`);
     }
     expect(pieces).toEqual(expected);
   });
