@@ -66,10 +66,14 @@ describe('the OpenAPI document', () => {
       );
       expect(ids.toSorted()).toEqual([
         'cancelStream',
+        'createChatCompletion',
+        'createResponse',
+        'getCompatibleModel',
         'getHealth',
         'getReadiness',
         'getReceipt',
         'getUsage',
+        'listCompatibleModels',
         'listModels',
         'readStream',
         'streamChat',

@@ -9,7 +9,7 @@ export class Members {
   /** @param path the path of the object in the body, such as `messages.0`. Empty for the body itself. */
   constructor(
     private readonly object: Json,
-    private readonly path = '',
+    readonly path = '',
   ) {}
 
   /** @throws {ServiceError} if the value is not an object. */
@@ -54,10 +54,20 @@ export class Members {
     return object && new Members(object, this.at(name));
   }
 
+  /** Returns the objects of an array. */
+  objects(name: string): readonly Members[] | undefined {
+    return this.array(name)?.map((value, index) => Members.of(value, this.at(`${name}.${index}`)));
+  }
+
   oneOf<Value extends string>(name: string, values: readonly Value[]): Value | undefined {
     const value = this.any(name);
     if (value === undefined || values.includes(value as Value)) return value as Value | undefined;
     throw this.refused(name, `must be one of ${values.join(', ')}`);
+  }
+
+  /** @throws {ServiceError} if the member is missing, or no string. */
+  requiredText(name: string): string {
+    return this.required(name, this.text(name));
   }
 
   /** @throws {ServiceError} if the member is missing. */

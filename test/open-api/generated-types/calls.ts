@@ -51,10 +51,14 @@ export const FACTS: boolean[] = [
   same<
     keyof operations,
     | 'cancelStream'
+    | 'createChatCompletion'
+    | 'createResponse'
+    | 'getCompatibleModel'
     | 'getHealth'
     | 'getReadiness'
     | 'getReceipt'
     | 'getUsage'
+    | 'listCompatibleModels'
     | 'listModels'
     | 'readStream'
     | 'streamChat'

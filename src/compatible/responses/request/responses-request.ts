@@ -1,0 +1,76 @@
+import type { BodyParser } from '../../../http/body/body-class.decorator.js';
+import type { ConversationRequest } from '../../../upstreams/contract/conversation.js';
+import type { CompatibleRequest } from '../../shared/compatible-answers.js';
+import { Members } from '../../shared/members.js';
+import type { ReasoningForm } from '../response/reasoning-item.js';
+import type { ResponseSettings } from '../response/response-resource.js';
+import { InputItems, type Draft } from './input-items.js';
+import { nameIgnored, refuseUnsupported } from './refused-members.js';
+import { responseFormatOf } from './response-format.js';
+import { settingsOf } from './response-settings.js';
+import { toolUseOf } from './tools.js';
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
+/** The items of one turn are one message, so there are more items than messages. */
+const MAX_ITEMS = 10_000;
+
+/** A valid request of `POST /responses`. */
+export interface ResponsesRequest extends CompatibleRequest {
+  /** A summary if the client asks for one. Otherwise the reasoning as the provider shows it. */
+  readonly reasoningForm: ReasoningForm;
+  /** The members of the request that the response repeats. */
+  readonly settings: ResponseSettings;
+  /** The paths of the messages in the body. */
+  readonly drafts: readonly Draft[];
+}
+
+/** Converts the bodies of `POST /responses`. The service checks the conversation itself, such as the URLs of images. */
+export const RESPONSES_BODY: BodyParser<ResponsesRequest> = {
+  parse(object, ignore) {
+    const body = new Members(object);
+    refuseUnsupported(body);
+    const text = body.inner('text');
+    const reasoning = body.inner('reasoning');
+    const effort = reasoning?.oneOf('effort', EFFORTS);
+    const summary = reasoning?.oneOf('summary', SUMMARIES);
+    const model = body.requiredText('model');
+    const items = inputOf(body);
+    const conversation: ConversationRequest = {
+      model,
+      messages: items.messages(),
+      max_tokens: body.number('max_output_tokens'),
+      temperature: body.number('temperature'),
+      top_p: body.number('top_p'),
+      presence_penalty: body.number('presence_penalty'),
+      frequency_penalty: body.number('frequency_penalty'),
+      ...toolUseOf(body),
+      response_format: text && responseFormatOf(text),
+      ...((effort ?? summary) !== undefined && {
+        reasoning: { effort, ...(summary !== undefined && { include_text: true }) },
+      }),
+    };
+    const isStream = body.boolean('stream') ?? false;
+    const settings = settingsOf(body, conversation);
+    nameIgnored(body, { text, reasoning }, ignore);
+    const reasoningForm = summary === undefined ? 'content' : 'summary';
+    return { conversation, isStream, reasoningForm, settings, drafts: items.drafts };
+  },
+};
+
+function inputOf(body: Members): InputItems {
+  const items = new InputItems();
+  items.addText('system', body.text('instructions') ?? '', 'instructions');
+  const instructions = items.drafts.length;
+  const input = body.any('input');
+  if (typeof input === 'string') items.addText('user', input, 'input');
+  else if (Array.isArray(input)) {
+    const sent = body.objects('input') ?? [];
+    if (sent.length > MAX_ITEMS) throw body.refused('input', `must have at most ${MAX_ITEMS} items`);
+    for (const item of sent) items.addItem(item);
+  }
+  if (items.drafts.length === instructions) {
+    throw body.refused('input', 'must be a text or an array of items, and must not be empty');
+  }
+  return items;
+}

@@ -1,0 +1,52 @@
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Caller, type ChatCaller } from '../../chat/chat-caller.js';
+import { tokenDemand } from '../../chat/request/token-demand.js';
+import { BodyValues } from '../../http/body/json/body-values.decorator.js';
+import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '../../http/open-api/api-decorators.js';
+import { Surface } from '../../http/surface/surface.decorator.js';
+import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
+import { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
+import { CompatibleAnswers } from '../shared/compatible-answers.js';
+import { openAiError } from '../shared/openai-error.js';
+import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES } from '../shared/surface-options.js';
+import { withBodyFields } from './request/body-fields.js';
+import { RESPONSES_BODY, type ResponsesRequest } from './request/responses-request.js';
+import { responsesFormat } from './responses-answer.js';
+
+/** `POST /responses`: the interface of Open Responses, for clients that were written for it. Nothing is stored. */
+@ApiTags('Compatible interfaces')
+@ApiBearerAuth()
+@Surface({ ...compatibleSurface('responses'), errorBody: openAiError })
+@LimitedByTier<ResponsesRequest>({
+  body: RESPONSES_BODY,
+  tokensOf: ({ conversation }, tier) => tokenDemand(conversation, tier),
+})
+@Controller('responses')
+export class ResponsesController {
+  constructor(private readonly answers: CompatibleAnswers) {}
+
+  @Post()
+  @HttpCode(200)
+  @OpensStream()
+  @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
+  @ApiOperation({
+    operationId: 'createResponse',
+    summary: 'Answers a conversation in the format of Open Responses',
+    description:
+      'The body and the answer have the format of Open Responses, version 2026-04-24. The service stores no responses: send ' +
+      'all items of the conversation. Parameters without an effect are named in `X-Ignored-Parameters`.',
+  })
+  @ApiOkResponse({ description: 'A response, or with `"stream": true` a stream of events.' })
+  async create(
+    @Body() request: ResponsesRequest,
+    @Caller() caller: ChatCaller,
+    @Res() response: Response,
+  ): Promise<void> {
+    try {
+      await this.answers.answer(request, caller, response, responsesFormat(request));
+    } catch (error) {
+      throw withBodyFields(error, request);
+    }
+  }
+}
