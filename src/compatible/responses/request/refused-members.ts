@@ -14,7 +14,7 @@ const REFUSED: Readonly<Record<string, Refusal>> = {
   prompt: { message: 'is not available, because the service stores no prompts: send instructions and input' },
   background: {
     except: false,
-    message: 'must be false, because the service stores no responses: send stream: true, or an Idempotency-Key',
+    message: 'must be false, because the service stores no responses: send stream: true',
   },
   max_tool_calls: { message: 'is not available: send parallel_tool_calls: false for one call in each response' },
   top_logprobs: { except: 0, message: 'must be 0: the service returns no log probabilities' },
