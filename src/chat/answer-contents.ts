@@ -16,6 +16,8 @@ export interface Completion {
   /** Texts, reasoning and tool calls in their order: the content of the next message with the role `assistant`. */
   readonly content: readonly AnswerContent[];
   readonly finishReason: FinishReason;
+  /** The provider's own word for the reason. */
+  readonly rawFinishReason: string | undefined;
   /** The token counts that the provider has reported. */
   readonly usage: TokenUsage;
 }
@@ -27,6 +29,7 @@ export class AnswerContents {
   private readonly content: Writable<AnswerContent>[] = [];
   private readonly calls = new Map<string, Writable<ToolCallContent>>();
   private finishReason: FinishReason = 'other';
+  private rawFinishReason: string | undefined;
   private usage: TokenUsage = {};
   private length = 0;
   /** True when the last reasoning has its signature, so that later reasoning is a new block. */
@@ -61,18 +64,27 @@ export class AnswerContents {
         break;
       case 'finish':
         this.finishReason = part.reason;
+        this.rawFinishReason = part.raw;
         break;
     }
   }
 
   completion(): Completion {
-    const { content, finishReason, usage } = this;
+    const { content, finishReason, rawFinishReason, usage } = this;
     const of = <Type extends AnswerContent['type']>(type: Type) =>
       content.filter((part): part is Extract<AnswerContent, { type: Type }> => part.type === type);
     const text = of('text')
       .map((part) => part.text)
       .join('');
-    return { text, toolCalls: of('tool_call'), reasoning: of('reasoning'), content, finishReason, usage };
+    return {
+      text,
+      toolCalls: of('tool_call'),
+      reasoning: of('reasoning'),
+      content,
+      finishReason,
+      rawFinishReason,
+      usage,
+    };
   }
 
   private addText(text: string): void {

@@ -66,7 +66,9 @@ describe('the OpenAPI document', () => {
       );
       expect(ids.toSorted()).toEqual([
         'cancelStream',
+        'countMessageTokens',
         'createChatCompletion',
+        'createMessage',
         'createResponse',
         'getCompatibleModel',
         'getHealth',

@@ -51,7 +51,9 @@ export const FACTS: boolean[] = [
   same<
     keyof operations,
     | 'cancelStream'
+    | 'countMessageTokens'
     | 'createChatCompletion'
+    | 'createMessage'
     | 'createResponse'
     | 'getCompatibleModel'
     | 'getHealth'

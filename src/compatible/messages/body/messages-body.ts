@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { CacheControl, MessageBody, SystemContent } from './content-blocks.js';
+import { schemaObject } from './schema-object.js';
+import { unsupportedMember } from './unsupported-member.js';
+
+/** A tool of Anthropic has another type than `custom`, and no schema. */
+const ClientTool = z.custom<unknown>().superRefine((tool, context) => {
+  const { type } = (tool ?? {}) as { readonly type?: unknown };
+  if (type === undefined || type === null || type === 'custom') return;
+  const name = typeof type === 'string' ? `the tool ${type} is not supported` : 'is not supported';
+  context.addIssue({ code: 'custom', path: ['type'], message: `${name}: define a tool with an input_schema` });
+});
+
+const Tool = ClientTool.pipe(
+  z.object({
+    type: z.literal('custom').nullish(),
+    name: z.string().min(1),
+    description: z.string().nullish(),
+    input_schema: schemaObject,
+    strict: z.boolean().nullish(),
+    cache_control: CacheControl,
+  }),
+);
+
+const OneCall = { disable_parallel_tool_use: z.boolean().nullish() };
+const ToolChoice = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('auto'), ...OneCall }),
+    z.object({ type: z.literal('any'), ...OneCall }),
+    z.object({ type: z.literal('tool'), name: z.string().min(1), ...OneCall }),
+    z.object({ type: z.literal('none') }),
+  ],
+  { error: 'must be auto, any, tool or none' },
+);
+
+const Display = { display: z.enum(['summarized', 'omitted']).nullish() };
+const Thinking = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('enabled'), budget_tokens: z.int().min(1), ...Display }),
+    z.object({ type: z.literal('adaptive'), ...Display }),
+    z.object({ type: z.literal('between_tools') }),
+    z.object({ type: z.literal('disabled') }),
+  ],
+  { error: 'must be enabled, adaptive, between_tools or disabled' },
+);
+
+const Format = z.object({ type: z.literal('json_schema'), schema: schemaObject }).nullish();
+
+/** The members that count for the tokens of a prompt. */
+const prompt = {
+  model: z.string().min(1),
+  messages: z.array(MessageBody).min(1),
+  system: SystemContent.nullish(),
+  tools: z.array(Tool).nullish(),
+  mcp_servers: unsupportedMember('connect to MCP servers in the client, and send their tools in tools').optional(),
+  thread: unsupportedMember('send the whole conversation in messages').optional(),
+  container: unsupportedMember('the service runs no code').optional(),
+};
+
+/** The members of `POST messages/count_tokens` that the service uses. Other members change nothing. */
+export const CountTokensBody = z.object(prompt);
+
+/** The members of `POST messages` that the service uses or refuses. The response names all other members. */
+export const MessagesBody = z.object({
+  ...prompt,
+  max_tokens: z.int().min(1),
+  stream: z.boolean().nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  stop_sequences: z.array(z.string()).nullish(),
+  tool_choice: ToolChoice.nullish(),
+  thinking: Thinking.nullish(),
+  output_config: z
+    .object({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(), format: Format })
+    .nullish(),
+  /** The former name of `output_config.format`. */
+  output_format: Format,
+  metadata: z.object({ user_id: z.string().nullish() }).nullish(),
+});
+
+export type CountTokensBody = z.infer<typeof CountTokensBody>;
+export type MessagesBody = z.infer<typeof MessagesBody>;
+export type ToolBody = z.infer<typeof Tool>;

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/**
+ * A member that would change the meaning of a request, and that the service does not have. It may be missing, `null` or an empty
+ * list.
+ *
+ * @param advice says what to do instead, as the end of a sentence.
+ */
+export const unsupportedMember = (advice: string) =>
+  z.custom<unknown>(isEmpty, { error: `is not supported: ${advice}` });
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,88 @@
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { Caller, type ChatCaller } from '../../chat/chat-caller.js';
+import { ChatService } from '../../chat/chat.service.js';
+import { tokenDemand } from '../../chat/request/token-demand.js';
+import { BodyClass } from '../../http/body/body-class.decorator.js';
+import { BodyValues } from '../../http/body/json/body-values.decorator.js';
+import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '../../http/open-api/api-decorators.js';
+import { Surface } from '../../http/surface/surface.decorator.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
+import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
+import { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
+import { estimatePromptTokens } from '../../usage/record/token-estimate.js';
+import { anthropicError } from '../shared/anthropic-error.js';
+import { CompatibleAnswers } from '../shared/compatible-answers.js';
+import { modelNamed } from '../shared/model-named.js';
+import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES } from '../shared/surface-options.js';
+import { messagesFormat } from './answer/messages-format.js';
+import { withClientPaths } from './body/client-paths.js';
+import { COUNT_TOKENS_PARSER, MESSAGES_PARSER } from './body/messages-parser.js';
+import type { MappedRequest, MessagesRequest } from './body/messages-request.js';
+
+/** `POST /messages`: the interface of Anthropic's Messages, for clients that were written for it. */
+@ApiTags('Compatible interfaces')
+@ApiBearerAuth()
+@Surface({
+  ...compatibleSurface('messages'),
+  headers: (requestId) => ({ 'request-id': requestId }),
+  errorBody: (error, { context }) => anthropicError(error, context.requestId),
+})
+@Controller('messages')
+export class MessagesController {
+  constructor(
+    private readonly answers: CompatibleAnswers,
+    private readonly chat: ChatService,
+    private readonly catalog: ModelCatalog,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @OpensStream()
+  @LimitedByTier<MessagesRequest>({
+    body: MESSAGES_PARSER,
+    tokensOf: ({ conversation }, tier) => tokenDemand(conversation, tier),
+  })
+  @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
+  @ApiOperation({
+    operationId: 'createMessage',
+    summary: 'Answers a conversation in the format of Anthropic Messages',
+    description:
+      'The body and the answer have the format of Messages. Parameters without an effect are named in ' +
+      '`X-Ignored-Parameters`.',
+  })
+  @ApiOkResponse({ description: 'A message, or with `"stream": true` a stream of events.' })
+  async create(
+    @Body() request: MessagesRequest,
+    @Caller() caller: ChatCaller,
+    @Res() response: Response,
+  ): Promise<void> {
+    try {
+      await this.answers.answer(request, caller, response, messagesFormat(request, caller.requestId));
+    } catch (error) {
+      throw withClientPaths(error, request.mapped);
+    }
+  }
+
+  @Post('count_tokens')
+  @HttpCode(200)
+  @LimitedByBudget('tokenCounts')
+  @BodyClass(COUNT_TOKENS_PARSER)
+  @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
+  @ApiOperation({
+    operationId: 'countMessageTokens',
+    summary: 'Estimates the tokens of a conversation in the format of Anthropic Messages',
+    description: 'The estimate is that of the reservations: within about 10 % of the tokenizers of large providers.',
+  })
+  @ApiOkResponse({ description: '`input_tokens`, the number of tokens of the prompt.' })
+  async countTokens(@Body() { conversation, mapped }: MappedRequest): Promise<{ readonly input_tokens: number }> {
+    const { id } = modelNamed(conversation.model, this.catalog);
+    try {
+      const valid = await this.chat.validated({ ...conversation, model: id });
+      return { input_tokens: estimatePromptTokens(valid) };
+    } catch (error) {
+      throw withClientPaths(error, mapped);
+    }
+  }
+}
