@@ -23,7 +23,8 @@ export interface ResponseEvent extends EventBody {
 
 /** Turns the parts of one answer into the events of Open Responses, and into the response itself. */
 export class ResponseWriter {
-  private readonly items: { readonly item: OutputItem; status: ItemStatus }[] = [];
+  /** In the order of the output. */
+  private readonly items = new Map<OutputItem, ItemStatus>();
   private readonly calls = new Map<string, CallItem>();
   /** The message or the reasoning that the next part may continue. */
   private current: MessageItem | ReasoningItem | undefined;
@@ -55,9 +56,9 @@ export class ResponseWriter {
   /** Returns the last event of an answer that has failed. It has no calls that are not complete, so that no client runs them. */
   fail(failure: ServiceError): ResponseEvent[] {
     const { code, message } = openAiError(failure).error;
-    const output = this.items
-      .filter(({ item, status }) => status === 'completed' || !(item instanceof CallItem))
-      .map(({ item, status }) => item.snapshot(status === 'completed' ? status : 'incomplete'));
+    const output = [...this.items]
+      .filter(([item, status]) => status === 'completed' || !(item instanceof CallItem))
+      .map(([item, status]) => item.snapshot(status === 'completed' ? status : 'incomplete'));
     const response = this.resource({ status: 'failed', output, error: { code, message } });
     return this.numbered([{ type: 'response.failed', response }]);
   }
@@ -67,7 +68,7 @@ export class ResponseWriter {
     const isCut = this.finish === 'length';
     return this.resource({
       status: isCut ? 'incomplete' : 'completed',
-      output: this.items.map(({ item, status }) => item.snapshot(status)),
+      output: [...this.items].map(([item, status]) => item.snapshot(status)),
       usage: usageOf(this.facts.usage()),
       ...(isCut
         ? { incomplete_details: { reason: 'max_output_tokens' } }
@@ -101,7 +102,7 @@ export class ResponseWriter {
   private text(text: string): EventBody[] {
     if (this.current instanceof MessageItem) return this.current.add(text);
     const before = this.closeCurrent('completed');
-    const message = new MessageItem(this.itemId('msg'), this.items.length);
+    const message = new MessageItem(this.itemId('msg'), this.items.size);
     this.current = message;
     return [...before, ...this.begin(message), ...message.add(text)];
   }
@@ -124,17 +125,17 @@ export class ResponseWriter {
       carrier.keep({ call: id, signature });
       before.push(...this.begin(carrier), ...this.close(carrier, 'completed'));
     }
-    const call = new CallItem(this.itemId('fc'), this.items.length, { id, name });
+    const call = new CallItem(this.itemId('fc'), this.items.size, { id, name });
     this.calls.set(id, call);
     return [...before, ...this.begin(call)];
   }
 
   private newReasoning(): ReasoningItem {
-    return new ReasoningItem(this.itemId('rs'), this.items.length, this.form);
+    return new ReasoningItem(this.itemId('rs'), this.items.size, this.form);
   }
 
   private begin(item: OutputItem): EventBody[] {
-    this.items.push({ item, status: 'in_progress' });
+    this.items.set(item, 'in_progress');
     return item.begin();
   }
 
@@ -145,14 +146,13 @@ export class ResponseWriter {
   }
 
   private close(item: OutputItem, status: ItemStatus): EventBody[] {
-    const kept = this.items.find((known) => known.item === item);
-    if (kept !== undefined) kept.status = status;
+    this.items.set(item, status);
     return item.close(status);
   }
 
   /** The same ids in each repetition of the answer. */
   private itemId(prefix: string): string {
-    return `${prefix}_${this.facts.id}_${this.items.length}`;
+    return `${prefix}_${this.facts.id}_${this.items.size}`;
   }
 
   private resource(state: ResponseState): object {
