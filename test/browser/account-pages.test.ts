@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
       expect(complaints).toEqual([]);
     });
 
-    it('tell of a wrong password', async () => {
+    it('report an invalid password', async () => {
       await page.goto(`${origin}/sign-in`);
       await page.getByLabel('Email').fill('nobody@example.com');
       await page.getByLabel('Password').fill('a wrong guess');

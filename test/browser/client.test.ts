@@ -13,7 +13,7 @@ describe.skipIf(!hasChromium)('the typed client as an ES module in Chromium', ()
   }, 60_000);
   afterAll(() => web.clear());
 
-  it('streams, lists models, and tells failures, without a bundler', async () => {
+  it('streams, lists models, and reports failures, without a bundler', async () => {
     const { page, complaints } = await web.open('/usage');
     const seen = new Latch();
     web.provider.next(async (call) => {

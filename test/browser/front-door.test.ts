@@ -13,7 +13,7 @@ describe.skipIf(!hasChromium)('the front door in Chromium', () => {
   }, 60_000);
   afterAll(() => web.clear());
 
-  it('tells visitors what this is, which models there are, and where the documentation is', async () => {
+  it('shows visitors what this is, which models there are, and where the documentation is', async () => {
     const browser = await launchChromium();
     const page = await browser.newPage();
     const complaints = complaintsOf(page);

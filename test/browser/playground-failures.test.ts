@@ -151,7 +151,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     expect(await page.getByLabel('Message').inputValue()).toBe('Hello!');
   });
 
-  it('what the service finds wrong with a request is told field by field', async () => {
+  it('a validation error of the service is shown field by field', async () => {
     const field = page.getByLabel('Max tokens');
     await page.getByLabel('Message').fill('Hello!');
     await field.evaluate((input) => {
@@ -171,7 +171,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
   it.each([
     [500, 'The model failed'],
     [529, 'Temporarily unavailable'],
-  ])('a provider that answers %i can be asked again', async (status, title) => {
+  ])('a request that a provider answers with %i can be sent again', async (status, title) => {
     web.provider.next((call) => {
       call.refuse(status);
     });

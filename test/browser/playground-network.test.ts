@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
     await expectWholeAnswerOnce();
   });
 
-  it('a reload during the cut fetches the rest', async () => {
+  it('a reload during the cut fetches the missing text', async () => {
     await open();
     const latch = await beginAnswer();
     proxy.cut();
@@ -157,7 +157,7 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
     expect(new Set(keys).size).toBe(1);
   });
 
-  it('Try again fetches the rest after a refusal', async () => {
+  it('Try again fetches the missing text after a refusal', async () => {
     await open();
     const latch = await beginAnswer();
     await page.route('**/api/v1/chat/streams/*', (route) => route.fulfill({ status: 401, json: {} }));
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
     await expectWholeAnswerOnce();
   });
 
-  it('an answer that the service no longer keeps is asked for anew only when the user says so', async () => {
+  it('an answer that the service no longer stores is generated again only when the user confirms', async () => {
     await open();
     const latch = await beginAnswer();
     const gone = { error: { code: 'not_found', message: 'There is no such stream.' } };
@@ -212,7 +212,7 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
     expect((await web.provider.call(next + 2)).json['messages']).toEqual([{ role: 'user', content: 'Two' }]);
   });
 
-  it('Undo after Edit gives the message box its text back', async () => {
+  it('Undo after Edit restores the text of the message box', async () => {
     await open();
     await playground.ask('First?', 'Hello world');
     await page.getByLabel('Message').fill('A draft');

@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)('the turns of the playground in Chromium', () => {
     ]);
   }, 120_000);
 
-  it('are copied, asked again, and edited; what is removed can be had back', async () => {
+  it('are copied, sent again, and edited; removed turns can be restored', async () => {
     web.provider.next((call) => {
       call.answer('One **bold**.');
     });
@@ -219,7 +219,7 @@ describe.skipIf(!hasChromium)('the turns of the playground in Chromium', () => {
     expect((box?.y ?? 600) + (box?.height ?? 0)).toBeLessThanOrEqual(600);
   });
 
-  it('whose model is gone get another in its place', async () => {
+  it('whose model no longer exists get another model', async () => {
     await playground.ask('First?', 'Hello world');
     await page.evaluate(() => {
       const option = document.querySelector<HTMLOptionElement>('#model option');

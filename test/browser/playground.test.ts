@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     expect(await page.getByLabel('Max tokens').inputValue()).toBe('64');
   });
 
-  it('gives what one account has written to no other in the same tab', async () => {
+  it('shows the conversations of one account to no other account in the same tab', async () => {
     await page.getByLabel('System prompt').fill('A secret of one.');
     await playground.ask('Another secret?', 'Hello world');
     await web.signIn(page, (await web.open('/playground')).account);

@@ -11,7 +11,7 @@ import { openPage } from './watched-page.js';
 const TEXTS = Array.from({ length: 50 }, (_, index) => `piece ${index} with ä, € and 🦜; `);
 
 describe('Chromium', () => {
-  it('is there where CI=true or REQUIRE_BROWSER=1 asks for it', () => {
+  it('is installed where CI=true or REQUIRE_BROWSER=1 demands a browser', () => {
     expect(hasChromium || !mustHaveChromium).toBe(true);
   });
 });

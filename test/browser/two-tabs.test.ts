@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('two tabs in Chromium', () => {
 });
 
 describe.skipIf(!hasChromium)('sign-in in Chromium at an address without TLS', () => {
-  it('asks for no password, and says what to do', async () => {
+  it('shows no password field, and says what to do', async () => {
     const web = await WebStage.set();
     const browser = await launchChromium(['--host-resolver-rules=MAP chat.lan 127.0.0.1']);
     const page = await browser.newPage();

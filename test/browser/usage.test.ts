@@ -109,7 +109,7 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     await page.context().close();
   });
 
-  it('tells the values of a day by keyboard, pointer and touch', async () => {
+  it('shows the values of a day by keyboard, pointer and touch', async () => {
     const { page, complaints } = await web.open('/usage?days=7', { account: busy, hasTouch: true });
     const chart = page.locator('.chart').filter({ hasText: 'Requests per day' });
     const drawing = chart.getByRole('img');

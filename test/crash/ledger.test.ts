@@ -57,8 +57,8 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
   const reached = (process: LedgerProcess, step: Step) =>
     waitFor(() => process.store.begun.includes(step), `the step ${step}`);
 
-  describe('opening, then record', () => {
-    it('the opening fails: the stream runs, and has its record', async () => {
+  describe('intent, then record', () => {
+    it('the write of the intent fails: the stream runs, and has its record', async () => {
       first.fails('open', 'before');
       const entry = await first.begin();
       first.heal();
@@ -67,7 +67,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
       expect(await truth()).toEqual(COMPLETED);
     });
 
-    it('the opening is written and its answer lost: there is one record, and no opening stays', async () => {
+    it('the intent is written and the reply lost: there is one record, and no intent remains', async () => {
       first.fails('open', 'after');
       const entry = await first.begin();
       first.heal();
@@ -86,7 +86,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
     });
   });
 
-  describe('record, then end of the opening', () => {
+  describe('record, then removal of the intent', () => {
     it.each(['before', 'after'] as const)('the record fails %s it is written: it is written once', async (when) => {
       const entry = await first.begin();
       first.fails('append', when);
@@ -108,7 +108,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
       expect(await truth()).toEqual(INTERRUPTED);
     });
 
-    it.each(['before', 'after'] as const)('the end of the opening fails %s it is written', async (when) => {
+    it.each(['before', 'after'] as const)('the removal of the intent fails %s it is written', async (when) => {
       const entry = await first.begin();
       first.fails('close', when);
       first.end(entry);
@@ -144,7 +144,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
     });
   });
 
-  describe('interrupted record, then end of the opening', () => {
+  describe('interrupted record, then removal of the intent', () => {
     let second: LedgerProcess;
 
     beforeEach(async () => {
@@ -162,14 +162,14 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
       ['append', 'after'],
       ['close', 'before'],
       ['close', 'after'],
-    ])('%s fails %s it is done: the next look does the rest', async (step, when) => {
+    ])('%s fails %s it is done: the next check completes it', async (step, when) => {
       second.fails(step, when);
       await second.start();
       await takeOver();
       expect(await truth()).toEqual(INTERRUPTED);
     });
 
-    it.each<Step>(['append', 'close'])('killed before %s: the next process does the rest', async (step) => {
+    it.each<Step>(['append', 'close'])('killed before %s: the next process completes it', async (step) => {
       second.killAt(step);
       void second.start();
       await reached(second, step);
@@ -183,14 +183,14 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
     });
   });
 
-  describe('what cannot be read: set aside, then end of the opening', () => {
+  describe('invalid intent: dead letter, then removal of the intent', () => {
     beforeEach(async () => {
       await first.begin();
       first.kill();
       await source.query(`UPDATE usage_openings SET streams = 'torn'`);
     });
 
-    it('killed between them: it is set aside once', async () => {
+    it('killed between them: there is one dead letter', async () => {
       const second = new LedgerProcess(source);
       second.killAt('close');
       void second.start();
@@ -221,7 +221,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
       expect(await truth()).toEqual(COMPLETED);
     });
 
-    it('a process that was taken for dead lives: what it says itself takes the place', async () => {
+    it('a process that was counted as dead lives: its own record replaces the interrupted one', async () => {
       const entry = await first.begin();
       await source.query('DELETE FROM usage_writers');
       await takeOver();

@@ -44,7 +44,7 @@ describe.each(await testEngines())('a stream on $name: its record, then its toke
     return state.tokensPerDay?.remaining;
   };
 
-  it('whoever is told of the record fails: the tokens are counted once, here and by the next process', async () => {
+  it('the observer of the record fails: the tokens are counted once, here and by the next process', async () => {
     const first = await setStage(1, options());
     const { key } = await first.service.createKey({ email: EMAIL });
     await (await stream(first.origin, { key })).body();
@@ -114,7 +114,7 @@ describe.each(redis === undefined ? [] : [redis])(
       expect(await second.left(accountId)).toBe(LIMIT);
     });
 
-    it('taken for dead between them: the settlement counts once, and gives back nothing twice', async () => {
+    it('counted as dead between them: the settlement counts once, and releases nothing twice', async () => {
       const lease = await first.admit(accountId);
       await expire(client, accountId);
       await second.admit(accountId);

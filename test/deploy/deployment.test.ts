@@ -83,7 +83,7 @@ describe.each(OVERLAYS)('the overlay %s', (name) => {
     });
   });
 
-  it('takes every secret that it asks for by name from the example, which holds no value', () => {
+  it('reads every secret from the example by name, which holds no value', () => {
     const asked = ((container['env'] ?? []) as Tree[]).map((variable) => {
       expect(at(variable, 'valueFrom/secretKeyRef/name')).toBe('chat-streaming-secrets');
       expect(at(variable, 'valueFrom/secretKeyRef/key')).toBe(variable['name']);
@@ -94,7 +94,7 @@ describe.each(OVERLAYS)('the overlay %s', (name) => {
     expect(Object.values(secrets).join('')).toBe('');
   });
 
-  it('gives the service an environment and a CONFIG_FILE that it takes, and nothing that it does not know', () => {
+  it('sets only variables and a CONFIG_FILE that the service accepts', () => {
     const config = loadWith({ ...environment, ...secretValues() });
 
     const known = readEnvironment({ ...environment, ...secretValues() }).environment ?? {};
@@ -171,7 +171,7 @@ describe.each(OVERLAYS)('the overlay %s', (name) => {
     expect(Number(/^(\d+)m$/.exec(nginx['proxy-body-size'] ?? '')?.[1])).toBeGreaterThan(4);
   });
 
-  it('lets nobody in but the ingress controller and Prometheus, each to its own port', () => {
+  it('admits only the ingress controller and Prometheus, each to its own port', () => {
     expect(at(find('NetworkPolicy'), 'spec/policyTypes')).toEqual(['Ingress', 'Egress']);
     const rules = at(find('NetworkPolicy'), 'spec/ingress') as { from: Tree[]; ports: { port: string }[] }[];
     expect(rules.map((rule) => [rule.from.length, rule.ports.map((each) => each.port)])).toEqual([

@@ -66,7 +66,7 @@ describe('the image', () => {
     expect(isInContext('src/main.ts')).toBe(true);
   });
 
-  it('takes the exact packages of the lock file, and runs without those for development', () => {
+  it('installs the exact packages of the lock file, and runs without those for development', () => {
     const runs = all.filter(({ name }) => name === 'RUN').map((run) => run.words);
     expect(runs.filter((run) => /npm (ci|install|i)\b/.test(run))).toEqual([expect.stringContaining('npm ci')]);
     expect(copies).toContainEqual({ from: 'production-packages', paths: ['/app/node_modules', 'node_modules'] });

@@ -102,7 +102,7 @@ describe('deploy/observability', () => {
     }
   }
 
-  it.each(expressions)('asks, in %s, for what the service shows', (_, source) => {
+  it.each(expressions)('queries, in %s, metrics that the service exposes', (_, source) => {
     const { selectors, grouping } = readExpression(source);
 
     const labels = new Set(TARGET_LABELS);

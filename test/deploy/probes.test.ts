@@ -15,13 +15,13 @@ describe('the probes', () => {
   });
   afterAll(() => service.stop());
 
-  it.each(['startupProbe', 'livenessProbe', 'readinessProbe'])('%s asks for a path that answers 200', async (name) => {
+  it.each(['startupProbe', 'livenessProbe', 'readinessProbe'])('%s requests a path that returns 200', async (name) => {
     const response = await fetch(`${service.origin}${probe(name)}`);
     expect(response.status).toBe(200);
     expect(await response.json()).toHaveProperty('status');
   });
 
-  it('ask the stores for readiness only', () => {
+  it('check the stores for readiness only', () => {
     expect(probe('startupProbe')).toBe('/api/v1/health');
     expect(probe('livenessProbe')).toBe('/api/v1/health');
     expect(probe('readinessProbe')).toBe('/api/v1/health/ready');

@@ -28,7 +28,7 @@ describe.each(await testEngines())('the role of an account on $name', (engine) =
 
   const created = (email: string) => app.get(AccountsService).create({ email, password: PASSWORD });
 
-  it('is member at first, and is given and taken by the admin command', async () => {
+  it('is member at first, and is changed by the admin command', async () => {
     const email = 'ada@example.com';
     const { id, role } = await created(email);
     expect(role).toBe('member');

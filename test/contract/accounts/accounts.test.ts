@@ -48,7 +48,7 @@ describe.each(await testEngines())('accounts on $name', (engine) => {
     expect(passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   });
 
-  it('are refused when the email is taken, also in another case', async () => {
+  it('are refused when the email is in use, also in another case', async () => {
     await accounts.create({ email: 'twice@example.com', password: PASSWORD });
     await expect(accounts.create({ email: 'Twice@example.com', password: PASSWORD })).rejects.toMatchObject({
       code: 'invalid_request',
@@ -56,7 +56,7 @@ describe.each(await testEngines())('accounts on $name', (engine) => {
     });
   });
 
-  it('are made once when two ask at the same time', async () => {
+  it('are created once by two concurrent requests', async () => {
     const both = [1, 2].map(() => accounts.create({ email: 'race@example.com', password: PASSWORD }));
     const outcomes = await Promise.allSettled(both);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -109,7 +109,7 @@ describe.each(await testEngines())('accounts on $name', (engine) => {
     expect(compared).toEqual(Array(2).fill('$argon2id$v=19$m=19456,t=2,p=1$22$43'));
   });
 
-  it('tell a database that is away from a wrong password', async () => {
+  it('distinguish an unavailable database from an invalid password', async () => {
     const other = await openAccountsApp(database.config);
     await other.get(DataSource).destroy();
     const failing = other.get(AccountsService).verifyPassword('sign-in@example.com', PASSWORD);

@@ -36,7 +36,7 @@ describe('a password for the admin command', () => {
       ['without a line break', PASSWORD],
       ['with a line break', `${PASSWORD}\n`],
       ['with a line break of Windows', `${PASSWORD}\r\n`],
-    ])('is taken %s', async (_, input) => {
+    ])('is read %s', async (_, input) => {
       const email = newEmail();
       const outcome = await adminWith(input, database, 'account', 'create', '--email', email, '--password-stdin');
       expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
@@ -95,7 +95,7 @@ describe('a password for the admin command', () => {
   });
 
   describe.skipIf(!hasTerminals)('in a terminal', () => {
-    it('is asked for twice, and not shown', async () => {
+    it('is prompted for twice, and not shown', async () => {
       const email = newEmail();
       const answers = [`${PASSWORD}\r`, `${PASSWORD}\r`];
       const { exitCode, shown } = await adminInTerminal(answers, database, 'account', 'create', '--email', email);

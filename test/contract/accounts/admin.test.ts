@@ -33,7 +33,7 @@ describe.each(engines)('the admin command on $name', (engine) => {
     return JSON.parse(stdout);
   }
 
-  it('makes an account, gives it a tier, and makes, lists and revokes a key, beside a running service', async () => {
+  it('creates an account, sets its tier, and creates, lists and revokes a key, while a service runs', async () => {
     const app = await openAccountsApp(database.config);
     const id = expect.any(String) as string;
     const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
@@ -84,7 +84,7 @@ describe.each(engines)('the admin command on $name', (engine) => {
     await app.close();
   });
 
-  it('revokes the keys together with a new password when told to', async () => {
+  it('revokes the keys together with a new password on request', async () => {
     const hedy = ['--email', 'hedy@example.com'];
     const app = await openAccountsApp(database.config);
     const account = (await result('account', 'create', ...hedy, '--password', PASSWORD)) as { id: string };
@@ -169,7 +169,7 @@ describe('the admin command', () => {
     expect(usageText([], script)).toMatch(new RegExp(`^Usage: ${name} <command>\n`));
   });
 
-  it('tells of a database that it cannot open in one line', async () => {
+  it('reports a database that it cannot open in one line', async () => {
     const config = { type: 'sqlite', path: '/dev/null/chat.sqlite' } as const;
     const { exitCode, stderr } = await admin({ ...database, config }, 'key', 'list', ...ada);
     expect(exitCode).toBe(1);

@@ -44,7 +44,7 @@ describe('API keys', () => {
     expect(hashApiKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  it('are told apart by their first 12 characters', () => {
+  it('are identified by their first 12 characters', () => {
     expect(prefixOf('csk_0123456789')).toBe('csk_01234567');
   });
 });

@@ -41,7 +41,7 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
 
   const works = async (key: string) => (await verifier.verify(key)) !== undefined;
 
-  it('go on for the time that a rotation gives them, and not longer', async () => {
+  it('stay valid for the grace period of a rotation, and not longer', async () => {
     const old = await keys.create(accountId, { name: 'rotated' });
     expect(await works(old.key)).toBe(true);
     const { created, oldEndsAt } = await rotation.rotate(old.id, accountId, { overlapMs: HOUR_MS });
@@ -103,7 +103,7 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
     expect((await keys.list(accountId)).filter(({ name }) => name === 'mine')).toHaveLength(1);
   });
 
-  it('are made once for one id, whoever asks', async () => {
+  it('are created once for one id, also by concurrent requests', async () => {
     const id = randomUUID();
     const made = await keys.create(accountId, { name: 'once', id });
     expect(made.id).toBe(id);

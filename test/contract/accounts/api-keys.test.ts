@@ -60,7 +60,7 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
     spy.mockRestore();
   });
 
-  it('are not known when nobody made them, and are not looked up again for a second', async () => {
+  it('are unknown when they were never created, and are not looked up again for a second', async () => {
     const spy = lookups();
     const key = generateApiKey();
     for (let request = 0; request < 100; request++) await expect(verifier.verify(key)).resolves.toBeUndefined();

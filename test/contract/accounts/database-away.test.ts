@@ -24,7 +24,7 @@ const NOT_HANGING_MS = 5_000;
 
 const postgres = (await testEngines()).find(({ name }) => name === 'PostgreSQL');
 
-describe.skipIf(postgres === undefined)('while the database is away, on PostgreSQL', () => {
+describe.skipIf(postgres === undefined)('while the database is unavailable, on PostgreSQL', () => {
   let now = Date.now();
   let proxy: TcpProxy;
   let database: TestDatabase;
@@ -77,7 +77,7 @@ describe.skipIf(postgres === undefined)('while the database is away, on PostgreS
     },
   );
 
-  it('nobody asks it with a request', async () => {
+  it('no request queries the database', async () => {
     const { key } = await createKey(app, 'storm@example.com');
     await verifier.verify(key);
     proxy.stall();
@@ -105,7 +105,7 @@ describe.skipIf(postgres === undefined)('while the database is away, on PostgreS
     await expect(verifier.verify(key)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('keys known to be revoked stay refused, whoever told of it', async () => {
+  it('revoked keys stay refused, whichever process revoked them', async () => {
     const here = await createKey(app, 'revoked-here@example.com');
     const there = await createKey(app, 'revoked-there@example.com');
     const watched = await createKey(app, 'revoked-watched@example.com');
@@ -126,7 +126,7 @@ describe.skipIf(postgres === undefined)('while the database is away, on PostgreS
     await expect(verifier.verify(here.key)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it('hears of revocations and tiers as soon as it is back, without a request in between', async () => {
+  it('reads revocations and tiers as soon as the database is available, without a request in between', async () => {
     const revoked = await createKey(app, 'back-r@example.com');
     const kept = await createKey(app, 'back-k@example.com');
     for (const { key } of [revoked, kept]) await verifier.verify(key);
@@ -222,7 +222,7 @@ describe.each(await testEngines())('while the database is slow or fails, on $nam
     await expect(verifier.verify(key)).resolves.toBeDefined();
   });
 
-  it('a connection that breaks once is nothing to tell of', async () => {
+  it('a connection that breaks once is not reported', async () => {
     const { key } = await createKey(app, 'once@example.com');
     queriesAre(() => Promise.reject(new Error('Connection terminated unexpectedly'))).mockImplementationOnce(() => {
       vi.restoreAllMocks();

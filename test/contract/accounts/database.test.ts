@@ -59,7 +59,7 @@ describe.each(await testEngines())('the database on $name', (engine) => {
     await dataSource.destroy();
   });
 
-  it('is closed before a failed migration is told', async () => {
+  it('is closed before a failed migration is reported', async () => {
     const empty = await engine.create();
     vi.spyOn(AddAccountRole1765500001000.prototype, 'up').mockRejectedValue(new Error('no role'));
     const latch = new Latch();
@@ -96,7 +96,7 @@ describe.each(await testEngines())('the database on $name', (engine) => {
       ['53300', 'sorry', 'the server has too many connections.'],
       ['55P03', 'canceling statement', 'a backup or a long query locks a table that must change: '],
       ['08P01', 'unsupported startup parameter: options', 'unsupported startup parameter: options.'],
-    ])('that refuses with %s after the migrations is told in one line, too', async (code, message, reason) => {
+    ])('that refuses with %s after the migrations is reported in one line, too', async (code, message, reason) => {
       failAfterMigrations(message, code);
       const failure = await open(database.config).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(DatabaseError);
@@ -121,13 +121,13 @@ describe.each(await testEngines())('the database on $name', (engine) => {
 });
 
 describe('a ping', () => {
-  it('tells that the database file cannot be read', async () => {
+  it('reports that the database file cannot be read', async () => {
     const failing = { options: { type: 'better-sqlite3' }, query: () => Promise.reject(new Error('SQLITE_IOERR')) };
     const health = new DatabaseHealth(failing as unknown as DataSource, new EmbeddedPresence());
     await expect(health.ping()).resolves.toBe(false);
   });
 
-  it('gives up a database that hangs after a second, and asks it once', async () => {
+  it('times out after a second on a database that hangs, and queries it once', async () => {
     let asked = 0;
     const query = () => new Promise(() => (asked += 1));
     const hanging = { options: { type: 'better-sqlite3' }, query } as unknown as DataSource;
@@ -227,7 +227,7 @@ describe('a SQLite file', () => {
 });
 
 describe('a PostgreSQL server', () => {
-  it('that is away is told in one line without the password', async () => {
+  it('that is unavailable is reported in one line without the password', async () => {
     const free = createServer().listen(0, '127.0.0.1');
     await once(free, 'listening');
     const { port } = free.address() as AddressInfo;

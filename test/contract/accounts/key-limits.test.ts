@@ -45,7 +45,7 @@ describe.each(await testEngines())('the limits of keys on $name', (engine) => {
     for (let n = 0; n < count; n++) await keys.create(accountId, { name: `key ${n}` });
   };
 
-  it('are a hundred active ones, however many are asked for at once, at whichever process', async () => {
+  it('are a hundred active ones, however many are requested at once, at any process', async () => {
     const account = await newAccount();
     const asked = apps.flatMap((app) =>
       Array.from({ length: 70 }, () => app.get(ApiKeysService).create(account, { name: 'flood' })),

@@ -39,7 +39,7 @@ describe.each(await testEngines())('on $name', (engine) => {
   describe('the revocation watch', () => {
     const watched = () => app.get(CredentialDatabase, { strict: false }).repository(ApiKey);
 
-    it('tells at once of a revocation in this process, once', async () => {
+    it('notifies at once of a revocation in this process, once', async () => {
       const { id } = await createKey(app, 'here@example.com');
       const onRevoked = vi.fn();
       app.get(RevocationWatch).watch(id, onRevoked);
@@ -50,7 +50,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    it('tells all watchers of a revocation in another process at the next poll, and of no other key', async () => {
+    it('notifies all watchers of a revocation in another process at the next poll, and of no other key', async () => {
       const revoked = await createKey(app, 'there@example.com');
       const valid = await createKey(app, 'valid@example.com');
       const [first, second, ofValid] = [vi.fn(), vi.fn(), vi.fn()];
@@ -68,7 +68,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       unwatch();
     });
 
-    it('tells of a key that expires or is deleted', async () => {
+    it('notifies of a key that expires or is deleted', async () => {
       const expiring = await createKey(app, 'expiring@example.com', new Date(Date.now() + 500));
       const deleted = await createKey(app, 'deleted@example.com');
       const [onExpired, onDeleted] = [vi.fn(), vi.fn()];
@@ -119,7 +119,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       expect(app.get(RevocationWatch).hasEnded(id)).toBe(true);
     });
 
-    it('tells of a key that has ended already, once the caller has gone on', async () => {
+    it('notifies of a key that has ended already, after the caller has continued', async () => {
       const { id } = await createKey(app, 'ended@example.com');
       await app.get(ApiKeysService).revoke(id);
       const [first, second] = [vi.fn(), vi.fn()];
@@ -133,7 +133,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    it('asks nothing while nothing is watched', async () => {
+    it('sends no query while nothing is watched', async () => {
       const { id } = await createKey(app, 'idle@example.com');
       const watch = app.get(RevocationWatch);
       expect(vi.getTimerCount()).toBe(0);
@@ -144,7 +144,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    it('asks once for a thousand watchers of some keys', async () => {
+    it('sends one query for a thousand watchers of some keys', async () => {
       const { id } = await createKey(app, 'many@example.com');
       const find = vi.spyOn(watched(), 'find');
       const unwatch = Array.from({ length: 1000 }, () => app.get(RevocationWatch).watch(id, vi.fn()));
@@ -154,7 +154,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       for (const each of unwatch) each();
     });
 
-    it('ends no stream because a query fails, and asks again', async () => {
+    it('ends no stream because a query fails, and queries again', async () => {
       const { id } = await createKey(app, 'failing@example.com');
       const onRevoked = vi.fn();
       app.get(RevocationWatch).watch(id, onRevoked);

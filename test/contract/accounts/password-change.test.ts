@@ -50,7 +50,7 @@ describe.each(await testEngines())('a change of the password on $name', (engine)
   it.each([
     ['the account', (id: string) => service().changePassword(id, PASSWORD, NEXT, { revokeKeys: true })],
     ['the operator', (_: string, email: string) => service().setPassword(email, NEXT, { revokeKeys: true })],
-  ])('by %s revokes the active keys when told to, and says how many', async (_, change) => {
+  ])('by %s revokes the active keys on request, and says how many', async (_, change) => {
     const { id, email, first, second, revoked } = await newAccount();
     const other = await newAccount();
     for (const app of [here, there]) expect(await works(app, first.key)).toBe(true);
@@ -72,7 +72,7 @@ describe.each(await testEngines())('a change of the password on $name', (engine)
     expect(await service().verifyPassword(email, NEXT)).toMatchObject({ id });
   });
 
-  it('leaves the keys alone when not told to', async () => {
+  it('leaves the keys unchanged without the request', async () => {
     const { id, first, second } = await newAccount();
     expect(await service().changePassword(id, PASSWORD, NEXT)).toMatchObject({ revokedKeys: 0 });
     expect([await works(here, first.key), await works(here, second.key)]).toEqual([true, true]);

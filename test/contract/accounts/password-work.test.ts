@@ -38,7 +38,7 @@ describe('the work for a password', () => {
     await database.drop();
   });
 
-  it('counts against the network that asks for it, and without a network as the work of the operator', async () => {
+  it('counts against the network that requests it, and without a network as the work of the operator', async () => {
     const { id } = await accounts.create({ email: EMAIL, password: PASSWORD }, { network: 'of the sign-up' });
     await accounts.verifyPassword(EMAIL, PASSWORD, { network: 'of the sign-in' });
     await accounts.verifyPassword('nobody@example.com', PASSWORD, { network: 'of a guess' });

@@ -213,7 +213,7 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
     expect(await of(there).verify(token)).toBeUndefined();
   });
 
-  it('are asked about once for many requests at a time, and not at all for what cannot be a token', async () => {
+  it('are looked up once for many concurrent requests, and not at all for what cannot be a token', async () => {
     const { token } = await of(here).create(accountId);
     const asked = vi.spyOn(repository(there), 'createQueryBuilder');
     await Promise.all(Array.from({ length: 50 }, () => of(there).verify(token)));

@@ -137,7 +137,7 @@ describe('texts on request', () => {
     }
   });
 
-  it('makes no more of a long text than is asked for', async () => {
+  it('generates no more of a long text than requested', async () => {
     const asked = call(`echo ${'a '.repeat(2_000_000)}`);
     const cpuMs = await leastCpuMs(async () => {
       const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(asked, upstream, CONTEXT);
@@ -179,7 +179,7 @@ describe('texts on request', () => {
     expect(await answerTo('Please count to 12')).toBe('1 2 3 4 5 6 7 8 9 10 11 12');
   });
 
-  it.each(['count to 1001', 'count to 0'])('names the limits when asked to %s', async (request) => {
+  it.each(['count to 1001', 'count to 0'])('names the limits on the request to %s', async (request) => {
     expect(await answerTo(request)).toBe('I can only do that with a number from 1 to 1000.');
   });
 
@@ -189,11 +189,11 @@ describe('texts on request', () => {
     expect(parts).toContainEqual({ type: 'usage', usage: { inputTokens: 3, outputTokens: count } });
   });
 
-  it('takes a number with a thousands separator', async () => {
+  it('accepts a number with a thousands separator', async () => {
     expect((await answerTo('write 1,000 words')).split(' ')).toHaveLength(1_000);
   });
 
-  it('names the limits when asked for too many words', async () => {
+  it('names the limits when too many words are requested', async () => {
     expect(await answerTo('write 10001 words')).toBe('I can only do that with a number from 1 to 10000.');
   });
 
@@ -205,7 +205,7 @@ describe('texts on request', () => {
 
 describe('small talk', () => {
   it.each(['Hello! Who are you?', 'are you ChatGPT?', 'What model is this?', 'How do I configure a real provider?'])(
-    'says that it is a stand-in, and how to configure a model, when asked "%s"',
+    'says that it is a stand-in, and how to configure a model, on the message "%s"',
     async (question) => {
       const answer = await answerTo(question);
       expect(answer).toContain('built-in stand-in');

@@ -6,7 +6,7 @@ describe('the built-in catalog', () => {
     expect(loadConfig({}).models.map(({ id }) => id)).toEqual(['builtin/eliza']);
   });
 
-  it('asks the provider first and OpenRouter after it', () => {
+  it('requests the provider first and OpenRouter after it', () => {
     const { models } = loadConfig({ ANTHROPIC_API_KEY: 'a', OPENROUTER_API_KEY: 'b' });
     const opus = models.find(({ id }) => id === 'anthropic/claude-opus-5.5');
     expect(opus?.routes.map(({ upstream, model }) => [upstream.name, model])).toEqual([

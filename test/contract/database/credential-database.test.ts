@@ -26,7 +26,7 @@ describe.each(await testEngines())('the database for credentials on $name', (eng
   const presenceOf = () =>
     database.config.type === 'postgres' ? new PostgresPresence(database.config.url) : new EmbeddedPresence();
 
-  it('closes what is its own at the end, waits for it, and leaves the rest open', async () => {
+  it('closes its own connections at the end, waits for them, and leaves other connections open', async () => {
     const credentials = await CredentialDatabase.open(main, presenceOf());
     const source = credentials.repository(ApiKey).manager.dataSource;
     const latch = new Latch();

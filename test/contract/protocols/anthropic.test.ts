@@ -147,11 +147,11 @@ describe('AnthropicProtocol.parts', () => {
     ['tool_use', 'tool_calls'],
     ['pause_turn', 'other'],
     ['brand_new', 'other'],
-  ])('takes the stop reason %s for %s', (raw, reason) => {
+  ])('maps the stop reason %s to %s', (raw, reason) => {
     expect(partsOf({ type: 'message_delta', delta: { stop_reason: raw } })).toEqual([{ type: 'finish', reason, raw }]);
   });
 
-  it('takes thinking for reasoning', () => {
+  it('reads thinking as reasoning', () => {
     const delta = { type: 'thinking_delta', thinking: 'so' };
     expect(partsOf({ type: 'content_block_delta', index: 0, delta })).toEqual([{ type: 'reasoning', text: 'so' }]);
   });
@@ -162,7 +162,7 @@ describe('AnthropicProtocol.parts', () => {
     { type: 'input_json_delta', partial_json: '{' },
     { type: 'citations_delta', citation: {} },
     { type: 'brand_new_delta', text: 'not the answer' },
-  ])('takes the delta %j for progress', (delta) => {
+  ])('reads the delta %j as progress', (delta) => {
     expect(partsOf({ type: 'content_block_delta', index: 0, delta })).toEqual([{ type: 'progress' }]);
   });
 
@@ -170,7 +170,7 @@ describe('AnthropicProtocol.parts', () => {
     { type: 'thinking', thinking: '' },
     { type: 'redacted_thinking' },
     { type: 'server_tool_use', name: 'web_search', input: {} },
-  ])('takes the start of the block %j for progress', (block) => {
+  ])('reads the start of the block %j as progress', (block) => {
     expect(partsOf({ type: 'content_block_start', index: 0, content_block: block })).toEqual([{ type: 'progress' }]);
   });
 
@@ -195,7 +195,7 @@ describe('AnthropicProtocol.parts', () => {
     ['not_found_error', 'upstream_error'],
     ['api_error', 'upstream_error'],
     ['brand_new_error', 'upstream_error'],
-  ])('takes the error %s for %s', (type, code) => {
+  ])('maps the error %s to %s', (type, code) => {
     const body = { type: 'error', error: { type, message: 'x' } };
     expect(partsOf(body)).toMatchObject([{ type: 'error', error: { code } }]);
     expect(partsOf(body, 'error')).toMatchObject([{ type: 'error', error: { code } }]);

@@ -133,7 +133,7 @@ describe('GeminiProtocol reading an event', () => {
     ['LANGUAGE', 'content_filter'],
     ['OTHER', 'other'],
     ['BRAND_NEW', 'other'],
-  ])('takes the finish reason %s for %s', (raw, reason) => {
+  ])('maps the finish reason %s to %s', (raw, reason) => {
     expect(ending(raw)).toEqual([
       { type: 'finish', reason, raw },
       { type: 'complete', last: false },
@@ -141,7 +141,7 @@ describe('GeminiProtocol reading an event', () => {
   });
 
   it.each(['MALFORMED_FUNCTION_CALL', 'MALFORMED_RESPONSE', 'UNEXPECTED_TOOL_CALL'])(
-    'takes the finish reason %s for a failure of the model',
+    'reads the finish reason %s as a failure of the model',
     (raw) => {
       expect(ending(raw)).toMatchObject([{ type: 'error', error: { code: 'upstream_error', scope: 'route' } }]);
     },
@@ -174,7 +174,7 @@ describe('GeminiProtocol reading an event', () => {
     expect(partsOf({ usageMetadata: { serviceTier: 'standard' } })).toEqual([]);
   });
 
-  it('takes a part without text for progress', () => {
+  it('reads a part without text as progress', () => {
     const content = { role: 'model', parts: [{ executableCode: { code: '1 + 1' } }] };
     expect(partsOf({ candidates: [{ content }] })).toEqual([{ type: 'progress' }]);
   });
@@ -191,7 +191,7 @@ describe('GeminiProtocol reading an event', () => {
     expect(partsOf(event)).toEqual([]);
   });
 
-  it('takes a blocked prompt for a rejected request', () => {
+  it('reads a blocked prompt as a rejected request', () => {
     expect(
       partsOf({ promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 4 } }),
     ).toMatchObject([

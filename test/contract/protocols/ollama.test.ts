@@ -38,7 +38,7 @@ describe('OllamaProtocol.request', () => {
     expect(protocol.request(HELLO, { ...ACME, options: {}, baseUrl: new URL(baseUrl) }).url.href).toBe(url);
   });
 
-  it('asks for lines of JSON, and sends a key as a bearer token', () => {
+  it('requests lines of JSON, and sends a key as a bearer token', () => {
     expect(asking().headers).toMatchObject({ accept: 'application/x-ndjson', authorization: 'Bearer secret-key' });
   });
 
@@ -89,7 +89,7 @@ describe('the options of an upstream with the protocol ollama', () => {
 });
 
 describe('OllamaProtocol reading a line', () => {
-  it('takes the thinking before the text of a line', () => {
+  it('reads the thinking before the text of a line', () => {
     const message = { role: 'assistant', thinking: 'so', content: 'Hi' };
     expect(partsOf({ message, done: false })).toEqual([
       { type: 'reasoning', text: 'so' },
@@ -101,7 +101,7 @@ describe('OllamaProtocol reading a line', () => {
     ['stop', 'stop'],
     ['length', 'length'],
     ['brand_new', 'other'],
-  ])('takes the reason %s for %s, and reads no more', (raw, reason) => {
+  ])('maps the reason %s to %s, and reads no more', (raw, reason) => {
     expect(partsOf({ done: true, done_reason: raw, prompt_eval_count: 5, eval_count: 7 })).toEqual([
       { type: 'usage', usage: { inputTokens: 5, outputTokens: 7 } },
       { type: 'finish', reason, raw },
@@ -109,7 +109,7 @@ describe('OllamaProtocol reading a line', () => {
     ]);
   });
 
-  it.each(['load', 'unload'])('takes the reason %s for a failure, because there is no answer', (raw) => {
+  it.each(['load', 'unload'])('reads the reason %s as a failure, because there is no answer', (raw) => {
     expect(partsOf({ message: { content: '' }, done: true, done_reason: raw })).toMatchObject([
       { type: 'error', error: { code: 'upstream_error' } },
     ]);

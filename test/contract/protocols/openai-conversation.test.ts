@@ -169,7 +169,7 @@ describe('a conversation in the form of OpenAI', () => {
     expect(bodyOf({ responseFormat: { type: 'json' } }).response_format).toEqual({ type: 'json_object' });
   });
 
-  it('gives reasoning without a signature back to a model that has sent reasoning before', () => {
+  it('sends reasoning without a signature to a model that has sent reasoning before', () => {
     const upstream = { ...TEST_UPSTREAM };
     const content = [
       { type: 'reasoning', text: 'hm' },

@@ -23,7 +23,7 @@ function chunk(delta: unknown, finishReason: string | null = null) {
 }
 
 describe('OpenAiProtocol.request', () => {
-  it('sends what the caller asked for, and the key as a bearer token', () => {
+  it('sends the parameters of the caller, and the key as a bearer token', () => {
     const request = protocol.request(
       { ...HELLO, maxTokens: 100 },
       { ...ACME, baseUrl: new URL('https://api.example.com/v1') },
@@ -58,7 +58,7 @@ describe('OpenAiProtocol.request', () => {
     expect(JSON.parse(request.body)).not.toHaveProperty('max_tokens');
   });
 
-  it('leaves out a limit that nobody set, and the option that some servers refuse', () => {
+  it('leaves out a limit that is not set, and the option that some servers refuse', () => {
     const body: unknown = JSON.parse(protocol.request(HELLO, { ...ACME, includeUsage: false }).body);
     expect(body).not.toHaveProperty('max_tokens');
     expect(body).not.toHaveProperty('stream_options');
@@ -77,7 +77,7 @@ describe('OpenAiProtocol.request', () => {
 });
 
 describe('OpenAiProtocol.parts', () => {
-  it('gives all that one event holds, in order', () => {
+  it('returns all parts of one event, in order', () => {
     const parts = partsOf({ ...chunk({ content: 'Hi' }, 'stop'), usage: { prompt_tokens: 1, completion_tokens: 2 } });
     expect(parts).toEqual([
       { type: 'text', text: 'Hi' },
@@ -104,7 +104,7 @@ describe('OpenAiProtocol.parts', () => {
     ['tool_calls', 'tool_calls'],
     ['function_call', 'tool_calls'],
     ['anything_else', 'other'],
-  ])('takes the finish reason %s for %s', (raw, reason) => {
+  ])('maps the finish reason %s to %s', (raw, reason) => {
     expect(partsOf(chunk({}, raw))).toEqual([
       { type: 'finish', reason, raw },
       { type: 'complete', last: false },
@@ -116,7 +116,7 @@ describe('OpenAiProtocol.parts', () => {
     ['abort', 'upstream_error'],
     ['network_error', 'upstream_error'],
     ['insufficient_system_resource', 'upstream_unavailable'],
-  ])('takes the finish reason %s for a failure', (raw, code) => {
+  ])('reads the finish reason %s as a failure', (raw, code) => {
     expect(partsOf(chunk({}, raw))).toMatchObject([{ type: 'error', error: { code } }]);
   });
 
@@ -131,11 +131,11 @@ describe('OpenAiProtocol.parts', () => {
     { reasoning: 'so', reasoning_content: 'so' },
     { reasoning: 'so', reasoning_details: [{ type: 'reasoning.text', text: 'so' }] },
     { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'so' }] }] },
-  ])('takes %j for reasoning, not for text', (delta) => {
+  ])('reads %j as reasoning, not as text', (delta) => {
     expect(partsOf(chunk(delta))).toEqual([{ type: 'reasoning', text: 'so' }]);
   });
 
-  it('gives reasoning before the text of the same delta', () => {
+  it('returns reasoning before the text of the same delta', () => {
     expect(partsOf(chunk({ reasoning: 'so', content: 'a' }))).toEqual([
       { type: 'reasoning', text: 'so' },
       { type: 'reasoning', text: '', signature: 'reasoning' },
@@ -147,7 +147,7 @@ describe('OpenAiProtocol.parts', () => {
     { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] },
     { tool_calls: [{ index: 0 }] },
     { content: [{ type: 'reference', reference_ids: [1], text: 'not the answer' }] },
-  ])('takes %j for progress, not for text', (delta) => {
+  ])('reads %j as progress, not as text', (delta) => {
     expect(partsOf(chunk(delta))).toEqual([{ type: 'progress' }]);
   });
 
@@ -179,7 +179,7 @@ describe('OpenAiProtocol.parts', () => {
     expect(partsOf({ choices: [], usage })).toEqual([{ type: 'usage', usage: { inputTokens: 32, outputTokens } }]);
   });
 
-  it('takes the prompt from the total if only the prompt is missing', () => {
+  it('computes the prompt tokens from the total if only they are missing', () => {
     const usage = { completion_tokens: 9, total_tokens: 41 };
     expect(partsOf({ choices: [], usage })).toEqual([{ type: 'usage', usage: { inputTokens: 32, outputTokens: 9 } }]);
   });
@@ -226,7 +226,7 @@ describe('OpenAiProtocol.parts', () => {
     expect(partsOf({ choices: [], usage })).toEqual([]);
   });
 
-  it.each(['[DONE]', ' [DONE]', '[DONE] \r', '[DONE]\n[DONE]'])('takes %j for the end', (data) => {
+  it.each(['[DONE]', ' [DONE]', '[DONE] \r', '[DONE]\n[DONE]'])('reads %j as the end', (data) => {
     expect(protocol.open().parts({ event: 'message', data })).toEqual([{ type: 'complete', last: true }]);
   });
 
@@ -256,11 +256,11 @@ describe('OpenAiProtocol.parts', () => {
     [{}, 'upstream_error'],
     ['something broke', 'upstream_error'],
     [true, 'upstream_error'],
-  ])('takes the error %j for %s', (error, code) => {
+  ])('maps the error %j to %s', (error, code) => {
     expect(partsOf({ error })).toMatchObject([{ type: 'error', error: { code } }]);
   });
 
-  it('takes the code beside an error that is only a text', () => {
+  it('reads the code next to an error that is only a text', () => {
     expect(partsOf({ error: 'Model is overloaded', error_type: 'overloaded' })).toMatchObject([
       { type: 'error', error: { code: 'upstream_unavailable' } },
     ]);

@@ -160,7 +160,7 @@ describe('SseDecoder', () => {
       'data: 5678',
       ': 23456789\n',
       'foo: 67890\n',
-    ])('takes %j, which just fits', (text) => {
+    ])('accepts %j, which just fits', (text) => {
       expect(() => decode([Buffer.from(text)], 14)).not.toThrow();
       expect(() => decode(byteByByte(Buffer.from(text)), 14)).not.toThrow();
     });
@@ -196,7 +196,7 @@ describe('SseDecoder', () => {
       }).toThrow(tooLarge);
     });
 
-    it('takes an event of 1 MiB by default, and no larger one', () => {
+    it('accepts an event of 1 MiB by default, and no larger one', () => {
       const lineOf = (length: number) => `data: ${'x'.repeat(length - 'data: '.length)}\n\n`;
       const largest = lineOf(1024 * 1024);
       expect(decodeText(largest)).toEqual([message(largest.slice(6, -2))]);

@@ -93,7 +93,7 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
     expect(waitMs(other, SLOW)).toBe(0);
   });
 
-  it('hold for all models of an upstream if they tell about the upstream', async () => {
+  it('hold for all models of an upstream if they concern the upstream', async () => {
     const [one, other] = [await open(), await open()];
     await areSubscribed(2);
     coolDown(one, FAST, COOLDOWN_SECONDS, 'upstream');

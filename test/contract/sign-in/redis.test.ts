@@ -49,7 +49,7 @@ describe.skipIf(redis === undefined)('Redis', () => {
       for (const key of keys) expect(await redis?.client.pTTL(key)).toBeGreaterThan(0);
     });
 
-    it.each(['cut', 'stall'] as const)('are counted by each process while Redis is away (%s)', async (how) => {
+    it.each(['cut', 'stall'] as const)('are counted by each process while Redis is unavailable (%s)', async (how) => {
       const counter = opened.counters.counter(limit);
       const memory = opened.counters.memory(limit.name, 60);
       const before = await counter.count('ada');
@@ -73,7 +73,7 @@ describe.skipIf(redis === undefined)('Redis', () => {
       expect(await allowed(counter, 'hedy', 5)).toBe(1);
     });
 
-    it('are counted in a process that starts while Redis is away', async () => {
+    it('are counted in a process that starts while Redis is unavailable', async () => {
       proxy.cut();
       const alone = await openOn(`redis://127.0.0.1:${proxy.port}/${redis?.database ?? 0}`);
       expect(await allowed(alone.counters.counter(limit), 'ada', 20)).toBe(5);

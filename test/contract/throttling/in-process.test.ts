@@ -116,7 +116,7 @@ describe('the limits counted in a process', () => {
     expect(accounts.size).toBe(99_997);
   });
 
-  it('take no memory for accounts that are gone', async () => {
+  it('use no memory for accounts that no longer send requests', async () => {
     let now = 0;
     const store = new InProcessLimitStore({ now: () => now });
     for (let account = 0; account < 20_000; account++) {

@@ -94,7 +94,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     expect((await admit(one, limits, 100)).admitted).toBe(true);
   });
 
-  it('are told again of what runs, when Redis has lost its data or taken the leases for dead', async () => {
+  it('are sent to Redis again when Redis has lost its data or has dropped the leases as expired', async () => {
     const one = await open({ since: () => Promise.resolve(30) });
     const limits = { concurrentStreams: 3, tokensPerDay: 200 };
     const [first] = leasesOf(await admitMany(one, 2, limits, 40));
@@ -134,7 +134,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
   });
 
   it.each(['cut', 'stall'] as const)(
-    'are each replica’s share while Redis is away (%s), and whole when it is back',
+    'are each replica’s share while Redis is unavailable (%s), and whole when Redis is available again',
     async (how) => {
       const [one, other] = [await open(), await openDirectly()];
       const limits = { requestsPerMinute: 9, concurrentStreams: 7 };
@@ -167,7 +167,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     },
   );
 
-  it('stay exact while the process is too busy to read answers, as Redis is not away then', async () => {
+  it('stay exact while the process is too busy to read replies, as Redis is available then', async () => {
     const [one, other] = [await open(), await openDirectly()];
     const limits = { requestsPerMinute: 9 };
     await waitFor(() => one.fallback.replicas === 2, 'both to be counted');
@@ -184,7 +184,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     expect(await admit(other, limits)).toMatchObject({ refusedBy: 'requestsPerMinute' });
   });
 
-  it('refuse as unavailable while Redis answers others but not in time, and take nothing for it', async () => {
+  it('refuse as unavailable while Redis does not reply in time but replies to others, and count nothing for the refusal', async () => {
     const [one, other] = [await open(), await openDirectly()];
     const limits = { requestsPerMinute: 9, concurrentStreams: 3 };
     const late = vi.spyOn(RedisScript.prototype, 'run').mockImplementationOnce(async function (
@@ -214,7 +214,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     }, 'the place to be given back');
   });
 
-  it('count the tokens that were used while Redis was away, once it is back', async () => {
+  it('count the tokens that were used while Redis was unavailable, once Redis is available again', async () => {
     const one = await open();
     const limits = { tokensPerDay: 100 };
     const [before] = leasesOf([await admit(one, limits, 20)]);
@@ -235,7 +235,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     expect(await one.store.peek(accountId, limitsOf(limits))).toMatchObject({ tokensPerDay: { remaining: 63 } });
   });
 
-  it('hold in a process that starts while Redis is away, and are shared once it comes', async () => {
+  it('hold in a process that starts while Redis is unavailable, and are shared once Redis is available', async () => {
     proxy.cut();
     const one = await open();
     expect(one.isRedisUnavailable()).toBe(true);

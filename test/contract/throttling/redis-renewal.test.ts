@@ -23,7 +23,7 @@ afterAll(async () => {
   await redis.drop();
 });
 
-it('leases hold for as long as their process renews them, places and tokens', async () => {
+it('leases hold for as long as their process renews them, slots and tokens', async () => {
   const accountId = randomUUID();
   const expiries = async (): Promise<number[]> => {
     const streams = await redis.client.zRangeWithScores(`chat:{${accountId}}:streams`, 0, -1);

@@ -59,7 +59,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
     }
   });
 
-  it('lists streams before a place with any text', async () => {
+  it('lists streams before a cursor with any text', async () => {
     await store.append([over()]);
     const before = TO.toISOString();
     for (const text of ODD_TEXTS) {
@@ -111,7 +111,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
     await expect(store.append([over()])).rejects.not.toThrow(UnstorableData);
   });
 
-  it('keeps openings with any text, and refuses what is no JSON', async () => {
+  it('stores intents with any text, and refuses invalid JSON', async () => {
     const streams = ODD_TEXTS.map((text) => begun({ accountId: text, keyId: text, model: text }));
     await store.open({ id: 'a', streams });
     expect(await store.abandoned()).toMatchObject([{ id: 'a', streams }]);
@@ -119,7 +119,7 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
     await expect(store.open({ id: 'b', streams: [odd] })).rejects.toThrow(UnstorableData);
   });
 
-  it('sets a record aside once, with any text', async () => {
+  it('stores a dead letter once, with any text', async () => {
     for (const text of ODD_TEXTS) {
       const aside = { id: `id ${text}`, requestId: text, reason: text, record: JSON.stringify(text) };
       await store.deadLetter(aside);

@@ -55,7 +55,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
     await database.drop();
   });
 
-  it('gives back what is kept as it was', async () => {
+  it('returns the stored data unchanged', async () => {
     const record = over();
     await store.append([record]);
     expect(await storedRecords(source)).toEqual([
@@ -128,7 +128,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
       expect(await store.abandoned()).toHaveLength(expected);
     });
 
-    it('gives the others time for a heartbeat after an outage of the database', async () => {
+    it('waits for a heartbeat of the other processes after an outage of the database', async () => {
       const other = new DatabaseUsageStore(source, new EmbeddedPresence());
       await other.beat();
       await other.open(batch());

@@ -66,7 +66,7 @@ const canSignIn = async (password: string) =>
 const activeKeys = async () => (await keys.list(accountId)).filter(({ revokedAt }) => revokedAt === null);
 
 describe('while a session is about to end', () => {
-  it('the browser is not told so before', async () => {
+  it('the browser receives no response before the end', async () => {
     const { latch, arrived } = latched(provided(SessionsService), 'end');
     const answer = owner.post('/sign-out');
     await arrived();
@@ -77,7 +77,7 @@ describe('while a session is about to end', () => {
     expect(await isSignedIn(owner)).toBe(false);
   });
 
-  it('and the database fails, the browser is told, and keeps its cookie to try again', async () => {
+  it('and the database fails, the browser receives an error, and keeps its cookie to try again', async () => {
     const { cookie } = owner;
     const failure = new ServiceError('unavailable', 'The database is unavailable.');
     vi.spyOn(provided(SessionsService), 'end').mockRejectedValueOnce(failure);
@@ -111,7 +111,7 @@ describe('while a password is about to be replaced', () => {
     expect([await canSignIn(NEXT), await canSignIn('the first of the two')]).toEqual([false, true]);
   });
 
-  it('the account can be disabled: nobody is signed in', async () => {
+  it('the account can be disabled: the sign-in fails', async () => {
     const { latch, answer } = await changing();
     await provided(AccountStates).disable(email);
 
@@ -191,7 +191,7 @@ describe('while a key is about to be made', () => {
     expect(await keys.list(accountId)).toEqual([]);
   });
 
-  it.each(changes)('in place of another one, %s: no key is made, and the old one stays', async (_, change) => {
+  it.each(changes)('in place of another one, %s: no key is created, and the old one stays', async (_, change) => {
     const { id } = await keys.create(accountId, { name: 'old' });
     const { latch, answer } = await making(`${KEYS_PATH}/${id}/rotate`, { old_key_ends_in_hours: '1' });
     await change();
@@ -236,7 +236,7 @@ describe('with one new key left in the hour', () => {
     }
   });
 
-  it('two that are asked for at once are one key, and the place of one that fails is free again', async () => {
+  it('two concurrent requests create one key, and a failed request does not count against the limit', async () => {
     const { latch, arrived } = latched(keys, 'create');
     const first = owner.post(KEYS_PATH, { name: '' });
     await arrived();

@@ -129,7 +129,7 @@ describe('a request', () => {
     expect((await postForm('/api/v1/chat/stream', { origin: 'SELF' }, ada.cookie)).status).toBe(415);
   });
 
-  it('that a proxy has sent to another host is told of it', async () => {
+  it('that a proxy has sent to another host is refused with the reason', async () => {
     const headers = { origin: 'https://chat.example.com', 'sec-fetch-site': 'same-origin' };
     expect((await (await postForm('/sign-in', headers)).error()).message).toMatch(/TRUST_PROXY/);
   });

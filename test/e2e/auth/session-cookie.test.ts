@@ -19,7 +19,7 @@ describe('the session cookie', () => {
   });
   afterAll(() => service.stop());
 
-  it('is set exactly as the contract has it, and caches are kept away from it', async () => {
+  it('is set exactly as the contract has it, and is not cached', async () => {
     const answer = await new WebClient(service.origin).signIn();
     const [cookie = '', ...others] = answer.headers['set-cookie'] ?? [];
     const [pair = '', ...attributes] = cookie.split('; ');

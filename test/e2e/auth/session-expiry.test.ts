@@ -93,7 +93,7 @@ describe.each(await testEngines())('a session on $name', (engine) => {
     expect(await isSignedIn()).toBe(true);
   });
 
-  it('does not come back to life by being asked about after its end', async () => {
+  it('does not become valid again by a lookup after its end', async () => {
     await later(7 * DAY_MS);
     expect(await isSignedIn()).toBe(false);
     await later(1000);

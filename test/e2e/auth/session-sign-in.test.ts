@@ -50,7 +50,7 @@ describe('signing in', () => {
     expect(JSON.stringify(rows)).not.toContain(client.token);
   });
 
-  it('takes over no token that was there before, and ends its session', async () => {
+  it('accepts no token that was there before, and ends its session', async () => {
     const client = await signedIn();
     const before = client.cookie;
     await client.signIn();
@@ -89,7 +89,7 @@ describe('signing in', () => {
     expect((await clientOf().signIn('grace@example.com', next)).status).toBe(303);
   });
 
-  it('takes a password as typed on another system, and of any length', async () => {
+  it('accepts a password as typed on another system, and of any length', async () => {
     const client = clientOf();
     await client.signUp('unicode@example.com', 'ｐａｓｓ　ｗörd é 🔑');
     expect((await clientOf().signIn('unicode@example.com', 'pass wörd e\u0301 🔑')).status).toBe(303);
@@ -117,7 +117,7 @@ describe('signing in', () => {
     expect(answers[0]).toMatchObject({ status: 401, code: 'unauthenticated', cookies: undefined });
   });
 
-  it('ends the streams that the session has open, with what its client is to be told', async () => {
+  it('ends the streams of the session, with the error that the contract has for the client', async () => {
     const client = await signedIn();
     stage.provider.answers((call) => {
       call.head().text('Hi');

@@ -40,7 +40,7 @@ describe('attempts to sign in', () => {
     await service.stop();
   });
 
-  it('are ten at one account from one network, then refused before any work, and told when to come again', async () => {
+  it('are ten at one account from one network, then refused before any work, with Retry-After', async () => {
     expect(await statusesOf(10, () => from(HOME).signIn(ADA, WRONG))).toEqual(times(10, 401));
     const before = verified();
 
@@ -123,7 +123,7 @@ describe('attempts to sign in', () => {
     expect((await from('203.0.113.1').signIn(ADA)).status).toBe(303);
   });
 
-  it('that fail at an account do not count as successful, so that nobody keeps an owner out with them', async () => {
+  it('that fail at an account do not count as successful, so that an attacker cannot lock out the owner', async () => {
     await statusesOf(95, (n) => from(`203.0.113.${n}`).signIn(ADA, WRONG));
     expect(await statusesOf(100, () => from(HOME).signIn(ADA))).toEqual(times(100, 303));
   });
@@ -146,7 +146,7 @@ describe('attempts to sign in', () => {
     expect(statuses).toEqual([...times(99, 303), ...times(6, 429)]);
   });
 
-  it('do not count when the service could not look at them', async () => {
+  it('do not count when the service could not check them', async () => {
     const hashing = service.app.get(PasswordHashing, { strict: false });
     vi.spyOn(hashing, 'verify').mockRejectedValue(new Error('no thread'));
     expect(await statusesOf(15, () => from(HOME).signIn(ADA))).toEqual(times(15, 500));

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 afterAll(() => service.stop());
 
-it('a password that changes between the comparison and the session: nobody is signed in', async () => {
+it('a password that changes between the comparison and the session: the sign-in fails', async () => {
   const [accounts, sessions] = [AccountsService, SessionsService].map((type) =>
     service.app.get<AccountsService | SessionsService>(type, { strict: false }),
   ) as [AccountsService, SessionsService];

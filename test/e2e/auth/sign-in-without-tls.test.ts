@@ -23,13 +23,13 @@ describe('sign-in without TLS', () => {
   const open = (path: string, headers: Readonly<Record<string, string>>) =>
     stream(origin, { method: 'GET', path, headers: { ...HTML, ...headers } });
 
-  it('is told at the start, beside the address on which the service really listens', async () => {
+  it('is reported at the start, with the address on which the service really listens', async () => {
     expect(origin).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/);
     await waitFor(() => log().includes('account create --email'), 'the command for the first account');
     expect(log()).toContain('only over HTTPS');
   });
 
-  it.each(['/sign-in', '/sign-up'])('%s asks for no password at an address that is not local', async (path) => {
+  it.each(['/sign-in', '/sign-up'])('%s shows no password field at an address that is not local', async (path) => {
     const answer = await open(path, { host: 'chat.lan:3000' });
     expect(answer.status).toBe(403);
     const page = await answer.body();
@@ -38,7 +38,7 @@ describe('sign-in without TLS', () => {
     expect(page).not.toContain('type="password"');
   });
 
-  it('takes no password there, and says so in the log once', async () => {
+  it('accepts no password there, and logs the reason once', async () => {
     for (let times = 0; times < 2; times++) {
       const body = 'email=ada%40example.com&password=seven+green+parrots';
       const headers = { ...FORM, host: 'chat.lan', origin: 'http://chat.lan' };

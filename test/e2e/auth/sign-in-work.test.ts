@@ -56,7 +56,7 @@ describe('the work of signing in', () => {
     expect(forWrongPassword).toEqual({ compared: ['$argon2id$v=19$m=19456,t=2,p=1$22$43'], asked: 1, hashed: 0 });
   });
 
-  it('is the same to sign up with an address that is taken as with one that is free', async () => {
+  it('is the same to sign up with an address that is in use as with a new address', async () => {
     expect((await from(1).signUp(EMAIL)).status).toBe(400);
     expect(argon2.hash.mock.calls).toHaveLength(1);
     expect((await from(1).signUp('new@example.com')).status).toBe(303);
@@ -89,7 +89,7 @@ describe('the work of signing in', () => {
     expect(argon2.verify).toHaveBeenCalledTimes(10);
   });
 
-  it('is done for two at a time, fifty wait or work, and the rest are told to come again', async () => {
+  it('is done for two at a time, fifty wait or work, and the others are refused with Retry-After', async () => {
     const latch = new Latch();
     let running = 0;
     let most = 0;

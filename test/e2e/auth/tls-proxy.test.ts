@@ -89,7 +89,7 @@ describe.each(PROXIES)('behind a TLS proxy that goes on $how', ({ trust, headers
 });
 
 describe('without TRUST_PROXY', () => {
-  it('nobody is believed about the host', async () => {
+  it('no proxy is trusted about the host', async () => {
     const stage = await setStage(1, { modules: [SignInPagesModule] });
     const proxy = await TlsProxy.start(stage.origin, { host: 'chat.internal:3000', 'x-forwarded-host': HOST });
     const answer = await proxy.request({

@@ -37,7 +37,7 @@ describe('a page whose browser has signed in to another account since', () => {
       },
     });
 
-  it('gets 409 for a stream, and no provider is asked', async () => {
+  it('gets 409 for a stream, and no request to a provider is sent', async () => {
     const calls = stage.provider.calls.length;
     const answer = await stream(stage.origin, { headers: headersOf(bob, ada.accountId) });
     expect(answer.status).toBe(409);

@@ -83,7 +83,7 @@ describe('a changed CONFIG_FILE', () => {
     expect(await wireOf(running)).toMatchObject({ text: 'Hello', terminal: 'done' });
   });
 
-  it('that is invalid is told in one line, and the old one stays', async () => {
+  it('that is invalid is reported in one line, and the old one stays', async () => {
     const [before] = await hashes();
     await write('upstreams: {}\nmodels: nothing\n');
     for (const replica of replicas) {
@@ -114,7 +114,7 @@ describe('a changed CONFIG_FILE', () => {
     expect(after).toMatchObject({ text: 'Hello world', terminal: 'done' });
   });
 
-  it('is read on SIGHUP, with its tiers, and its unset variables are told', async () => {
+  it('is read on SIGHUP, with its tiers, and its unset variables are reported', async () => {
     const backup = { protocol: 'openai', base_url: 'http://127.0.0.1:9', api_key: '${BACKUP_KEY}' };
     await write(file(next, 'Newest', { free: { concurrent_streams: 1, requests_per_minute: 1 } }, { backup }));
     for (const replica of replicas) replica.signal('SIGHUP');

@@ -13,7 +13,7 @@ const READY = '/api/v1/health/ready';
 /** Far below the grace, and far above what it takes: the machine may do other work. */
 const SOON_MS = 20_000;
 
-describe('a process that is told to stop', () => {
+describe('a process that receives SIGTERM', () => {
   let provider: ScriptedProvider;
   let installation: Installation;
   let key: string;

@@ -35,14 +35,14 @@ describe('a first start in development', () => {
     expect(JSON.parse(shown(/-d '(.*)'/))).toMatchObject({ model: MODEL });
   });
 
-  it('does not tell of other machines at an address that they do not reach', async () => {
+  it('does not name other machines at an address that they do not reach', async () => {
     service.signal('SIGTERM');
     expect((await service.exited).stdout).not.toContain('other machines');
   });
 });
 
 describe('a first start in production, at an address that other machines reach', () => {
-  it('tells how to create an account and how to sign in, and creates no account', async () => {
+  it('shows how to create an account and how to sign in, and creates no account', async () => {
     const installation = await Installation.create(configFile(routesTo(['http://127.0.0.1:9'])));
     try {
       const service = installation.start({ HOST: '0.0.0.0' });

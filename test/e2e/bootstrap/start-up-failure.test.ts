@@ -65,7 +65,7 @@ describe('a start that cannot work', () => {
     expect(stderr).not.toMatch(/secret-|-6|65536/);
   });
 
-  it('names every problem of CONFIG_FILE at once, with its place', async () => {
+  it('names every problem of CONFIG_FILE at once, with its path', async () => {
     const file = await withFile(
       'problems.yaml',
       configFile(
@@ -160,7 +160,7 @@ describe('a start that cannot work', () => {
     );
   });
 
-  it('says in one line that the port is taken', async () => {
+  it('says in one line that the port is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

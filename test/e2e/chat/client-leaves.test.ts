@@ -62,7 +62,7 @@ describe('a client that leaves', () => {
     errors.mockRestore();
   });
 
-  it('while the second provider is asked has that request aborted, and no other is asked', async () => {
+  it('while the request to the second provider runs has that request aborted, and no other is sent', async () => {
     const number = nextCall(backup);
     stage.provider.next((call) => call.cut());
     backup.next(hang);
@@ -71,7 +71,7 @@ describe('a client that leaves', () => {
     expect(backup.calls.length).toBe(number);
   });
 
-  it('while the first provider fails does not have the second asked', async () => {
+  it('while the first provider fails does not cause a request to the second', async () => {
     const before = backup.calls.length;
     const number = nextCall(stage.provider);
     stage.provider.next(hang);

@@ -143,7 +143,7 @@ describe('a durable stream', () => {
     expect(calls()).toBe(1);
   });
 
-  it('belongs to its account, whichever key of the account asks', async () => {
+  it('belongs to its account, whichever key of the account requests it', async () => {
     const mine = await stage.service.createKey({ email: 'mine@example.com' });
     const also = await stage.service.createKey({ email: 'mine@example.com' });
     const first = await ask('shared', { key: mine.key });
@@ -191,7 +191,7 @@ describe('a durable stream', () => {
     }
   });
 
-  it('does not generate a new answer for a client that wants the rest of an old one', async () => {
+  it('does not generate a new answer for a client that resumes an old one', async () => {
     const answer = await ask('gone', { headers: { 'last-event-id': 'abcdefgh-5' } });
 
     expect([answer.status, (await answer.error()).code]).toEqual([404, 'not_found']);
@@ -262,7 +262,7 @@ describe('a durable stream', () => {
     expect(calls()).toBe(2);
   });
 
-  it('frees its key when it fails before the first text, and tells the requests that wait', async () => {
+  it('frees its key when it fails before the first text, and reports the failure to the requests that wait', async () => {
     const latch = new Latch();
     stage.provider.answers(async (call) => {
       await latch.opened;
@@ -327,7 +327,7 @@ describe('a durable stream', () => {
     for (const { headers } of refused) expect(headers['x-ratelimit-remaining']).toBe('3');
   });
 
-  it('holds its place of the concurrent streams while it is generated, not while it is read', async () => {
+  it('holds its slot of the concurrent streams while it is generated, not while it is read', async () => {
     const { key: counted } = await stage.service.createKey({ tier: 'counted' });
     const latch = halfAnswer();
     const first = await ask('place', { key: counted });

@@ -68,7 +68,7 @@ describe('whatever happens to the bytes of a provider', () => {
     return wire;
   }
 
-  it('gives the whole text when they are split and delayed only', async () => {
+  it('sends the whole text when they are split and delayed only', async () => {
     await fc.assert(
       fc.asyncProperty(answers, async ({ texts, splits, paced }) => {
         const wire = await replay(bytesOf(texts), splits, paced, 'end');
@@ -78,7 +78,7 @@ describe('whatever happens to the bytes of a provider', () => {
     );
   });
 
-  it('gives a prefix of the text, and says that it is whole only when it is, when they are cut', async () => {
+  it('sends a prefix of the text, and reports it as complete only when it is, when they are cut', async () => {
     await fc.assert(
       fc.asyncProperty(answers, place, ending, async ({ texts, splits, paced }, at, end) => {
         const whole = bytesOf(texts);
@@ -96,7 +96,7 @@ describe('whatever happens to the bytes of a provider', () => {
     );
   });
 
-  it('gives a well-formed stream with one end when they are garbled, and does not crash', async () => {
+  it('sends a well-formed stream with one end when they are garbled, and does not crash', async () => {
     const garbling = fc.record({
       at: place,
       kind: fc.constantFrom('flip', 'insert', 'delete', 'repeat'),

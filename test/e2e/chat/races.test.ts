@@ -76,7 +76,7 @@ describe('while a stream waits for its admission', () => {
     return { stage, latch, id, key, pending, free };
   }
 
-  it('its client can leave: no provider is asked, and the place and the tokens are free again', async () => {
+  it('its client can leave: no request to a provider is sent, and the slot and the tokens are free again', async () => {
     const { stage, latch, key, pending, free } = await admitting();
     pending.leave();
     await waitFor(() => requests(stage) === 0, 'the service to notice');
@@ -128,8 +128,8 @@ describe('while the body of a request arrives', () => {
   });
 });
 
-describe('while the bodies of two requests for the last place arrive', () => {
-  it('one gets the place, and the other is refused and counts as nothing', async () => {
+describe('while the bodies of two requests for the last slot arrive', () => {
+  it('one gets the slot, and the other is refused and counts as nothing', async () => {
     const stage = await staged({ tiers: { free: { requests_per_minute: 9 } }, env: { MAX_STREAMS: '1' } });
     const latch = new Latch();
     stage.provider.answers(async (call) => {
@@ -196,7 +196,7 @@ describe('while the beginning of a stream is written to the ledger, and its firs
     expect(records.map(({ outcome }) => outcome)).toEqual(['client_gone']);
   });
 
-  it('its key can be revoked: the provider is let go, and the client is told', async () => {
+  it('its key can be revoked: the request to the provider is aborted, and the client gets the error', async () => {
     const { stage, latch, id, call, pending, records } = await opening();
     await provided(stage, ApiKeysService).revoke(id);
     await call.over;
@@ -207,7 +207,7 @@ describe('while the beginning of a stream is written to the ledger, and its firs
     expect(records.map(({ errorCode }) => errorCode)).toEqual(['key_revoked']);
   });
 
-  it('the process can reach its deadline: the provider is let go, and the client is told', async () => {
+  it('the process can reach its deadline: the request to the provider is aborted, and the client gets the error', async () => {
     const { stage, latch, call, pending, records } = await opening();
     provided(stage, DrainState).begin();
     await provided(stage, OpenStreams).drain(0, 0);

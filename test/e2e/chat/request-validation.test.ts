@@ -112,7 +112,7 @@ describe('the body of a chat request', () => {
     expect(await fieldsRefused(JSON.stringify(HELLO).replace('{', '{"temperature":1e999,'))).toEqual(['temperature']);
   });
 
-  it('is told of every wrong field at once', async () => {
+  it('is refused with all invalid fields at once', async () => {
     const body = { model: 7, messages: [{ role: 'x', content: '' }], temperature: 3, max_tokens: 0, top_k: 1 };
     expect((await fieldsRefused(body)).sort()).toEqual(
       ['max_tokens', 'messages.0.content', 'messages.0.role', 'model', 'temperature', 'top_k'].sort(),
@@ -181,7 +181,7 @@ describe('the body of a chat request', () => {
     expect({ code, details }).toEqual({ code: 'unauthenticated', details: undefined });
   });
 
-  it('may not ask for more tokens than the tier or the context of the model allows', async () => {
+  it('may not request more tokens than the tier or the context of the model allows', async () => {
     expect(await taken({ max_tokens: TIER_CAP })).toMatchObject({ max_tokens: TIER_CAP });
     expect(await fieldsRefused({ max_tokens: TIER_CAP + 1 })).toEqual(['max_tokens']);
     const most = { max_tokens: CONTEXT_LENGTH };

@@ -45,7 +45,7 @@ describe('a slow first token', () => {
       expect(await wireOf(answer)).toMatchObject({ text: 'Hello', terminal: 'done', keepAlives: 2 });
     }));
 
-  it('has no headers sent before thirty seconds while the provider has not taken the request', () =>
+  it('has no headers sent before thirty seconds while the provider has not accepted the request', () =>
     onStage(async ({ provider, ask, moveUntil }) => {
       const accept = new Latch();
       provider.answers(async (call) => {
@@ -72,7 +72,7 @@ describe('a slow first token', () => {
       expect((await (await pending.answer).error()).code).toBe('upstream_rejected');
     }));
 
-  it('has its failure told in the stream once the headers are out', () =>
+  it('reports its failure in the stream once the headers are sent', () =>
     onStage(async ({ provider, ask, moveUntil }) => {
       const fail = new Latch();
       provider.answers(async (call) => {

@@ -46,7 +46,7 @@ describe('a client that does not read', () => {
     expect(text === muchText(PIECES)).toBe(true);
   });
 
-  it('may stop and go on many times, and ask again on the same connection', async () => {
+  it('may stop and continue many times, and send another request on the same connection', async () => {
     const agent = new Agent({ keepAlive: true });
     clearing.push(async () => {
       agent.destroy();

@@ -46,7 +46,7 @@ describe('the wire of a stream', () => {
     expect(await answer.over).toBe('ended');
   });
 
-  it('has the headers of an event stream that nobody may cache or buffer', async () => {
+  it('has the headers of an event stream that is neither cached nor buffered', async () => {
     const { status, headers } = await stream(service.origin, { key });
 
     expect(status).toBe(200);
@@ -146,7 +146,7 @@ describe('the wire of a stream', () => {
     expect(provider.connections - before).toBeLessThanOrEqual(1);
   });
 
-  it('ends the connection where the client asked for it', async () => {
+  it('ends the connection on the request of the client', async () => {
     const body = JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'Hi' }] });
     const answer = await rawRequest(
       service.origin,

@@ -76,7 +76,7 @@ describe('the AI SDK with openai-compatible', () => {
     expect(scripted.lastCall.responseFormat).toMatchObject({ type: 'json_schema' });
   });
 
-  it('is told when a stream breaks off', async () => {
+  it('gets an error when a stream breaks off', async () => {
     const received = new Latch();
     scripted.answers(say('Hel'), () => received.opened, new ServiceError('upstream_error', 'The provider has failed.'));
     const answer = streamText({ model, prompt, onError: () => undefined });

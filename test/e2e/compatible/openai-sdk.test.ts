@@ -43,7 +43,7 @@ describe('the OpenAI SDK', () => {
       (error: unknown) => error as InstanceType<typeof OpenAI.APIError>,
     );
 
-  it('gets a whole answer, with the name of the model that it has asked for, and the usage', async () => {
+  it('gets a whole answer, with the name of the requested model, and the usage', async () => {
     model.answers(say('Hello'), say(' there'), USAGE, { type: 'finish', reason: 'stop', raw: 'stop' }, COMPLETE);
     const answer = await whole();
     expect(answer).toMatchObject({
@@ -220,11 +220,11 @@ describe('the OpenAI SDK', () => {
     ['tools.0.type', { tools: [{ type: 'custom', custom: { name: 'x' } }] as never }],
     ['messages.0.content.0.type', { messages: [{ role: 'user', content: [{ type: 'file', file: {} }] }] as never }],
     ['web_search_options', { web_search_options: {} }],
-  ])('is told that %s cannot be honoured', async (param, body) => {
+  ])('gets an error that %s cannot be honoured', async (param, body) => {
     expect(await failureOf(whole(body))).toMatchObject({ status: 400, param, type: 'invalid_request_error' });
   });
 
-  it('is told which parameters have no effect', async () => {
+  it('gets a warning with the parameters that have no effect', async () => {
     model.answers(say('Hi'), COMPLETE);
     const { response } = await openai.chat.completions
       .create({ model: 'fast', messages: HELLO, user: 'u', store: true, metadata: { a: 'b' }, n: 1, next: 1 } as never)

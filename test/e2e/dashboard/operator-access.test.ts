@@ -97,7 +97,7 @@ describe.each(await testEngines())('the access to the pages of operators on $nam
     expect(await stateOf(person)).toEqual({ tier: 'free', isDisabled: false });
   });
 
-  it('accepts no form of a page that was made for another account', async () => {
+  it('accepts no form of a page of another account', async () => {
     const client = browserOf(service.origin, operator);
     const person = await signedIn(service);
     const { id: keyId } = await service.app

@@ -44,7 +44,7 @@ describe('Settings > API keys', () => {
     return { answer, html, key, id: listed?.id ?? '', listed };
   };
 
-  it('shows a key once, in the answer that nobody may keep, with a command that uses it', async () => {
+  it('shows a key once, in a response that is not cached, with a command that uses it', async () => {
     const { answer, html, key, listed } = await create({ name: 'laptop' });
     expect([answer.status, answer.headers['cache-control']]).toEqual([201, 'no-store']);
     expect(html).toContain(`curl -N ${stage.origin}/api/v1/chat/stream`);
@@ -67,7 +67,7 @@ describe('Settings > API keys', () => {
     expect((await keys.list(await idOf(EMAIL))).filter(({ name }) => name === 'twice')).toHaveLength(1);
   });
 
-  it('lets a key expire when it was told to', async () => {
+  it('creates a key with an expiry date', async () => {
     const before = Date.now();
     const { listed } = await create({ name: 'for a week', expires_in_days: '7' });
     const expiresAt = listed?.expiresAt?.getTime() ?? 0;
@@ -108,7 +108,7 @@ describe('Settings > API keys', () => {
     }
   });
 
-  it('asks before it revokes, and revokes by a form alone', async () => {
+  it('requires a confirmation before it revokes, and revokes by a form alone', async () => {
     const { id, key } = await create({ name: 'to be revoked' });
     const question = await ada.get(`${PATH}/${id}/revoke`);
     expect(await question.body()).toMatch(
@@ -209,7 +209,7 @@ describe('Settings > API keys', () => {
     expect((await stranger.post(PATH, { name: 'x' })).status).toBe(303);
   });
 
-  it('finds keys by name, beginning and state, active keys first, with what they have spent', async () => {
+  it('finds keys by name, beginning and state, active keys first, with their spend', async () => {
     const eve = browserClient(stage.origin);
     await eve.signUp('finder@example.com', PASSWORD);
     const account = await idOf('finder@example.com');

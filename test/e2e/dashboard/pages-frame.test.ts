@@ -14,7 +14,7 @@ describe('a page', () => {
   const get = (path: string, init: RequestInit = {}) =>
     fetch(`${service.origin}${path}`, { headers: BROWSER, redirect: 'manual', ...init });
 
-  it('that nobody knows is not found: as a page for a browser, as JSON for others', async () => {
+  it('that is unknown is not found: as a page for a browser, as JSON for others', async () => {
     const page = await get('/nowhere');
     expect(page.status).toBe(404);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -43,7 +43,7 @@ describe('a page', () => {
     expect(headers.get('strict-transport-security')).toBeNull();
   });
 
-  it('asks for HTTPS from then on, once it came over it', async () => {
+  it('requires HTTPS from then on, once a request came over HTTPS', async () => {
     const behindProxy = await startService({ env: { TRUST_PROXY: '1' } });
     try {
       const { headers } = await fetch(`${behindProxy.origin}/nowhere`, {

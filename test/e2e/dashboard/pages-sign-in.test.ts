@@ -35,7 +35,7 @@ describe('the pages to sign in, up and out', () => {
     expect((await client.get('/sign-up?next=/usage')).headers.location).toBe('/usage');
   });
 
-  it('lead back to the page that was asked for', async () => {
+  it('lead back to the requested page', async () => {
     const client = visitor();
     const refused = await client.get('/settings/api-keys?page=2');
     expect([refused.status, refused.headers.location]).toEqual([
@@ -66,7 +66,7 @@ describe('the pages to sign in, up and out', () => {
     expect(fieldIn(await page.body(), 'next')).toBe('');
   });
 
-  it('tell of a wrong password, and keep the address but not the password', async () => {
+  it('report an invalid password, and keep the address but not the password', async () => {
     const answer = await visitor().signIn('"><script>alert(1)</script>@example.com', 'wrong pass phrase');
     expect([answer.status, answer.headers['cache-control']]).toEqual([401, 'no-store']);
     const html = await answer.body();
@@ -77,7 +77,7 @@ describe('the pages to sign in, up and out', () => {
     expect(html).toContain('<title>Error: Sign in');
   });
 
-  it('tell programs the same as JSON', async () => {
+  it('send programs the same as JSON', async () => {
     const answer = await new WebClient(service.origin).signIn(EMAIL, 'wrong');
     expect((await answer.error()).code).toBe('unauthenticated');
   });
@@ -151,7 +151,7 @@ describe.each<Record<string, string>>([{ SIGN_UP: 'closed' }, { NODE_ENV: 'produ
     });
     afterAll(() => service.stop());
 
-    it('pages say whom to ask, and lead nobody there', async () => {
+    it('pages name the contact, and have no link to the sign-up', async () => {
       const client = browserClient(service.origin);
       const signIn = await (await client.get('/sign-in')).body();
       expect(signIn).not.toContain('/sign-up');

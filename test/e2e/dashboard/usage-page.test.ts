@@ -76,7 +76,7 @@ describe('the usage page', () => {
   });
   const record = (...records: UsageRecord[]) => service(UsageStore).append(records);
 
-  it('says how to begin to whoever has used nothing', async () => {
+  it('says how to begin to an account without usage', async () => {
     const text = await page(await signedIn(stage.service));
     expect(text).toContain('No usage in this period');
     expect(text).toMatch(/Requests per minute 20 0 20 /);
@@ -110,7 +110,7 @@ describe('the usage page', () => {
     expect(await page(ada, 90)).toContain(' Total 5 1 ');
   });
 
-  it('tells costs where there are prices, by currency, and what they leave out', async () => {
+  it('shows costs where there are prices, by currency, and what they leave out', async () => {
     const ada = await signedIn(stage.service);
     const price = { inputPerMillion: 1, outputPerMillion: 2, currency: 'USD' };
     await record(
@@ -186,7 +186,7 @@ describe('the usage page', () => {
     expect(await page(bob)).toContain('acme/secret');
   });
 
-  it('shows the rest while one part is away', async () => {
+  it('shows the other parts while one part is unavailable', async () => {
     const ada = await signedIn(stage.service);
     await record(over(ada));
     limitStore.areAway = true;
@@ -206,7 +206,7 @@ describe('the usage page', () => {
     expect(withoutFigures).toMatch(/Requests per minute 20 0 20 /);
   });
 
-  it('refuses days that nobody can choose', async () => {
+  it('refuses days outside the choices', async () => {
     const { cookie } = await signedIn(stage.service);
     const headers = { cookie: `${cookie.name}=${cookie.value}` };
     for (const days of ['8', '-1', '1e3', 'x', '30&days=7', '']) {

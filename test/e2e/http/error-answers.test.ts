@@ -144,7 +144,7 @@ describe('an error outside a stream', () => {
     expect(await rawRequest(stage.origin, 'GET /api/v1/health HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.[01] 200 /);
   });
 
-  it('that comes after the headers cuts the connection, so that the half of an answer does not look whole', async () => {
+  it('that comes after the headers cuts the connection, so that half a response does not look whole', async () => {
     const answer = await stream(stage.origin, { path: '/api/v1/half', method: 'GET' });
 
     expect(answer.raw).toBe('half of');

@@ -82,14 +82,14 @@ describe('a surface of a plugin', () => {
     expect(refused.headers['request-id']).toBe(refused.headers['x-request-id']);
   });
 
-  it('takes the key from its own header, if there is no Authorization', async () => {
+  it('reads the key from its own header, if there is no Authorization', async () => {
     expect((await send({ key: undefined, headers: { 'x-api-key': key } })).status).toBe(200);
     expect((await send({ key: 'wrong', headers: { 'x-api-key': key } })).status).toBe(401);
     const other = await stream(service.origin, { headers: { 'x-api-key': key } });
     expect(other.status).toBe(401);
   });
 
-  it('takes no session', async () => {
+  it('accepts no session', async () => {
     const { cookie } = await signedIn(service);
     const headers = { cookie: `${cookie.name}=${cookie.value}`, origin: service.origin };
     expect((await send({ key: undefined, headers })).status).toBe(401);

@@ -123,7 +123,7 @@ describe('health', () => {
     await service.stop();
   });
 
-  it('asks no store who is signed in', async () => {
+  it('queries no store for the session', async () => {
     const service = await startService();
     const asked = vi.spyOn(service.app.get(SessionsService, { strict: false }), 'verify');
     const cookie = `__Host-session=${generateSessionToken()}`;
