@@ -1,0 +1,116 @@
+import { isJsonObject, type JsonObject } from '../shared/json-object.js';
+
+/** Bounds of a value, because a schema can refer to itself. */
+const MAX_DEPTH = 16;
+const MAX_VALUES = 1_000;
+
+const TEXTS: Readonly<Partial<Record<string, string>>> = {
+  'date-time': '2026-01-01T12:00:00Z',
+  date: '2026-01-01',
+  time: '12:00:00Z',
+  duration: 'PT1H',
+  email: 'someone@example.com',
+  hostname: 'example.com',
+  uri: 'https://example.com/',
+  url: 'https://example.com/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+};
+
+/**
+ * Returns a value that fits a JSON Schema: for an object each required property; otherwise the constant, the first value of the
+ * enum, the default, or a value of the type.
+ */
+export function schemaValue(schema: JsonObject): unknown {
+  return new SchemaValue(schema).of(schema, 0);
+}
+
+class SchemaValue {
+  private count = 0;
+
+  constructor(private readonly root: JsonObject) {}
+
+  of(given: unknown, depth: number): unknown {
+    this.count += 1;
+    if (!isJsonObject(given) || depth > MAX_DEPTH || this.count > MAX_VALUES) return null;
+    if ('const' in given) return given.const;
+    if (Array.isArray(given.enum)) return given.enum[0] ?? null;
+    if ('default' in given) return given.default;
+    if (typeof given.$ref === 'string') return this.of(this.referred(given.$ref), depth + 1);
+    for (const alternatives of [given.anyOf, given.oneOf]) {
+      if (Array.isArray(alternatives)) return this.of(alternatives[0], depth + 1);
+    }
+    if (Array.isArray(given.allOf)) return this.ofAll(given, given.allOf, depth);
+    return this.ofType(typeOf(given), given, depth);
+  }
+
+  private ofType(type: string, schema: JsonObject, depth: number): unknown {
+    switch (type) {
+      case 'object':
+        return this.object(schema, depth);
+      case 'array':
+        return this.array(schema, depth);
+      case 'string':
+        return textOf(schema);
+      case 'integer':
+      case 'number':
+        return numberOf(schema);
+      case 'boolean':
+        return true;
+      default:
+        return null;
+    }
+  }
+
+  private object({ properties, required }: JsonObject, depth: number): unknown {
+    const schemas = isJsonObject(properties) ? properties : {};
+    const names = Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [];
+    return Object.fromEntries(names.map((name) => [name, this.of(schemas[name] ?? { type: 'string' }, depth + 1)]));
+  }
+
+  private array({ items, prefixItems, minItems }: JsonObject, depth: number): unknown {
+    if (Array.isArray(prefixItems)) return prefixItems.map((item) => this.of(item, depth + 1));
+    if (items === undefined) return [];
+    const length = Math.min(MAX_VALUES, Math.max(1, Math.ceil(numberFrom(minItems) ?? 1)));
+    return Array.from({ length }, () => this.of(items, depth + 1));
+  }
+
+  private ofAll(schema: JsonObject, parts: readonly unknown[], depth: number): unknown {
+    const values = [...parts, { ...schema, allOf: undefined }].map((part) => this.of(part, depth + 1));
+    return values.every(isJsonObject) ? Object.assign({}, ...values) : values[0];
+  }
+
+  /** Finds a schema by a path such as `#/$defs/city`. */
+  private referred(path: string): unknown {
+    const steps = path.replace(/^#\/?/, '').split('/').filter(Boolean);
+    return steps.reduce<unknown>((inner, step) => (isJsonObject(inner) ? inner[step] : undefined), this.root);
+  }
+}
+
+function typeOf({ type, properties, items }: JsonObject): string {
+  const first: unknown = Array.isArray(type) ? type.find((one) => one !== 'null') : type;
+  if (typeof first === 'string') return first;
+  if (items !== undefined) return 'array';
+  return properties === undefined && type === undefined ? 'string' : 'object';
+}
+
+function textOf({ format, minLength, maxLength }: JsonObject): string {
+  const text = (typeof format === 'string' ? TEXTS[format] : undefined) ?? 'text';
+  const least = Math.min(numberFrom(minLength) ?? 0, MAX_VALUES);
+  return text.padEnd(least, 'x').slice(0, numberFrom(maxLength) ?? Infinity);
+}
+
+function numberOf({ minimum, exclusiveMinimum, maximum, exclusiveMaximum, multipleOf }: JsonObject): number {
+  const step = numberFrom(multipleOf) ?? 1;
+  const above = numberFrom(exclusiveMinimum);
+  const below = numberFrom(exclusiveMaximum);
+  const least = numberFrom(minimum) ?? (above === undefined ? undefined : above + step);
+  const most = numberFrom(maximum) ?? (below === undefined ? undefined : below - step);
+  const wanted = Math.max(Math.min(step, most ?? step), least ?? -Infinity);
+  return Math.min(Math.ceil(wanted / step) * step, most ?? Infinity);
+}
+
+function numberFrom(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
