@@ -45,7 +45,7 @@ describe('connections of clients', () => {
     leaveAll(connections);
   });
 
-  it('beyond the limit take the place of those that do nothing; streams and /health go on', async () => {
+  it('beyond the limit replace idle ones; streams and /health continue', async () => {
     const latch = new Latch();
     target.provider.next(async (call) => {
       call.head().text('Hel');
@@ -88,7 +88,7 @@ describe('connections of clients', () => {
     await waitFor(async () => (await open()) < 50, 'the connections to be forgotten');
   });
 
-  it('that ask for another protocol, a tunnel or the unknown are answered or closed', async () => {
+  it('that request another protocol, a tunnel or the unknown are answered or closed', async () => {
     const health = '/api/v1/health';
     const upgrade = (await RawConnection.open(target.origin)).send(
       getRequest(health, 'Connection: Upgrade\r\nUpgrade: websocket\r\n'),

@@ -37,7 +37,7 @@ describe('the keys of an account', () => {
     return statuses;
   };
 
-  it('are a hundred at most, however fast they are asked for, and health checks are answered meanwhile', async () => {
+  it('are a hundred at most, however fast they are requested, and health checks are answered meanwhile', async () => {
     let statuses: number[] = [];
     const health = await target.healthDuring(async () => {
       statuses = await statusesOf(500, () => mallory.post(PATH, { name: 'one more' }));

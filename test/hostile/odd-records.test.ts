@@ -181,7 +181,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     }
   });
 
-  it('sets aside a record that its database refuses, and keeps the others', async () => {
+  it('writes a record that its database refuses as a dead letter, and stores the other records', async () => {
     const [odd, plain] = [await newCaller(), await newCaller()];
     const requestId = `odd-${randomUUID()}`;
     await refusing('usage_records', 'finish_reason', `<> 'length'`, async () => {
@@ -210,7 +210,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     expect(valueOf(metrics, 'chat_ledger_queued_records')).toBe(0);
   });
 
-  it('logs the whole record where it cannot be set aside', async () => {
+  it('logs the whole record where it cannot be a dead letter', async () => {
     const [odd, plain] = [await newCaller(), await newCaller()];
     await refusing('usage_records', 'finish_reason', `<> 'length'`, async () => {
       await source.query('ALTER TABLE usage_set_aside RENAME TO usage_elsewhere');
@@ -230,7 +230,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     expect(rows).toEqual([]);
   });
 
-  it('begins streams whose opening its database refuses, and knows of the others after a kill', async () => {
+  it('begins streams whose intent its database refuses, and records the others after a kill', async () => {
     const [odd, plain] = [await newCaller(), await newCaller()];
     target.provider.answers(TALKING);
     const open = ({ key }: Caller, id: string) => openStream(origin, { key, headers: { 'x-request-id': id } });
@@ -255,7 +255,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     expect(await recordsOf(odd)).toEqual([]);
   });
 
-  it('finds the streams that a kill interrupted beside openings that are damaged', async () => {
+  it('finds the streams that a kill interrupted among damaged intents', async () => {
     const begun = () => ({
       id: randomUUID(),
       requestId: 'found',

@@ -166,7 +166,7 @@ describe('a client that pipelines', () => {
     connection.leave();
   });
 
-  it('is told to go on with a body when its turn comes', async () => {
+  it('receives 100 Continue when the turn of its body comes', async () => {
     const body = '{"model":"acme/none","messages":[{"role":"user","content":"Hi"}]}';
     const [head = ''] = streamRequest(key).split('Content-Length');
     const expecting = `${head}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`;
@@ -178,7 +178,7 @@ describe('a client that pipelines', () => {
     connection.leave();
   });
 
-  it('nonsense behind a stream does not get an error in the place of the stream', async () => {
+  it('nonsense behind a stream does not get an error inside the stream', async () => {
     const before = providerCalls();
     target.provider.answers(silent);
     const connection = (await connect()).send(streamRequest(key));

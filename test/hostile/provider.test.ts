@@ -102,7 +102,7 @@ describe('a provider', () => {
   });
 
   it.each(PAUSES.map((retryAfter, index) => [retryAfter, index] as const))(
-    'that asks for a pause until "%s" is believed for an hour',
+    'that demands a cooldown until "%s" is believed for an hour',
     async (retryAfter, index) => {
       const answer = await ask((call) => {
         call.refuse(429, { 'retry-after': retryAfter });
@@ -113,7 +113,7 @@ describe('a provider', () => {
     },
   );
 
-  it('that repeats the prompt as a label of its error repeats it to nobody', async () => {
+  it('that repeats the prompt as a label of its error does not expose the prompt', async () => {
     const error = { type: PROMPT, code: PROMPT, param: PROMPT, message: PROMPT, metadata: { error_type: PROMPT } };
     const model = freshModel(PAUSES.length);
     const answers = [

@@ -99,7 +99,7 @@ describe.each(engines)('a flood of unknown credentials, on $name', (engine) => {
 
 const postgres = engines.find(({ name }) => name === 'PostgreSQL');
 
-describe.skipIf(postgres === undefined)('tables that nobody can read for a while, on PostgreSQL', () => {
+describe.skipIf(postgres === undefined)('tables that are locked for a while, on PostgreSQL', () => {
   let database: TestDatabase;
   let target: Target;
   let locker: pg.Client;

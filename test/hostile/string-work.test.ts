@@ -145,7 +145,7 @@ describe('the stand-in', () => {
     for (const open of streams) open.leave();
   });
 
-  it('repeats one word of 4 MB where one is asked for, and lets the others go on', async () => {
+  it('repeats one word of 4 MB on request, and does not block other requests', async () => {
     const health = await target.healthDuring(async () => {
       const answer = await stream(target.origin, ask([`echo ${'a '.repeat(2_000_000)}`], 1));
       expect(readWire(answer.raw)).toMatchObject({ text: 'a ', terminal: 'done' });

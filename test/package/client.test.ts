@@ -68,7 +68,7 @@ describe('chat-streaming-service/client', () => {
       expect(stream.rateLimits?.requests).toMatchObject({ limit: 100 });
     });
 
-    it('never takes a cut answer for a whole one', async () => {
+    it('never reports a cut answer as complete', async () => {
       stage.provider.next((call) => {
         call.head().text('Half of').failure('server_error').end();
       });

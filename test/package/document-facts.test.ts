@@ -78,7 +78,7 @@ describe('docs/operations.md', () => {
 });
 
 describe('docs/providers-and-models.md', () => {
-  it('shows a CONFIG_FILE that the service takes', () => {
+  it('shows a CONFIG_FILE that the service accepts', () => {
     const folder = mkdtempSync(join(tmpdir(), 'chat-documents-'));
     try {
       const path = join(folder, 'config.yaml');

@@ -51,7 +51,7 @@ describe('README.md', () => {
 });
 
 describe.each(DOCUMENTS)('$path', (document) => {
-  it('links to places that exist', () => {
+  it('links to files and headings that exist', () => {
     expect(brokenLinks(document)).toEqual([]);
   });
 

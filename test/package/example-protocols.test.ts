@@ -54,7 +54,7 @@ describe('the example protocol with a token', () => {
     return { asked, context: { ...TEST_CONTEXT, fetch } };
   }
 
-  it('asks once for a token, and sends the token with the request of OpenAI', async () => {
+  it('requests one token, and sends the token with the request of OpenAI', async () => {
     const protocol = new GatewayProtocol();
     const { asked, context } = contextWith(Response.json({ token: 'short-lived' }));
 

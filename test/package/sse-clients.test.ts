@@ -60,7 +60,7 @@ describe('the stream, as libraries for server-sent events read it', () => {
         });
       });
 
-    it('gets every piece, and does not ask again after the last', async () => {
+    it('gets every piece, and does not connect again after the last', async () => {
       const source = open();
       expect(await read(source)).toEqual({ text: TEXTS.join(''), end: { content: '', done: true } });
       expect(source.readyState).toBe(source.CLOSED);

@@ -72,7 +72,7 @@ describe('a test service', () => {
         },
       },
     ],
-  ])('has %s in place of a provider', async (_, override) => {
+  ])('has %s as its provider', async (_, override) => {
     const service = await start({ plugins: [SpeakerPlugin], overrides: [override] });
     expect(speaker(service).word).toMatch(/^bye/);
   });
@@ -82,7 +82,7 @@ describe('a test service', () => {
     expect(speaker(service).now()).toBe(42);
   });
 
-  it('takes CONFIG_FILE as text or as an object, and fills in variables', async () => {
+  it('accepts CONFIG_FILE as text or as an object, and fills in variables', async () => {
     const provider = await ScriptedProvider.start();
     try {
       const file = { ...configFor(provider), tiers: { small: { requests_per_minute: 2 } }, default_tier: 'small' };
@@ -110,7 +110,7 @@ describe('a test service', () => {
     await expect(createTestService({ env: { MAX_STREAMS: 'many' } })).rejects.toBeInstanceOf(ConfigError);
   });
 
-  it('does not start on a port that is taken, and leaves nothing behind', async () => {
+  it('does not start on a port that is in use, and leaves nothing behind', async () => {
     const { origin } = await start();
     await expect(createTestService({ env: { PORT: new URL(origin).port } })).rejects.toMatchObject({
       code: 'EADDRINUSE',

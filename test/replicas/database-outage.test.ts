@@ -17,7 +17,7 @@ const stores = await sharedStores();
 const READY = '/api/v1/health/ready';
 const SEEN_MS = 20_000;
 
-describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL is away', () => {
+describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL is unavailable', () => {
   let replicas: Replicas;
   let finish: Latch;
 
@@ -74,7 +74,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
     );
 
   it.each(['cut', 'stall'] as const)(
-    '(%s) go on for keys that they have seen, say that of others they cannot tell, and lose no usage',
+    '(%s) accept keys that they have seen, return 503 for others, and lose no usage',
     async (how) => {
       finish = new Latch();
       const seen = await replicas.createKey();
@@ -135,7 +135,7 @@ describe.skipIf(stores === undefined)('three replicas on Redis while PostgreSQL 
     120_000,
   );
 
-  it('hear at once after its return of what was revoked and changed meanwhile', async () => {
+  it('read at once after its return what was revoked and changed meanwhile', async () => {
     finish = new Latch();
     const [kept, revoked] = [await replicas.createKey(), await replicas.createKey()];
     const running = await burst(replicas.origins, 1, { key: revoked.key });

@@ -76,7 +76,7 @@ describe.skipIf(stores === undefined)('a durable stream whose readers are cut at
   }
 
   it(
-    'gives every character once, at any replica, with one call to the provider',
+    'sends every character once, at any replica, with one call to the provider',
     async () => {
       let connections = 0;
       await readAll('run', RUNS, (read, text) => {
@@ -92,7 +92,7 @@ describe.skipIf(stores === undefined)('a durable stream whose readers are cut at
   );
 
   it.skipIf(!hasNginx)(
-    'gives every character once through nginx, which gives each request to the next replica',
+    'sends every character once through nginx, which sends each request to the next replica',
     async () => {
       const nginx = await startNginx(replicas.origins);
       const before = replicas.provider.calls.length;

@@ -130,7 +130,7 @@ describe.skipIf(stores === undefined)('durable streams on three replicas', () =>
     await waitFor(() => call.abortedAt, 'the provider to be stopped');
   });
 
-  it('tell the failure before the first text to those who wait at other replicas', async () => {
+  it('report the failure before the first text to the requests that wait at other replicas', async () => {
     const { key } = await replicas.createKey();
     const latch = new Latch();
     replicas.provider.answers(async (call) => {
@@ -267,7 +267,7 @@ describe.skipIf(stores === undefined)('durable streams on three replicas', () =>
     expect(replicas.provider.calls).toHaveLength(1);
   }, 120_000);
 
-  it('are refused while Redis is away, and those that run go on, also at other replicas afterwards', async () => {
+  it('are refused while Redis is unavailable, and those that run continue, also at other replicas afterwards', async () => {
     const { key } = await replicas.createKey();
     const first = await ask(0, key, 'outage');
     const elsewhere = await ask(1, key, 'outage');

@@ -24,7 +24,7 @@ describe.skipIf(stores === undefined)('a replica on PostgreSQL and Redis that is
   afterEach(() => replicas.stop(), 60_000);
   afterAll(() => stores?.redis.drop());
 
-  it('gives its places and tokens back within a minute, and its streams are in the ledger as interrupted', async () => {
+  it('has its slots and tokens released within a minute, and its streams are in the ledger as interrupted', async () => {
     const { key, accountId } = await replicas.createKey();
     const [killed, ...others] = replicas.all;
     if (killed === undefined) throw new Error('There are no replicas.');

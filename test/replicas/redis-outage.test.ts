@@ -10,7 +10,7 @@ const stores = await sharedStores();
 
 const SEEN_MS = 15_000;
 
-describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis is away', () => {
+describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis is unavailable', () => {
   let replicas: Replicas;
 
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { sharedStores } from './support/stores.js';
 const stores = await sharedStores();
 const REST_SECONDS = 120;
 
-describe.skipIf(stores === undefined)('replicas whose provider asks for a rest', () => {
+describe.skipIf(stores === undefined)('replicas whose provider demands a cooldown', () => {
   let replicas: Replicas;
   let key: string;
 
@@ -18,7 +18,7 @@ describe.skipIf(stores === undefined)('replicas whose provider asks for a rest',
   afterEach(() => replicas.stop(), 60_000);
   afterAll(() => stores?.redis.drop());
 
-  it('all rest, with those that start later, and tell the same time', async () => {
+  it('all observe the cooldown, with those that start later, and report the same time', async () => {
     const { provider } = replicas;
     const [one = '', other = ''] = replicas.origins;
     expect((await stream(other, { key })).status).toBe(200);

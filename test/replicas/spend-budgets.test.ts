@@ -39,7 +39,7 @@ if (stores !== undefined) {
       return (JSON.parse(await answer.body()) as { budget: { spent: number; reserved: number } }).budget;
     };
 
-    it('is passed by nothing when 200 requests come at once while Redis goes away and comes back empty', async () => {
+    it('is never exceeded when 200 requests come at once while Redis stops and starts again empty', async () => {
       const { key } = await replicas.createKey('company');
       const outcomes: number[] = [];
       const sendAll = () =>

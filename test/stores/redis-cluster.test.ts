@@ -259,7 +259,7 @@ describe.skipIf(stores === undefined)('two replicas on a Redis Cluster', () => {
     await areExact();
   }, 120_000);
 
-  it('share the rest of a route', async () => {
+  it('share the cooldown of a route', async () => {
     const { key } = await replicas.createKey();
     replicas.provider.answers((call) => {
       call.refuse(429, { 'retry-after': '120' });

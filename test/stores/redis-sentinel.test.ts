@@ -48,7 +48,7 @@ describe.skipIf(stores === undefined).each([
     expect(admitted).toHaveLength(PER_MINUTE);
   }
 
-  it('follow the master to another server, count exactly, and hear of rests there', async () => {
+  it('follow the master to another server, count exactly, and receive cooldowns there', async () => {
     await areAll('up');
     await areExact();
 

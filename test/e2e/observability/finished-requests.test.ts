@@ -7,7 +7,7 @@ import { openStream, startStream, stream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { waitFor } from '../../support/wait-for.js';
 
-describe('what logs, metrics and traces hear of a finished request', () => {
+describe('what logs, metrics and traces record of a finished request', () => {
   let stage: Stage;
   let finished: FinishedRequest[];
   afterEach(() => stage.clear());

@@ -26,7 +26,7 @@ describe('METRICS_PORT', () => {
     return /Metrics at (http:\/\/[\d.:]+)\/metrics/.exec(service.stdout)?.[1] ?? '';
   };
 
-  it('ends the start with one line when it is taken', async () => {
+  it('ends the start with one line when it is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -89,7 +89,7 @@ describe('/metrics', () => {
     expect(valueOf(series, 'chat_stream_inter_chunk_latency_seconds_count', { model: MODEL })).toBe(2);
   });
 
-  it('tells of failovers, breakers, limits and places', async () => {
+  it('counts failovers, open circuits, limits and slots', async () => {
     stage = await setStage(2, {
       env: ENV,
       tiers: { free: { requests_per_minute: 8, concurrent_streams: 1 } },

@@ -119,7 +119,7 @@ describe('traces', () => {
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
   });
 
-  it('tell of a stream that failed after its 200, and of one whose client left as no fault', async () => {
+  it('record a stream that failed after its 200, and count a client that left as no fault', async () => {
     await set();
     stage.provider.next(async (call) => {
       call.head().text('Half');
@@ -164,7 +164,7 @@ describe('traces', () => {
     expect(collector.raw).not.toContain('secret');
   });
 
-  it('are nothing that a provider hears of while they are off', async () => {
+  it('send no header to a provider while they are off', async () => {
     collector = await OtlpCollector.start();
     isCleared = false;
     stage = await setStage();

@@ -165,7 +165,7 @@ describe('a team’s own extension', () => {
     await provider.stop();
   });
 
-  it('is a way to authenticate, asked after ours', async () => {
+  it('is a way to authenticate, used after the built-in ones', async () => {
     const provider = await ScriptedProvider.start();
     const service = await startService({ ...routesTo([provider]), strategies: [ProxyStrategy] });
     const { key } = await service.createKey();
@@ -181,7 +181,7 @@ describe('a team’s own extension', () => {
     await provider.stop();
   });
 
-  it('is a place where the use of the limits is counted', async () => {
+  it('is a store where the use of the limits is counted', async () => {
     const provider = await ScriptedProvider.start();
     const limitStore = new BillingLimitStore();
     const service = await startService({

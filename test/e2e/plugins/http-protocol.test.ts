@@ -170,7 +170,7 @@ describe('a protocol of a team over HTTP', () => {
     expect(protocol.ends).toBe(2);
   });
 
-  it('is told the end of the body, which may complete the answer or not', async () => {
+  it('is notified of the end of the body, which may complete the answer or not', async () => {
     const client = await start();
     provider.next((call) => {
       call.head().write(frames('Hi', 'there').subarray(0, 5)).end();
@@ -179,7 +179,7 @@ describe('a protocol of a team over HTTP', () => {
     expect(protocol.ends).toBe(1);
   });
 
-  it('is told no end of a body that breaks off', async () => {
+  it('is notified of no end of a body that breaks off', async () => {
     const client = await start();
     provider.next((call) => call.head().write(frames('Hi')).cut());
     await (
@@ -188,7 +188,7 @@ describe('a protocol of a team over HTTP', () => {
     expect(protocol.ends).toBe(0);
   });
 
-  it('may fetch a token before its request, and each connection is used again or given back', async () => {
+  it('may fetch a token before its request, and each connection is used again or released', async () => {
     // There is only one connection, for the tokens and for the answers.
     const client = await start({}, false, { env: { MAX_STREAMS: '1' } });
     protocol.prepare = fetchToken;
@@ -201,7 +201,7 @@ describe('a protocol of a team over HTTP', () => {
     expect(provider.calls[1]?.headers.authorization).toBe('token-1');
   });
 
-  it('gives back the connection of an answer that it never reads', async () => {
+  it('releases the connection of a response that it never reads', async () => {
     const client = await start({}, false, { env: { MAX_STREAMS: '2' } });
     protocol.prepare = async ({ fetch }, { baseUrl }) => (await fetch(new URL('/token', baseUrl))).statusText;
     provider.answers((call) => {
@@ -289,7 +289,7 @@ describe('a protocol of a team over HTTP', () => {
     },
   );
 
-  it('tells that the process has no connection left for its fetch', async () => {
+  it('gets an error that the process has no connection left for its fetch', async () => {
     const client = await start({}, false, { env: { MAX_STREAMS: '1' } });
     protocol.prepare = async ({ fetch }, { baseUrl }) => {
       await fetch(new URL('/token', baseUrl));

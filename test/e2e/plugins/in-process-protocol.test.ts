@@ -358,7 +358,7 @@ describe('a protocol that answers in the process', () => {
     });
   });
 
-  it('waits for a client that does not read, and then gives the whole text', async () => {
+  it('waits for a client that does not read, and then sends the whole text', async () => {
     const name = next();
     const piece = 'x'.repeat(64 * 1024);
     const pieces = 640;
@@ -382,7 +382,7 @@ describe('a protocol that answers in the process', () => {
     expect(wire.text.length).toBe(pieces * piece.length);
   });
 
-  it('is asked for one part after the other', async () => {
+  it('is pulled one part after the other', async () => {
     const name = next();
     let [running, most] = [0, 0];
     const parts = Array.from({ length: 50 }, (_, index) => text(`${index} `));

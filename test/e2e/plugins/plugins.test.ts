@@ -103,7 +103,7 @@ describe('the description of a plugin', () => {
     expect(problemsOf(...plugins)).toContain(problem);
   });
 
-  it('has every problem told at once', () => {
+  it('is refused with every problem at once', () => {
     expect(problemsOf(plugin({ name: 'Ours', compatibility: '^7' })).split('\n').length).toBeGreaterThan(1);
   });
 });
@@ -146,7 +146,7 @@ describe('the configuration of a plugin', () => {
     );
   });
 
-  it('of the service may come from another place', async () => {
+  it('of the service may come from another source', async () => {
     const app = await createService(
       AppModule.registerAsync({
         imports: [],
@@ -340,7 +340,7 @@ describe('a completion as a call', () => {
     expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
   });
 
-  it('refuses an invalid request, and gives the lease back', async () => {
+  it('refuses an invalid request, and releases the lease', async () => {
     const { service, provider } = await staged({});
     const chat = service.app.get(ChatService, { strict: false });
     for (const wrong of [{ temperature: 99 }, { max_tokens: 0 }, { messages: [] }, { model: 'no/model' }]) {

@@ -49,7 +49,7 @@ describe('npm run chat', () => {
       expect(stage.provider.calls[0]?.json).toMatchObject({ messages: [{ role: 'user', content: 'Who is there?' }] });
     });
 
-    it('takes the message from a pipe, and the address and the key from the environment', async () => {
+    it('reads the message from a pipe, and the address and the key from the environment', async () => {
       const env = { CHAT_URL: `${stage.origin}/api/v1`, CHAT_API_KEY: stage.key };
 
       const exit = await piped(['--system', 'Be brief.'], 'First line\nsecond line\n', env).exited;
@@ -63,7 +63,7 @@ describe('npm run chat', () => {
       });
     });
 
-    it('takes the message as arguments, as it stands', async () => {
+    it('sends the message of the arguments unchanged', async () => {
       const exit = await piped([...options(), 'What', 'is "2 + 2"?']).exited;
       expect(exit).toMatchObject({ code: 0, stdout: 'Hello world\n', stderr: '' });
       expect(stage.provider.calls[0]?.json).toMatchObject({ messages: [{ content: 'What is "2 + 2"?' }] });

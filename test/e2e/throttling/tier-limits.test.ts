@@ -127,7 +127,7 @@ describe('the limits of a tier', () => {
     for (const answer of refused) await expectLimitHeaders(answer, 20, 19);
   });
 
-  it('give a place back when its stream is over, however it ended', async () => {
+  it('release a slot when its stream is over, however it ended', async () => {
     const key = await keyOf('one');
     const endings: (() => Promise<ReceivedStream>)[] = [
       () => stream(stage.origin, { key }),
@@ -152,7 +152,7 @@ describe('the limits of a tier', () => {
     }
   });
 
-  it('give a place back by the time the client has read the last chunk', async () => {
+  it('release a slot by the time the client has read the last chunk', async () => {
     const key = await keyOf('narrow');
     const holding = stage.provider;
     holding.answers((call) => {

@@ -100,7 +100,7 @@ describe('the tokens of a day', () => {
     expect(headers['x-ratelimit-remaining-tokens']).toBe(String(LIMIT - USED_BEFORE));
   });
 
-  it('bound an answer whose length was not asked for by what is left', async () => {
+  it('bound an answer without a requested length by the remaining quota', async () => {
     await ask(await keyOf('free'));
     expect(sent().max_tokens).toBe(LIMIT - USED_BEFORE - 25);
   });
@@ -128,7 +128,7 @@ describe('the tokens of a day', () => {
     await running.over;
   });
 
-  it('are not needed by a body that is wrong: it is told so, and counts as a request', async () => {
+  it('are not needed by an invalid body: it is refused as invalid, and counts as a request', async () => {
     const key = await keyOf('counted');
     for (const body of [{ max_tokens: '9999' }, { max_tokens: -1 }, { messages: [] }]) {
       expect((await ask(key, body)).status).toBe(400);

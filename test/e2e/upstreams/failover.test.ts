@@ -107,7 +107,7 @@ describe('failover', () => {
     expect(backup.calls[0]?.headers.authorization).toBe('Bearer secret-of-backup');
   });
 
-  it('goes along all routes, and tells the last failure when all fail', async () => {
+  it('tries all routes, and reports the last failure when all fail', async () => {
     stage.provider.next((call) => {
       call.refuse(500);
     });

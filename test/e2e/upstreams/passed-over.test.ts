@@ -33,7 +33,7 @@ describe('a provider that was passed over', () => {
     expect(answer).toMatchObject({ text: 'I am back', terminal: 'done' });
   }
 
-  it('is asked again after a while, and again when it has failed then', async () => {
+  it('is tried again after a while, and again when it has failed then', async () => {
     moveClock(LONG_MS);
     await stream(stage.origin, { key: stage.key });
     await stream(stage.origin, { key: stage.key });
@@ -44,7 +44,7 @@ describe('a provider that was passed over', () => {
     await expectItAnswers();
   });
 
-  it('is asked again by the next request where a client leaves before it has answered', async () => {
+  it('is tried again by the next request where a client leaves before the response of the provider', async () => {
     moveClock(LONG_MS);
     stage.provider.next(() => undefined);
     const probe = startStream(stage.origin, { key: stage.key });

@@ -91,13 +91,13 @@ describe('a provider that fails after the first text', () => {
         call.write('data: {"choices":[{"del').end();
       },
     ],
-  ])('by %s is told last, as %s, after all that came', async (_, code, fail) => {
+  ])('by %s is reported last, as %s, after all that came', async (_, code, fail) => {
     const wire = await wireAfter(openAi.text('Hel') + openAi.text('lo'), fail);
 
     expect(wire).toMatchObject({ text: 'Hello', terminal: code });
   });
 
-  it('by silence is told last, as upstream_timeout, after all that came', async () => {
+  it('by silence is reported last, as upstream_timeout, after all that came', async () => {
     const wire = await wireAfter(openAi.text('Hel') + openAi.text('lo'), () => undefined, 'hastyAfterText');
 
     expect(wire).toMatchObject({ text: 'Hello', terminal: 'upstream_timeout' });

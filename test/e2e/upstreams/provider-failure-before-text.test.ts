@@ -48,7 +48,7 @@ describe('a provider that fails before any text', () => {
     [429, 503, 'upstream_unavailable'],
     [503, 503, 'upstream_unavailable'],
     [529, 503, 'upstream_unavailable'],
-  ])('by status %i is told as %i %s', async (providerStatus, status, code) => {
+  ])('by status %i is reported as %i %s', async (providerStatus, status, code) => {
     await expectFailure(
       await answerTo((call) => {
         call.refuse(providerStatus);
@@ -140,11 +140,11 @@ describe('a provider that fails before any text', () => {
         call.head().write(`data: ${'x'.repeat(9 * 1024 * 1024)}`);
       },
     ],
-  ])('by %s is told as 502 upstream_error', async (_, script) => {
+  ])('by %s is reported as 502 upstream_error', async (_, script) => {
     await expectFailure(await answerTo(script), 502, 'upstream_error');
   });
 
-  it('by an error event that names an overload is told as 503', async () => {
+  it('by an error event that names an overload is reported as 503', async () => {
     const answer = await answerTo((call) => {
       call.head().failure('overloaded_error', 'secret');
     });
@@ -164,7 +164,7 @@ describe('a provider that fails before any text', () => {
         }
       },
     ],
-  ])('by %s for too long is told as 504', async (_, script) => {
+  ])('by %s for too long is reported as 504', async (_, script) => {
     await expectFailure(await answerTo(script, 'hasty'), 504, 'upstream_timeout');
     const call = stage.provider.calls.at(-1);
     await call?.over;
@@ -195,21 +195,21 @@ describe('a provider that fails before any text', () => {
 });
 
 describe('a provider that cannot be reached', () => {
-  it('is told as 502 upstream_error when it refuses the connection', async () => {
+  it('is reported as 502 upstream_error when it refuses the connection', async () => {
     const service = await startService(routesTo([`http://127.0.0.1:${await closedPort()}`]));
     const { key } = await service.createKey();
     await expectFailure(await stream(service.origin, { key }), 502, 'upstream_error');
     await service.stop();
   });
 
-  it('is told as 502 upstream_error when its name is unknown', async () => {
+  it('is reported as 502 upstream_error when its name is unknown', async () => {
     const service = await startService(routesTo(['http://nobody.invalid']));
     const { key } = await service.createKey();
     await expectFailure(await stream(service.origin, { key }), 502, 'upstream_error');
     await service.stop();
   });
 
-  it('is told as 504 upstream_timeout when no connection comes about in time', async () => {
+  it('is reported as 504 upstream_timeout when no connection opens in time', async () => {
     const silent = await startSilentServer();
     const service = await startService(routesTo([`https://${silent.authority}`], { connect_ms: 200 }));
     const { key } = await service.createKey();

@@ -91,7 +91,7 @@ describe('what the provider is sent', () => {
     expect(JSON.stringify(headers)).not.toContain(free);
   });
 
-  it('is what the caller asks for', async () => {
+  it('is the request of the caller', async () => {
     expect((await sent(free, { temperature: 0, max_tokens: 1 })).json).toMatchObject({ temperature: 0, max_tokens: 1 });
     expect((await sent(free, { temperature: 2 })).json).toMatchObject({ temperature: 2 });
   });
@@ -173,7 +173,7 @@ describe('what the provider is sent', () => {
     expect(headers.authorization).toBeUndefined();
   });
 
-  it('is the limit of the model where nobody sets one, for Anthropic, which demands one', async () => {
+  it('is the limit of the model where the request has none, for Anthropic, which demands one', async () => {
     expect((await sent(rich, { model: 'claude/short' }, claude)).json).toMatchObject({ max_tokens: 100 });
   });
 

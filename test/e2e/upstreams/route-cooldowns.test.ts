@@ -127,7 +127,7 @@ describe('the routes of a model', () => {
     });
   });
 
-  describe('with a provider that asks for a cooldown', () => {
+  describe('with a provider that demands a cooldown', () => {
     it.each([429, 503, 529])(
       'cool down exactly so long after status %d, while the next route answers',
       async (status) => {
@@ -166,7 +166,7 @@ describe('the routes of a model', () => {
       expect((await ask(on)).status).toBe(200);
     });
 
-    it('continue when the provider gives no time', async () => {
+    it('continue when the provider sends no time', async () => {
       const on = await staged(1, manyRoutes([{}]));
       on.provider.next(...Array.from({ length: 2 * FAILURES_TO_OPEN }, () => refusing(429)));
       for (let count = 0; count < 2 * FAILURES_TO_OPEN; count++) expect((await ask(on)).status).toBe(503);

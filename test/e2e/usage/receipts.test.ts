@@ -90,7 +90,7 @@ describe('the receipt of a stream', () => {
     });
   });
 
-  it('tells what is unknown as null, and what is estimated', async () => {
+  it('has null for what is unknown, and marks what is estimated', async () => {
     stage.provider.next((call) => {
       call.answer('Hello');
     });

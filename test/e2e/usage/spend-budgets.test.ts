@@ -89,7 +89,7 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     await expect.poll(async () => (await budgetOf(key))?.['reserved']).toBe(0);
   });
 
-  it('refuses models without a price only where there is a budget, and tells the provider its limit of tokens', async () => {
+  it('refuses models without a price only where there is a budget, and sends the provider its limit of tokens', async () => {
     await start();
     const [limited, open] = [await keyOf('daily'), await keyOf('free')];
     expect(await statusOf(open, { model: 'acme/unpriced' })).toBe(200);

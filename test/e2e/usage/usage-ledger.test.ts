@@ -138,7 +138,7 @@ describe('the ledger has exactly one record of a stream', () => {
     expect(tokens).toBeLessThan(12_000);
   });
 
-  it('whose client left before the provider answered: nobody knows its tokens', async () => {
+  it('whose client left before the provider answered: its tokens are unknown', async () => {
     const number = stage.provider.calls.length + 1;
     stage.provider.next(hang);
     const { leave } = startStream(stage.origin, { key: stage.key });
@@ -167,7 +167,7 @@ describe('the ledger has exactly one record of a stream', () => {
     });
   });
 
-  it('that no provider answered, with all that were asked', async () => {
+  it('that no provider answered, with all providers that were tried', async () => {
     stage.provider.next((call) => {
       call.refuse(500);
     });
@@ -198,7 +198,7 @@ describe('the ledger has exactly one record of a stream', () => {
     expect(await record()).toMatchObject({ outcome: 'completed', upstream: 'backup', attempts: 2, prompt_tokens: 12 });
   });
 
-  it('that broke off after text, and does not take a count of the middle for the end', async () => {
+  it('that broke off after text, and does not read a count of the middle as the total', async () => {
     stage.provider.next((call) =>
       call
         .head()
@@ -318,7 +318,7 @@ describe('a process that is killed', () => {
     }
   });
 
-  it('has told the ledger of a stream before its client hears of it', async () => {
+  it('has written a stream to the ledger before its client receives the headers', async () => {
     const provider = await ScriptedProvider.start();
     const installation = await Installation.create(configFile(routesTo([provider])));
     try {

@@ -91,7 +91,7 @@ describe('the single requests of an account', () => {
   });
 
   it.each(['before=&id=r', 'before=-&id=r', 'before=never&id=r', 'before=2026-01-01', 'id=r'])(
-    'begin with the latest for the odd place %s',
+    'begin with the latest for the invalid cursor %s',
     async (place) => {
       expect(linksIn((await open(`/usage/requests?${place}`)).text)).toHaveLength(50);
     },
@@ -115,7 +115,7 @@ describe('the single requests of an account', () => {
     }
   });
 
-  it('can be downloaded as CSV, which no spreadsheet takes for formulas', async () => {
+  it('can be downloaded as CSV, which no spreadsheet reads as formulas', async () => {
     const { headers, text } = await open('/usage/export.csv', bob);
     expect(headers['content-type']).toBe('text/csv; charset=utf-8');
     expect(headers['content-disposition']).toMatch(/^attachment; filename="usage-\d{4}-\d\d-\d\d-30-days\.csv"$/);

@@ -151,7 +151,7 @@ describe('the examples, all in one service', () => {
       expect(answer.headers['x-ratelimit-limit']).toBe('1000');
     });
 
-    it('tells the failures of the model with their status', async () => {
+    it('reports the failures of the model with their status', async () => {
       stage.provider.next((call) => {
         call.refuse(500);
       });
@@ -200,7 +200,7 @@ describe('the examples, all in one service', () => {
   });
 
   describe('refuse by an error of their own', () => {
-    it('a request, before any provider is asked', async () => {
+    it('a request, before a request to any provider', async () => {
       const calls = stage.provider.calls.length;
       const refused = await ask('openai/one', 'This is FORBIDDEN.');
       expect(refused.status).toBe(422);

@@ -62,7 +62,7 @@ describe('a stream of a plugin', () => {
     expect(await refused.error()).toMatchObject({ code: 'upstream_error' });
   });
 
-  it('tells a failure after the first text in its own format, without a last line', async () => {
+  it('reports a failure after the first text in its own format, without a last line', async () => {
     const received = new Latch();
     stage.provider.next(async (call) => {
       call.head().text('Bon');

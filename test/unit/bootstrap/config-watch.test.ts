@@ -76,7 +76,7 @@ describe('the file of the configuration', () => {
     expect(applied).toBe(2);
   });
 
-  it('is read again on SIGHUP, and tells of a change only', () => {
+  it('is read again on SIGHUP, and notifies of a change only', () => {
     start();
     signal();
     expect([applied, onReload.mock.calls.length]).toEqual([1, 1]);

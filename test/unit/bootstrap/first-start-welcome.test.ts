@@ -26,7 +26,7 @@ describe('in production, a start', () => {
       'http://127.0.0.1:3000',
     );
 
-  it('without accounts tells the command that creates one, and creates none', async () => {
+  it('without accounts shows the command that creates one, and creates none', async () => {
     const warned = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
     await start(true);
     expect(printed).toBe('');
@@ -34,7 +34,7 @@ describe('in production, a start', () => {
     expect(ensureDevelopmentAccount).not.toHaveBeenCalled();
   });
 
-  it('with accounts tells nothing', async () => {
+  it('with accounts shows nothing', async () => {
     await start(false);
     expect(printed).toBe('');
   });
@@ -51,7 +51,7 @@ describe('in development, a first start', () => {
     ['http://0.0.0.0:3000', 'http://localhost:3000', 'http://localhost:3000'],
     ['http://[::]:3000', 'http://localhost:3000', 'http://localhost:3000'],
     ['http://192.0.2.1:3000', 'http://192.0.2.1:3000', 'http://192.0.2.1:3000'],
-  ])('at %s tells addresses that work on this machine', async (url, pages, api) => {
+  ])('at %s shows addresses that work on this machine', async (url, pages, api) => {
     await welcome(accounts, config, url);
     expect(printed).toContain(`  ${pages}/sign-in\n`);
     expect(/curl -N '?([^ ']+)/.exec(printed)?.[1]).toBe(`${api}/api/v1/chat/stream`);

@@ -75,7 +75,7 @@ const send = (name: string): Promise<unknown> => {
 /** The steps since the last time. */
 const next = (): string[] => steps.splice(0);
 
-describe('a process that is told to stop', () => {
+describe('a process that receives SIGTERM', () => {
   it.each(['SIGTERM', 'SIGINT'])('by %s is not ready at once, waits for streams, and then closes', async (name) => {
     await send(name);
     expect(next()).toEqual(['begin', `drain ${GRACE_MS} ${FAREWELL_MS}`]);
@@ -109,7 +109,7 @@ describe('a process that is told to stop', () => {
     expect([next(), vi.getTimerCount()]).toEqual([[], 0]);
   });
 
-  it('ends at once when it is told again', async () => {
+  it('ends at once on a second signal', async () => {
     await send('SIGTERM');
     next();
     await send('SIGINT');

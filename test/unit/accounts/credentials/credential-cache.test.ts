@@ -89,7 +89,7 @@ describe('a credential', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('has one answer for all who ask meanwhile', async () => {
+  it('has one lookup for all concurrent requests', async () => {
     waiting = [];
     const answers = [cache.get('key'), cache.get('key')];
     await turn();
@@ -134,7 +134,7 @@ describe('a credential that is forgotten', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('leaves the question of those who ask afterwards alone', async () => {
+  it('does not affect later lookups', async () => {
     const { before, after, answers } = await askedTwice();
     answers[0]?.(rows);
     await before;

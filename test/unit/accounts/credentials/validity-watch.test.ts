@@ -33,7 +33,7 @@ const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 const watched = (): number => (Reflect.get(watch, 'listeners') as Map<string, unknown>).size;
 
 describe('a watched credential', () => {
-  it('is asked about once a second, by one timer that does not keep the process alive', async () => {
+  it('is queried once a second, by one timer that does not keep the process alive', async () => {
     watch.watch('one', vi.fn());
     watch.watch('two', vi.fn());
     expect(vi.getTimerCount()).toBe(1);
@@ -46,7 +46,7 @@ describe('a watched credential', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('that has ended is told to all who watch it, once, and to nobody else', async () => {
+  it('that has ended notifies all its watchers once, and no others', async () => {
     const [first, second, other] = [vi.fn(), vi.fn(), vi.fn()];
     watch.watch('one', first);
     watch.watch('one', second);
@@ -58,7 +58,7 @@ describe('a watched credential', () => {
     expect([watch.hasEnded('one'), watch.hasEnded('two'), watched()]).toEqual([true, false, 1]);
   });
 
-  it('is told twice to a function that watches twice', async () => {
+  it('notifies a function that watches twice two times', async () => {
     const onEnded = vi.fn();
     watch.watch('one', onEnded);
     const unwatch = watch.watch('one', onEnded);
@@ -69,13 +69,13 @@ describe('a watched credential', () => {
     expect(onEnded).toHaveBeenCalledTimes(2);
   });
 
-  it('is asked about five hundred at once', async () => {
+  it('is queried in batches of five hundred', async () => {
     for (let number = 0; number < 501; number++) watch.watch(String(number), vi.fn());
     await pass(POLL_MS);
     expect(asked.map(({ length }) => length)).toEqual([500, 1]);
   });
 
-  it('is not asked about again before there is an answer, but afterwards, also after a failure', async () => {
+  it('is not queried again before there is a result, but afterwards, also after a failure', async () => {
     let fail: (error: Error) => void = () => undefined;
     answering = () => new Promise((_, reject) => (fail = reject));
     const onEnded = vi.fn();
@@ -131,7 +131,7 @@ describe('the end of a watch', () => {
 });
 
 describe('a credential that this process has ended', () => {
-  it('is told at once, and to later watchers after they have gone on', async () => {
+  it('notifies at once, and later watchers after they have continued', async () => {
     const [early, late] = [vi.fn(), vi.fn()];
     watch.watch('one', early);
     watch.notify('one');
@@ -143,7 +143,7 @@ describe('a credential that this process has ended', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('is valid again when the database said so afterwards, not when it was asked before', async () => {
+  it('is valid again when a later query finds it valid, not by an earlier query', async () => {
     await pass(5);
     watch.notify('one');
     watch.confirm('one', performance.now() - 1);

@@ -81,7 +81,7 @@ describe('a counter of rate-limiter-flexible', () => {
     },
   });
 
-  it.each(windows)('gives back an attempt %s only if it is counted there', async (_, window, expected) => {
+  it.each(windows)('refunds an attempt %s only if it is counted there', async (_, window, expected) => {
     const rewarded: unknown[] = [];
     const counter = counterOf({ ...rewarding(rewarded, window), consume: () => Promise.resolve(windowWith(1)) });
     const counted = await counter.count('key');
@@ -103,7 +103,7 @@ describe('a counter of rate-limiter-flexible', () => {
     },
   );
 
-  it('takes back a point that came too late for its window', async () => {
+  it('refunds a point that came too late for its window', async () => {
     const points: string[] = [];
     const counter = counterOf({
       consume: () => Promise.resolve(windowWith(1)),
@@ -119,7 +119,7 @@ describe('a counter of rate-limiter-flexible', () => {
     expect(points).toEqual(['key']);
   });
 
-  it('does not take a failure of the store for a refusal', async () => {
+  it('does not read a failure of the store as a refusal', async () => {
     const counter = counterOf({ consume: () => Promise.reject(new Error('away')) });
     await expect(counter.count('key')).rejects.toThrow('away');
   });
@@ -147,7 +147,7 @@ describe('the limit of new API keys', () => {
     expect(counters.keys.get('key-creation:account')).toBe(keyOf('ada'));
   });
 
-  it('takes the count back when no key was made, before the caller knows', async () => {
+  it('refunds the count when no key was created, before the caller continues', async () => {
     const { counters, limit } = started();
     const failed = limit.count('ada', () => Promise.reject(new Error('There are too many keys.')));
     await expect(failed).rejects.toThrow('There are too many keys.');

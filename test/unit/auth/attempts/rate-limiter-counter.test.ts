@@ -21,7 +21,7 @@ describe('a counter of attempts', () => {
     return () => counted.withdraw();
   }
 
-  it('gives an attempt back within its window', async () => {
+  it('refunds an attempt within its window', async () => {
     const counter = counterFor(1);
     const withdraw = await countAllowed(counter);
 

@@ -57,7 +57,7 @@ describe('counters in Redis', () => {
       ]);
     });
 
-    it('know in this process what was added, for as long, while Redis is away', async () => {
+    it('keep in this process what was added, for as long, while Redis is unavailable', async () => {
       const memory = counters.memory('known', 60);
       await memory.add('ada');
       redis.failure = AWAY;
@@ -91,7 +91,7 @@ describe('counters in Redis', () => {
     });
   });
 
-  it('count in this process while Redis is away, and withdraw from there', async () => {
+  it('count in this process while Redis is unavailable, and refund there', async () => {
     const counter = counters.counter(LIMIT);
     redis.failure = AWAY;
     const first = await counter.count('ada');

@@ -84,7 +84,7 @@ describe('the source of a request', () => {
     ],
     ['an origin, for a host that is none', { host: '[', origin: 'http://chat.example' }, 'other-origin'],
     ['an origin, without a host', { origin: 'http://chat.example' }, 'other-origin'],
-  ])('whose headers show %s is told', (_, headers, source) => {
+  ])('whose headers show %s is reported', (_, headers, source) => {
     expect(sourceOf(requestWith(headers, 1))).toBe(source);
   });
 });

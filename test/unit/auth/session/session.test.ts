@@ -135,7 +135,7 @@ describe('the lookup of a session', () => {
     ['without a cookie', {}],
     ['with another cookie', { cookie: 'other=1' }],
     ['with a bearer token, too', { cookie: '__Host-session=token', authorization: 'Bearer csk_1' }],
-  ])('is not made for a request %s', async (_, headers) => {
+  ])('is not created for a request %s', async (_, headers) => {
     const request = requestWith(headers);
     expect(await passed(request)).toBeUndefined();
     expect([verified, request.context]).toEqual([[], {}]);
@@ -187,7 +187,7 @@ describe('the guard of sessions', () => {
     );
   });
 
-  it('asks everybody else to sign in', () => {
+  it('requires all other callers to sign in', () => {
     expect(() => guard.canActivate(contextOf(requestWith({})))).toThrow(
       expect.objectContaining({
         code: 'unauthenticated',
@@ -258,7 +258,7 @@ describe('the guard of origins', () => {
       { 'sec-fetch-site': 'same-origin', origin: 'https://other.example' },
       /page of this service\. .*origin.*host.*differ.*proxy.*TRUST_PROXY/,
     ],
-  ])('tells a page %s why it is refused', (_, headers, reason) => {
+  ])('sends a page %s the reason for the refusal', (_, headers, reason) => {
     const message = expect.stringMatching(reason) as string;
     expect(() => guard.canActivate(post(headers))).toThrow(
       expect.objectContaining({ code: 'forbidden', message }) as Error,

@@ -102,7 +102,7 @@ describe('the guard of authentication', () => {
     expect(request.context.principal).toBe(ADA);
   });
 
-  it('asks no strategy on a public route', async () => {
+  it('calls no strategy on a public route', async () => {
     const request = requestWith();
     await expect(guardOf(accept).canActivate(contextOf(request, 'open'))).resolves.toBe(true);
     expect(request.context).toEqual({});
@@ -284,7 +284,7 @@ describe('sessions', () => {
 });
 
 describe('the module of authentication', () => {
-  it('asks its own strategies first, then those of plugins in their order, and hints at all of them', async () => {
+  it('calls its own strategies first, then those of plugins in their order, and hints at all of them', async () => {
     const asked: string[] = [];
     const decided = (name: string) =>
       new Decided((strategy) => {

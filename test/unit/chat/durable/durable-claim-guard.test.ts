@@ -112,13 +112,13 @@ describe('a request with an Idempotency-Key', () => {
     expect(placesTaken()).toBe(0);
   });
 
-  it('for the rest of a stream that is not kept is refused, and the key and the memory are free', async () => {
+  it('to resume a stream that is not stored is refused, and the key and the memory are free', async () => {
     const refused = ask(new FakeResponse({ 'last-event-id': 'x-1' }));
     await expect(refused).rejects.toMatchObject({ code: 'not_found' });
     expect([store.counts, memory.used]).toEqual([{ running: 0, retained: 0 }, 0]);
   });
 
-  it('whose client has left meanwhile takes no key', async () => {
+  it('whose client has left meanwhile claims no key', async () => {
     const gone = new FakeResponse();
     gone.leave();
     await ask(gone).catch(() => undefined);

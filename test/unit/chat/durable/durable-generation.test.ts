@@ -100,7 +100,7 @@ describe('the generation of a durable stream', () => {
     expect([textOf(stream.log), stream.log.ending]).toEqual(['Hello', { kind: 'done' }]);
   });
 
-  it('ends with the failure of the answer, stops the provider, and hears no more of it', async () => {
+  it('ends with the failure of the answer, stops the provider, and receives nothing more from it', async () => {
     await begin();
     parts.arrives('Hel', new ServiceError('upstream_error', 'It failed.'));
     expect(stream.log.ending).toEqual({ kind: 'failed', code: 'upstream_error', message: 'It failed.' });
@@ -163,7 +163,7 @@ describe('a generation that does not begin', () => {
   const failing = (error: Error): Promise<void> => generation.begin(() => Promise.reject(error));
 
   it.each(['upstream_rejected', 'rate_limit_exceeded', 'unavailable'] as const)(
-    'tells %s to everyone who waits',
+    'reports %s to all waiting requests',
     async (code) => {
       const failure = new ServiceError(code, 'No.');
       await expect(failing(failure)).rejects.toBe(failure);
@@ -220,7 +220,7 @@ describe('a generation without readers', () => {
     end();
   });
 
-  it('waits for a count that takes its time', async () => {
+  it('waits for a slow count', async () => {
     readers = Promise.resolve(1);
     await begin();
     await vi.advanceTimersByTimeAsync(3 * DETACHED_MS);
@@ -249,7 +249,7 @@ describe('a generation without readers', () => {
     expect(stream.log.ending).toEqual({ kind: 'failed', code: 'cancelled', message });
   });
 
-  it('is given the whole limit again by a reader who looks in', async () => {
+  it('starts its whole time limit again with a new reader', async () => {
     await begin();
     readers = 0;
     await vi.advanceTimersByTimeAsync(DETACHED_MS / 2);
@@ -262,7 +262,7 @@ describe('a generation without readers', () => {
     expect(parts.stopped).toEqual([CLIENT_GONE]);
   });
 
-  it('tells a completion that has not begun that nobody waits for it', async () => {
+  it('stops a completion that has not begun with the reason that it has no readers', async () => {
     let refuse!: (error: Error) => void;
     const begun = generation.begin((signal) => {
       asked = signal;
@@ -275,7 +275,7 @@ describe('a generation without readers', () => {
     await expect(begun).rejects.toBe(CLIENT_GONE);
   });
 
-  it('tells a completion that has not begun that its stream was stopped', async () => {
+  it('stops a completion that has not begun with the reason that its stream was stopped', async () => {
     stream.onStop(CANCELLED);
     const begun = generation.begin((signal) => {
       signal.throwIfAborted();

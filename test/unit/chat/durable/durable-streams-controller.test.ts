@@ -31,7 +31,7 @@ beforeEach(() => {
 const turn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the route of a stream', () => {
-  it('is read by a reader who has a place, which is recorded as a repetition', async () => {
+  it('is read by a reader who has a slot, which is recorded as a repetition', async () => {
     response.req.method = 'GET';
     const read = controller.read('stream', ADA, response.asResponse);
     await turn();

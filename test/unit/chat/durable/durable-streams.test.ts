@@ -65,7 +65,7 @@ async function replayed(stream: OwnStream) {
 }
 
 describe('a reader of a durable stream', () => {
-  it('holds a place of the process and one of the stream, until it leaves or its response is over', async () => {
+  it('holds a slot of the process and one of the stream, until it leaves or its response is over', async () => {
     const stream = await claimNew(store);
     stream.leave();
     const [one, other] = [new FakeResponse(), new FakeResponse()];
@@ -88,7 +88,7 @@ describe('a reader of a durable stream', () => {
     expect([placesTaken(), readersOf(stream)]).toEqual([0, 0]);
   });
 
-  it('holds no place of the process where the stream has none for it', async () => {
+  it('holds no slot of the process where the stream has none for it', async () => {
     const stream = await claimNew(store);
     const none = { ...CONFIG, maxStreams: 100 } as Config;
     places = new StreamSlots(none, { isOverloaded: false } as EventLoop, new ShedLoad());
@@ -98,7 +98,7 @@ describe('a reader of a durable stream', () => {
     expect(placesTaken()).toBe(3);
   });
 
-  it('leaves three quarters of the places of the process to other accounts', async () => {
+  it('leaves three quarters of the slots of the process to other accounts', async () => {
     const wide = { ...CONFIG, maxStreams: 20 } as Config;
     places = new StreamSlots(wide, { isOverloaded: false } as EventLoop, new ShedLoad());
     streams = new DurableStreams(store, {} as ChatService, {} as OpenStreams, drainState, new ReplayBudget(), wide);
@@ -114,7 +114,7 @@ describe('a reader of a durable stream', () => {
     expect(placesTaken()).toBe(5);
   });
 
-  it('is refused where the process has no place, and the stream counts nobody', async () => {
+  it('is refused where the process has no slot, and the stream counts no reader', async () => {
     const stream = await claimNew(store);
     stream.leave();
     for (let reader = 0; reader < 3; reader++) places.take(new FakeResponse().asResponse);
@@ -132,7 +132,7 @@ describe('a reader of a durable stream', () => {
     expect((Reflect.get(stream.log, 'listeners') as Set<unknown>).size).toBe(1);
   });
 
-  it('is told that there is no such stream when it is given up before it begins', async () => {
+  it('gets an error that there is no such stream when the request is aborted before the stream begins', async () => {
     const stream = await claimNew(store);
     const replay = streams.replay(stream, ADA, new FakeResponse().asResponse);
     stream.abandon(CLAIM_RELEASED);

@@ -23,7 +23,7 @@ const refused = (retryAfterSeconds: number) =>
   expect.objectContaining({ code: 'rate_limit_exceeded', retryAfterSeconds }) as Error;
 
 describe('the budget of an account for replays', () => {
-  it('ends with the replay that uses it up, for the rest of the minute and for this account only', () => {
+  it('ends with the replay that exhausts it, until the end of the minute and for this account only', () => {
     const read = begin('ada');
     vi.advanceTimersByTime(15_000);
     read(REPLAYED_BYTES_PER_MINUTE - 1);

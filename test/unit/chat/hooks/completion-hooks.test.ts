@@ -115,7 +115,7 @@ describe('completion hooks', () => {
     expect(next).not.toHaveBeenCalled();
   });
 
-  it('tell the end of the wrapped stream once, with its failure', async () => {
+  it('report the end of the wrapped stream once, with its failure', async () => {
     const onOver = vi.fn();
     await textOf(hooksOf(adding('1')).wrap(answer('a'), CONTEXT, onOver));
     const failing: CompletionHook = {

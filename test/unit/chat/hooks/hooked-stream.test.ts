@@ -89,7 +89,7 @@ describe('the parts of a completion, after its hooks', () => {
     expect(stream.accepted).toBe(inner.accepted);
   });
 
-  it('is asked for at once, and one part ahead of the reader', async () => {
+  it('is pulled at once, and one part ahead of the reader', async () => {
     expect(hooks.asked).toBe(1);
     await hooks.sends(HEL);
     expect(hooks.asked).toBe(1);
@@ -257,7 +257,7 @@ describe('stopping a completion with hooks', () => {
     expect(() => stream.read()).toThrow(STOPPED);
   });
 
-  it('by a client that leaves tells the provider, and nothing to the reader', async () => {
+  it('by a client that leaves stops the provider, and sends nothing to the reader', async () => {
     await hooks.sends(HEL);
     expect(await stream.return()).toEqual({ done: true, value: undefined });
     expect([inner.stop.mock.calls, onOver.mock.calls, hooks.returned]).toEqual([[[CLIENT_GONE]], [[CLIENT_GONE]], 1]);

@@ -48,7 +48,7 @@ describe('a conversation, for a hook that knows texts only', () => {
     expect(view).toEqual({ model: 'acme/fast', temperature: 1, messages: view.messages });
   });
 
-  it('gets the changes of the hook at the same places', () => {
+  it('gets the changes of the hook at the same positions', () => {
     expect(changed((content) => content)).toEqual(REQUEST);
     const redacted = changed((content) => content.replace(/(\w)\d/, '$1*'));
     expect(redacted?.messages).toEqual([

@@ -20,7 +20,7 @@ describe('the key of a request', () => {
     return proof.toString('hex');
   };
 
-  it('has the account, a place that needs no body, and a proof of 256 bits', async () => {
+  it('has the account, a slot number that needs no body, and a proof of 256 bits', async () => {
     const key = await requestKey('ada', 'one', BODY);
     expect([key.accountId, key.locator, key.proof.length]).toEqual(['ada', locatorOf('ada', 'one'), 32]);
     expect(key.locator).toMatch(/^[\da-f]{32}$/);
@@ -58,7 +58,7 @@ describe('the key of a request', () => {
     expect(await keyOf({ a: 1 }, '1')).not.toBe(await keyOf({ 'a:1': undefined, a: 1 }, '1:a'));
   });
 
-  it('tells two long texts apart that differ at the end or at the border of a step', async () => {
+  it('differs for two long texts that differ at the end or at the border of a step', async () => {
     const long = (text: string) => ({ ...BODY, messages: [{ role: 'user', content: text }] });
     const base = 'ä'.repeat(200_000);
     const keys = [base, `${base}x`, `${base.slice(0, 64 * 1024 - 30)}y${base.slice(64 * 1024 - 29)}`];
@@ -80,7 +80,7 @@ describe('the key of a request', () => {
 describe('the id of a stream', () => {
   const address = { locator: locatorOf('ada', 'one'), secret: newSecret() };
 
-  it('is 64 characters that name the place and the secret', () => {
+  it('is 64 characters that contain the slot and the secret', () => {
     const id = streamId(address);
     expect(id).toMatch(/^[\w-]{64}$/);
     expect(parseStreamId(id)).toEqual(address);
@@ -104,7 +104,7 @@ describe('the id of a stream', () => {
     expect(isSame(Buffer.of(1, 2), Buffer.of(1, 3))).toBe(false);
   });
 
-  it('gives each purpose a key of its own', () => {
+  it('derives a separate key for each purpose', () => {
     const one = derive(address.secret, 'salt', 'one');
     expect(one).toHaveLength(32);
     expect(isSame(one, derive(address.secret, 'salt', 'one'))).toBe(true);

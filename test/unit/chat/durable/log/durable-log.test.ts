@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 describe('the log of a stream', () => {
-  it('begins once, and tells its followers', async () => {
+  it('begins once, and notifies its followers', async () => {
     const heard = vi.fn();
     log.follow(heard);
     expect(log.hasBegun).toBe(false);
@@ -31,7 +31,7 @@ describe('the log of a stream', () => {
     expect([log.hasBegun, heard.mock.calls.length]).toEqual([true, 1]);
   });
 
-  it('that is abandoned tells the reason to those who wait, unless it has begun', async () => {
+  it('that is abandoned reports the reason to the requests that wait, unless it has begun', async () => {
     const reason = new Error('No.');
     log.abandon(reason);
     await expect(log.begun).rejects.toBe(reason);
@@ -47,7 +47,7 @@ describe('the log of a stream', () => {
     expect([log.length, log.bytes]).toEqual([3, 6]);
   });
 
-  it('takes nothing after its end, and no empty text, and tells nobody of it', () => {
+  it('accepts nothing after its end, and no empty text, and notifies no follower of it', () => {
     const heard = vi.fn();
     log.append('a');
     log.follow(heard);
@@ -59,7 +59,7 @@ describe('the log of a stream', () => {
     expect([log.read(0, 10), log.ending, log.length, heard.mock.calls.length]).toEqual(['a', DONE, 1, 1]);
   });
 
-  it('tells its followers until they have enough', () => {
+  it('notifies its followers until they have enough', () => {
     const [one, other] = [vi.fn(), vi.fn()];
     const enough = log.follow(one);
     log.follow(other);
@@ -69,7 +69,7 @@ describe('the log of a stream', () => {
     expect([one.mock.calls.length, other.mock.calls.length]).toEqual([1, 2]);
   });
 
-  it('is read from any place, in pieces of any length', () => {
+  it('is read from any offset, in pieces of any length', () => {
     const text = Array.from({ length: 3_000 }, (_, index) => `${index} `).join('');
     for (let start = 0; start < text.length; start += 700) log.append(text.slice(start, start + 700));
     for (const offset of [0, 1, 4_095, 4_096, 4_199, 4_200, 4_201, 8_400, text.length - 1]) {
@@ -119,14 +119,14 @@ describe('the log of a stream', () => {
     },
   );
 
-  it('takes the character after the surrogates for one of one unit', () => {
+  it('counts the character after the surrogates as one unit', () => {
     log.append('\ud83e\ue000');
     expect(log.isBoundary(1)).toBe(true);
   });
 });
 
 describe('the memory of durable streams', () => {
-  it('is taken for a stream, for its request until the first text, and for its text in UTF-8', () => {
+  it('is reserved for a stream, for its request until the first text, and for its text in UTF-8', () => {
     const stream = new StreamLog(memory, 300);
     expect(memory.used).toBe(2 * EMPTY + 300);
     stream.begin();
@@ -146,14 +146,14 @@ describe('the memory of durable streams', () => {
     expect(memory.used).toBe(2 * EMPTY);
   });
 
-  it('is given back whole for a stream that ends after it was released', () => {
+  it('is released whole for a stream that ends after it was released', () => {
     const stream = new StreamLog(memory, 300);
     stream.release();
     stream.end(DONE);
     expect(memory.used).toBe(EMPTY);
   });
 
-  it('may be filled to the last byte, and refuses one more, with nothing taken', () => {
+  it('may be filled to the last byte, and refuses one more, with nothing reserved', () => {
     log.append('x'.repeat(100_000 - EMPTY));
     expect(memory.used).toBe(100_000);
     expect(() => {
@@ -238,7 +238,7 @@ describe('a reader of a log', () => {
     expect(readerAt(0).isOver).toBe(true);
   });
 
-  it('of a stream that gives way gets an error, unless it has read everything', () => {
+  it('of an evicted stream gets an error, unless it has read everything', () => {
     log.append('ab');
     const [behind, whole] = [readerAt(0), readerAt(0)];
     whole.read();
@@ -251,7 +251,7 @@ describe('a reader of a log', () => {
     expect([whole.read(), whole.isOver]).toEqual([undefined, true]);
   });
 
-  it('hears nothing after it has left', async () => {
+  it('receives nothing after it has left', async () => {
     const reader = readerAt(0);
     const heard = vi.fn();
     reader.onReadable = heard;

@@ -111,7 +111,7 @@ describe('the memory of durable streams', () => {
     expect(evictedOf(logs)).toEqual(['old']);
   });
 
-  it('takes nothing for a stream that is refused', () => {
+  it('reserves nothing for a stream that is refused', () => {
     running('greedy', 60);
     expect(() => new StreamLog(memory, 120 * EMPTY, 'honest')).toThrow(expect.objectContaining(FULL));
     expect(memory.used).toBe(60 * EMPTY);

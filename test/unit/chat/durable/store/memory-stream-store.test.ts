@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 describe('a stream in memory', () => {
-  it('hears no more of its log after the end', async () => {
+  it('receives nothing more from its log after the end', async () => {
     const stream = await claimNew(store);
     stream.log.end({ kind: 'done' });
     expect((Reflect.get(stream.log, 'listeners') as Set<unknown>).size).toBe(0);
@@ -56,7 +56,7 @@ describe('a stream in memory', () => {
     expect([store.counts, memory.used]).toEqual([{ running: 0, retained: 0 }, 0]);
   });
 
-  it('that is dropped gives its memory back when its last reader has left', async () => {
+  it('that is dropped releases its memory when its last reader has left', async () => {
     const stream = await claimNew(store);
     const leave = await stream.enter();
     stream.log.append('Hello');
@@ -95,7 +95,7 @@ describe('a stream in memory', () => {
     expect(stream.onStop).not.toHaveBeenCalled();
   });
 
-  it('tells one reader too many when to come again', async () => {
+  it('refuses one reader too many with a time to retry', async () => {
     const stream = await claimNew(store);
     for (let reader = 1; reader < MAX_READERS; reader++) await stream.enter();
     const message = 'A stream can have 4 readers at the same time.';

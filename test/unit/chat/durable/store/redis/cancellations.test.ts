@@ -102,7 +102,7 @@ describe('the requests to cancel streams of this replica', () => {
     expect([redis.slots, pauses, vi.getTimerCount()]).toEqual([[], [], 0]);
   });
 
-  it('are told in order, once each, and messages of another kind are passed over', async () => {
+  it('are delivered in order, once each, and messages of another kind are skipped', async () => {
     const inbox = await started();
     inbox.answer(messages(['1-0', ['c', 'text-1']], ['2-0', ['c', 'text-2']], ['3-0', ['later', 'text-3']]));
     await turn();
@@ -126,7 +126,7 @@ describe('the requests to cancel streams of this replica', () => {
     expect([lastIds(), redis.opened.length, areOpen(), pauses]).toEqual([['0-0', '0-0'], 1, [true], []]);
   });
 
-  it('are read on another connection 250 ms after one is lost, from the same place', async () => {
+  it('are read on another connection 250 ms after one is lost, from the same offset', async () => {
     const first = await started();
     first.answer(messages(['1-0', ['c', 'text-1']]));
     await turn();
@@ -174,7 +174,7 @@ describe('at the end of the process', () => {
     expect([redis.opened.length, inbox.reads.length]).toEqual([1, 1]);
   });
 
-  it('no connection is opened after a pause', async () => {
+  it('no connection is opened after a delay', async () => {
     const inbox = await started();
     inbox.fail(LOST);
     await turn();
@@ -226,7 +226,7 @@ describe('a request to another replica', () => {
     expect(await isOver(sent)).toBe(true);
   });
 
-  it('fails where Redis is away', async () => {
+  it('fails where Redis is unavailable', async () => {
     redis.goAway(LOST);
     await expect(cancellations.send('they', 'text-1')).rejects.toBe(LOST);
   });

@@ -35,7 +35,7 @@ async function lookLater(leave: () => void, ms: number): Promise<void> {
 }
 
 describe('the streams of a replica that is absent', () => {
-  it('are ended at the third look, each with its keys, and not those of others', async () => {
+  it('are ended at the third check, each with its keys, and not those of others', async () => {
     hold('one');
     held.mirrors.hold(remoteStream('two'));
     hold('three', 'another');
@@ -71,7 +71,7 @@ describe('the streams of a replica that is absent', () => {
     expect(fenced()).toEqual([]);
   });
 
-  it('are ended by the time at which Redis was asked, however late it has answered', async () => {
+  it('are ended by the time at which the command was sent to Redis, however late the reply is', async () => {
     hold('one');
     held.dead.add('owner');
     const [latch, { answer }] = [new Latch(), held.redis];
@@ -82,7 +82,7 @@ describe('the streams of a replica that is absent', () => {
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
-  it('are not ended for what was seen before a pause of more than a second', async () => {
+  it('are not ended for a check before a delay of more than a second', async () => {
     const leave = hold('one');
     held.dead.add('owner');
     await turn(CHECK_EVERY_MS);
@@ -146,7 +146,7 @@ describe('the streams of a replica that is absent', () => {
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
-  it('go on for some time after an outage between two looks', async () => {
+  it('continue for some time after an outage between two checks', async () => {
     hold('one');
     held.dead.add('owner');
     await turn(CHECK_EVERY_MS + 100);
@@ -168,7 +168,7 @@ describe('the streams of a replica that is absent', () => {
     expect(fenced()).toEqual([metaOf('one')]);
   });
 
-  it('leave nothing behind when nobody reads them any more', async () => {
+  it('leave nothing behind when they have no readers any more', async () => {
     const leave = hold('one');
     hold('two', 'another');
     held.dead.add('owner');

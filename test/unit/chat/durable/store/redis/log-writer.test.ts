@@ -172,7 +172,7 @@ describe('the writer of a stream', () => {
     expect([target.write.mock.calls, await isDone(stage)]).toEqual([[[0, 'a'.repeat(5_000), true]], true]);
   });
 
-  it('gives up when the stream would have expired since its end', async () => {
+  it('stops when the stream would have expired since its end', async () => {
     await begun(stage);
     await turn(2 * KEEP_MS);
     target.write.mockRejectedValue(new Error('Redis is unavailable'));

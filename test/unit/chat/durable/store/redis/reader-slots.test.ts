@@ -39,7 +39,7 @@ async function renewed(): Promise<unknown[]> {
 }
 
 describe('a reader', () => {
-  it('takes a place of the stream with an id of its own, and is renewed every three seconds', async () => {
+  it('acquires a slot of the stream with an id of its own, and is renewed every three seconds', async () => {
     await slots.enter(KEYS, 'g1');
     await slots.enter(KEYS, 'g1');
     expect(redis.sent).toMatchObject([
@@ -61,14 +61,14 @@ describe('a reader', () => {
   it.each([
     ['there are too many', 0, 'concurrency_limit_exceeded', 'A stream can have '],
     ['Redis has no such stream', -1, 'not_found', 'There is no such stream, or it is not kept any longer.'],
-  ])('gets no place where %s', async (_, answer, code, message) => {
+  ])('gets no slot where %s', async (_, answer, code, message) => {
     redis.answer = () => answer;
     const error: unknown = await slots.enter(KEYS, 'g1').catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code, message: expect.stringContaining(message) as string });
     expect([takenKeys(), vi.getTimerCount()]).toEqual([[], 0]);
   });
 
-  it('is told to try again where Redis is away', async () => {
+  it('gets an error with a time to retry where Redis is unavailable', async () => {
     redis.goAway(new RedisUnavailable('away', false));
     await expect(slots.enter(KEYS, 'g1')).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 1 });
     const slow = new RedisTimeout(false);
@@ -77,7 +77,7 @@ describe('a reader', () => {
     expect([takenKeys(), vi.getTimerCount()]).toEqual([[], 0]);
   });
 
-  it('gives its place back once', async () => {
+  it('releases its slot once', async () => {
     const leave = await slots.enter(KEYS, 'g1');
     leave();
     leave();
@@ -86,7 +86,7 @@ describe('a reader', () => {
     expect(redis.slots.at(-1)).toBe(READERS);
   });
 
-  it('has left although Redis does not answer, or is away', async () => {
+  it('has left although Redis does not reply, or is unavailable', async () => {
     const [first, second] = [slots.hold(READERS, 'a1'), slots.hold(READERS, 'a2')];
     redis.answer = () => new Promise(() => undefined);
     first();
@@ -99,7 +99,7 @@ describe('a reader', () => {
 });
 
 describe('the slots of the readers here', () => {
-  it('are renewed by one command for each stream, until they are given back', async () => {
+  it('are renewed by one command for each stream, until they are released', async () => {
     const [first, second, third] = ['a1', 'a2', 'b1'].map((id) => slots.hold(id === 'b1' ? OTHERS : READERS, id));
     expect(await renewed()).toEqual([
       [READERS, 'a1', 'a2'],
@@ -119,7 +119,7 @@ describe('the slots of the readers here', () => {
     expect(await renewed()).toEqual([[READERS, 'a3']]);
   });
 
-  it('are renewed in the next round, too, when Redis is away or silent in one', async () => {
+  it('are renewed in the next round, too, when Redis is unavailable or silent in one', async () => {
     slots.hold(READERS, 'a1');
     slots.hold(OTHERS, 'b1');
     redis.answer = ({ keys }) => (keys[0] === READERS ? Promise.reject(new RedisUnavailable('lost', true)) : 1);
@@ -163,7 +163,7 @@ describe('the number of readers', () => {
     expect(redis.of(RENEW_READERS)).toEqual([]);
   });
 
-  it('is that of all replicas otherwise, and renews nobody', async () => {
+  it('is that of all replicas otherwise, and renews no reader', async () => {
     slots.hold(OTHERS, 'b1');
     redis.answer = () => '3';
     expect(await slots.count(READERS)).toBe(3);

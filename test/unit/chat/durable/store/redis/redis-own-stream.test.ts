@@ -28,7 +28,7 @@ it('an own stream has the id of its address', () => {
 });
 
 describe('the readers of an own stream', () => {
-  it('take a place in Redis, and give it back once', async () => {
+  it('acquire a slot in Redis, and release it once', async () => {
     const leave = await stream.enter();
     expect(redis.of(ENTER)).toMatchObject([{ keys: [KEYS.meta, KEYS.readers], args: [GENERATION, {}, '4'] }]);
     leave();
@@ -36,7 +36,7 @@ describe('the readers of an own stream', () => {
     expect(redis.of('zRem')).toMatchObject([{ keys: [KEYS.readers], args: [redis.argsOf(ENTER)[0]?.[1]] }]);
   });
 
-  it('are counted by their places here, otherwise by Redis', async () => {
+  it('are counted by their slots here, otherwise by Redis', async () => {
     redis.on(RENEW_READERS, () => 3);
     const leaves = [stream.enterFirst('reader-1'), await stream.enter()];
     expect(await stream.readers()).toBe(2);
@@ -45,7 +45,7 @@ describe('the readers of an own stream', () => {
     expect(redis.of(RENEW_READERS)).toMatchObject([{ keys: [KEYS.readers] }]);
   });
 
-  it('begin with the one whose place the claim has taken', () => {
+  it('begin with the one whose slot the claim has acquired', () => {
     stream.enterFirst('reader-1')();
     expect([redis.of(ENTER), redis.argsOf('zRem')]).toEqual([[], [['reader-1']]]);
   });
@@ -67,7 +67,7 @@ describe('the readers of an own stream', () => {
     expect(memory.used).toBe(0);
   });
 
-  it('are not counted where there is no place', async () => {
+  it('are not counted where there is no slot', async () => {
     redis.on(ENTER, () => 0);
     await expect(stream.enter()).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
     await ended(log);
@@ -98,7 +98,7 @@ describe('an own stream that is cancelled', () => {
 });
 
 describe('an own stream that is abandoned', () => {
-  it('tells the reason here and, sealed, to other replicas, and writes nothing more', async () => {
+  it('reports the reason here and, sealed, to other replicas, and writes nothing more', async () => {
     const reason = new ServiceError('upstream_rejected', 'Too long.', { status: 413 });
     stream.abandon(reason);
     await expect(log.begun).rejects.toBe(reason);
@@ -113,12 +113,12 @@ describe('an own stream that is abandoned', () => {
     expect(redis.of(WRITE)).toEqual([]);
   });
 
-  it('tells no reason where the claim is only released', () => {
+  it('reports no reason where the claim is only released', () => {
     stream.abandon(CLAIM_RELEASED);
     expect(redis.argsOf(ABANDON)).toEqual([[GENERATION, '']]);
   });
 
-  it('does not mind that Redis is away', async () => {
+  it('ignores that Redis is unavailable', async () => {
     redis.failure = AWAY;
     expect(
       await unhandledIn(() => {

@@ -61,7 +61,7 @@ const end = (): void => {
 };
 
 describe('a reader of a remote stream', () => {
-  it('takes a place, then reads the log of all readers here', async () => {
+  it('acquires a slot, then reads the log of all readers here', async () => {
     expect(stream.id).toBe(streamId(ADDRESS));
     await stream.enter();
     expect(stream.log).toBe(log);
@@ -73,7 +73,7 @@ describe('a reader of a remote stream', () => {
     expect(() => stream.log).toThrow('Enter the stream before you read its log.');
   });
 
-  it('leaves the log and the place once', async () => {
+  it('leaves the log and the slot once', async () => {
     const leave = await stream.enter();
     done = [];
     leave();
@@ -81,7 +81,7 @@ describe('a reader of a remote stream', () => {
     expect(done).toEqual(['release', 'leave']);
   });
 
-  it('gives its place back where the memory is full', async () => {
+  it('releases its slot where the memory is full', async () => {
     const full = new Error('full');
     hold.mockImplementation(() => {
       throw full;
@@ -90,7 +90,7 @@ describe('a reader of a remote stream', () => {
     expect(done).toEqual(['enter', 'leave']);
   });
 
-  it('follows nothing without a place', async () => {
+  it('follows nothing without a slot', async () => {
     enter.mockRejectedValue(AWAY);
     await expect(stream.enter()).rejects.toBe(AWAY);
     expect(done).toEqual([]);
@@ -98,7 +98,7 @@ describe('a reader of a remote stream', () => {
 });
 
 describe('a remote stream that is cancelled', () => {
-  it('is followed, then asks its owner, then waits for the ending', async () => {
+  it('is followed, then a request to its owner is sent, then the ending is awaited', async () => {
     const cancelled = stream.cancel();
     log.begin();
     log.append('Hello');
@@ -114,7 +114,7 @@ describe('a remote stream that is cancelled', () => {
     expect(await isOver(stream.cancel())).toBe(true);
   });
 
-  it('waits until its owner is asked, although the ending is there', async () => {
+  it('sends the request to its owner first, although the ending is there', async () => {
     const sent = new Latch();
     send.mockReturnValue(sent.opened);
     end();
@@ -140,7 +140,7 @@ describe('a remote stream that is cancelled', () => {
     expect(await outcome).toMatchObject({ code: 'unavailable', message: 'Try again.', retryAfterSeconds: 1 });
   });
 
-  it('is not cancelled while Redis is away, and is followed no longer', async () => {
+  it('is not cancelled while Redis is unavailable, and is followed no longer', async () => {
     send.mockRejectedValue(AWAY);
     await expect(stream.cancel()).rejects.toMatchObject({ code: 'unavailable', cause: AWAY });
     const followers = Reflect.get(log, 'listeners') as Set<unknown>;
@@ -153,7 +153,7 @@ describe('the commands for a stream', () => {
     expect(await orUnavailable(Promise.resolve('outcome'))).toBe('outcome');
   });
 
-  it('fail with an error for clients when Redis is away', async () => {
+  it('fail with an error for clients when Redis is unavailable', async () => {
     const failure: unknown = await orUnavailable(Promise.reject(AWAY)).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ServiceError);
     expect(failure).toMatchObject({

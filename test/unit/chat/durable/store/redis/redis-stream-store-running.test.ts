@@ -216,7 +216,7 @@ describe('a shutdown', () => {
     expect(await isOver(down)).toBe(true);
   });
 
-  it('ends all that goes on: signs of life, places of readers, and the streams of other replicas', async () => {
+  it('ends heartbeats, slots of readers, and the streams of other replicas', async () => {
     const stream = await claimed();
     const [generation = '', , , check = ''] = redis.argsOf(CLAIM)[0] ?? [];
     redis.on('sendCommand', () => null);

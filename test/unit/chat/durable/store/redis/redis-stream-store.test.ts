@@ -63,7 +63,7 @@ async function claimedAgain(key: RequestKey, from = store): Promise<Claim> {
 }
 
 describe('a claim of a free key', () => {
-  it('shows this replica, then tells Redis all that others need, and is generated here', async () => {
+  it('writes this replica, then all that others need, to Redis, and is generated here', async () => {
     const stream = await claimed();
     const { generation, owner, text } = told();
     expect(namesSent().slice(0, 2)).toEqual(['set', redis.of(CLAIM)[0]?.name]);
@@ -109,7 +109,7 @@ describe('a claim of a free key', () => {
     expect([redis.argsOf(CLAIM)[0]?.[6], redis.availabilityOf]).toEqual([mayTake, [META]]);
   });
 
-  it('that is refused takes nothing', async () => {
+  it('that is refused reserves nothing', async () => {
     redis.on(CLAIM, () => [REFUSED]);
     await expect(store.claim(KEY, 300)).rejects.toMatchObject(NOT_AVAILABLE);
     expect([memory.used, store.counts.running, redis.of(ABANDON)]).toEqual([0, 0, []]);
@@ -121,7 +121,7 @@ describe('a claim of a free key', () => {
   });
 });
 
-describe('a claim of a key that is taken', () => {
+describe('a claim of a key that is in use', () => {
   it('finds the stream of this replica', async () => {
     const stream = await claimed();
     const used = memory.used;
@@ -130,7 +130,7 @@ describe('a claim of a key that is taken', () => {
     expect([memory.used, store.counts.running]).toEqual([used, 1]);
   });
 
-  it('finds the stream of another replica under the same id, and asks its owner to cancel it', async () => {
+  it('finds the stream of another replica under the same id, and sends its owner the request to cancel it', async () => {
     const stream = await claimed();
     const { owner, text } = told();
     const again = await claimedAgain(KEY, new RedisStreamStore(redis, memory, RETENTION_MS));
@@ -148,7 +148,7 @@ describe('a claim of a key that is taken', () => {
     expect(memory.used).toBe(used);
   });
 
-  it.each([1, 2])('counts as free where Redis tells only %i of its three values', async (values) => {
+  it.each([1, 2])('counts as free where Redis returns only %i of its three values', async (values) => {
     redis.on(CLAIM, () => ['generation', 'owner'].slice(0, values));
     await claimed();
     expect(store.counts.running).toBe(1);
@@ -184,7 +184,7 @@ describe('a claim without an answer', () => {
   });
 });
 
-describe('a place', () => {
+describe('a slot', () => {
   it.each([
     [1, true],
     [0, false],
@@ -194,7 +194,7 @@ describe('a place', () => {
     expect(redis.sent).toEqual([expect.objectContaining({ keys: [META], slot: META, isPatient: false })]);
   });
 
-  it('is not known while Redis is away', async () => {
+  it('is not known while Redis is unavailable', async () => {
     redis.failure = AWAY;
     await expect(store.knows(KEY.locator)).rejects.toMatchObject(NOT_AVAILABLE);
   });
@@ -231,13 +231,13 @@ describe('a stream that is looked for', () => {
     expect(await store.find({ ...address, secret: newSecret() }, 'ada')).toBeUndefined();
   });
 
-  it('is not found while Redis is away', async () => {
+  it('is not found while Redis is unavailable', async () => {
     redis.failure = AWAY;
     await expect(store.find({ locator: KEY.locator, secret: newSecret() }, 'ada')).rejects.toMatchObject(NOT_AVAILABLE);
   });
 });
 
-it('an own stream that has not begun gives its key back', async () => {
+it('an own stream that has not begun releases its key', async () => {
   const stream = await claimed();
   stream.abandon(CLAIM_RELEASED);
   expect([store.counts.running, redis.argsOf(ABANDON)]).toEqual([0, [[told().generation, '']]]);

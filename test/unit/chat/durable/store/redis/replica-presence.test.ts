@@ -46,7 +46,7 @@ describe('a presence', () => {
     expect(await isOver(shown)).toBe(true);
   });
 
-  it('is not shown before anybody asks for it', async () => {
+  it('is not written before the first request for it', async () => {
     redis.comeBack();
     await turn(2 * BEAT_MS);
     expect([tries(), vi.getTimerCount()]).toEqual([0, 0]);
@@ -69,7 +69,7 @@ describe('a presence', () => {
     expect((Reflect.get(presence, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
   });
 
-  it('counts as shown for half of the life of its key, since the time at which Redis was asked', async () => {
+  it('counts as written for half of the life of its key, since the time at which the command was sent to Redis', async () => {
     const latch = new Latch();
     redis.answer = () => latch.opened;
     const shown = presence.show();

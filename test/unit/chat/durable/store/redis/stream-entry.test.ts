@@ -184,7 +184,7 @@ describe('an abandoned stream', () => {
   const sealedAs = (failure: object, label = 'failure'): Buffer =>
     cipher.seal(Buffer.from(JSON.stringify(failure)), label);
 
-  it('tells the failure as it was, and neither begins nor ends', async () => {
+  it('restores the failure as it was, and neither begins nor ends', async () => {
     const failure = new ServiceError('rate_limit_exceeded', 'Later.', {
       status: 418,
       retryAfterSeconds: 9,
@@ -206,7 +206,7 @@ describe('an abandoned stream', () => {
     expect(state()).toEqual(['', undefined, false]);
   });
 
-  it('tells a failure with the code of a plugin', async () => {
+  it('restores a failure with the code of a plugin', async () => {
     const Guardrail = defineError('acme_entry_guardrail', { status: 422, description: 'The guardrail refuses it.' });
     const told = await abandoned(sealedFailure(cipher, new Guardrail('No.')));
     expect(told).toMatchObject({ code: 'acme_entry_guardrail', message: 'No.', status: 422 });

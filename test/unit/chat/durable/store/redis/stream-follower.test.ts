@@ -76,7 +76,7 @@ describe('the follower of a stream', () => {
     expect(redis.slots).toEqual([KEY]);
   });
 
-  it('tells each entry once, in order, and reads on after the last', async () => {
+  it('delivers each entry once, in order, and reads on after the last', async () => {
     answer(replyOf(entry('1-0', 'o', '0', 't', 'Hel'), entry('1-1', 'o', '3', 't', 'lo')), null, replyOf(entry('2-0')));
     follower.follow(KEY, hear);
     await turn();
@@ -132,7 +132,7 @@ describe('the follower of a stream', () => {
     expect(pauses.at(-1)).toEqual([QUIET_MS, false]);
   });
 
-  it('tries again after 250 ms where Redis is away, from the same place', async () => {
+  it('tries again after 250 ms where Redis is unavailable, from the same offset', async () => {
     answer(replyOf(entry('1-0')), new RedisUnavailable('lost', true));
     follower.follow(KEY, hear);
     await turn(TEXT_MS);
@@ -183,7 +183,7 @@ describe('a stream that is followed no longer', () => {
     expect([redis.slots, vi.getTimerCount()]).toEqual([[KEY, OTHER_KEY, OTHER_KEY], 1]);
   });
 
-  it('tells nothing of a read that was on its way', async () => {
+  it('delivers nothing of a pending read', async () => {
     let arrive!: (reply: Reply) => void;
     redis.read = () => new Promise((resolve) => (arrive = resolve));
     const enough = follower.follow(KEY, hear);
@@ -194,7 +194,7 @@ describe('a stream that is followed no longer', () => {
     expect([told, vi.getTimerCount()]).toEqual([[], 0]);
   });
 
-  it('tells nothing after the entry with which its listener has enough', async () => {
+  it('delivers nothing after the entry with which its listener has enough', async () => {
     answer(replyOf(entry('1-0', 'o', '0'), entry('2-0', 'o', '1')));
     const enough = follower.follow(KEY, (fields) => {
       hear(fields);
