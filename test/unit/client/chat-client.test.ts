@@ -52,7 +52,7 @@ async function read(answer: Response | Error, options?: StreamOptions): Promise<
 }
 
 describe('the typed client', () => {
-  it('gives the text up to the chunk that is done, and only then says complete', async () => {
+  it('returns the text up to the chunk that is done, and only then reports complete', async () => {
     const { client } = clientWith(streamOf(chunk('He'), ': keep-alive\n\n', chunk('llo'), DONE, chunk('!')));
     const stream = client.stream(REQUEST);
     expect(stream.state).toEqual({ status: 'waiting' });
@@ -67,7 +67,7 @@ describe('the typed client', () => {
     await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('only once');
   });
 
-  it('gives the same text whatever the reads are', async () => {
+  it('returns the same text whatever the reads are', async () => {
     const texts = ['Zwölf 🦜', ' Boxkämpfer\r\n', '\u2028', 'data: x'];
     const bytes = new TextEncoder().encode('\ufeff' + texts.map((text) => chunk(text)).join('') + DONE);
     await fc.assert(
@@ -101,7 +101,7 @@ describe('the typed client', () => {
     ['https://chat.example', 'https://chat.example/api/v1'],
     ['https://chat.example/', 'https://chat.example/api/v1'],
     ['https://chat.example/v/api/v1/', 'https://chat.example/v/api/v1'],
-  ])('takes %s as the address of the service', async (baseUrl, expected) => {
+  ])('accepts %s as the address of the service', async (baseUrl, expected) => {
     let asked: unknown;
     const send: typeof fetch = (url) => {
       asked = url;
@@ -194,7 +194,7 @@ describe('the typed client', () => {
     await expect(read(new TypeError('Failed to fetch'))).rejects.toMatchObject({ kind: 'unreachable' });
   });
 
-  it('reads a time to retry that a proxy gives as a date', async () => {
+  it('reads a time to retry that a proxy sends as a date', async () => {
     vi.useFakeTimers({ now: Date.parse('2026-11-24T12:00:00Z'), toFake: ['Date'] });
     try {
       const headers = { 'retry-after': 'Tue, 24 Nov 2026 12:00:42 GMT' };
@@ -262,7 +262,7 @@ describe('the typed client', () => {
     expect(stream).toMatchObject(facts);
   });
 
-  it('takes a reader that is slow for no silence', async () => {
+  it('does not count a slow reader as silence', async () => {
     const { client } = clientWith(streamOf(chunk('a'), chunk('b'), DONE));
     const texts: string[] = [];
     for await (const text of client.stream(REQUEST, { idleTimeoutMs: 10 })) {
@@ -302,7 +302,7 @@ describe('the receipt of a stream', () => {
   });
   const missing = () => Response.json({ error: { code: 'not_found', message: 'No such stream.' } }, { status: 404 });
 
-  it('is asked for again while it is not there, for three seconds', async () => {
+  it('is requested again while it is missing, for three seconds', async () => {
     vi.useFakeTimers();
     const { client, calls } = clientWith(...Array.from({ length: 10 }, missing), Response.json({ request_id: 'r/1' }));
     const receipt = client.receipt('r/1');
@@ -384,7 +384,7 @@ describe('a durable stream of the typed client', () => {
     expect(await client.complete(REQUEST, OPTIONS)).toMatchObject({ text: 'Hello' });
   });
 
-  it('keeps the id of the request that has begun the stream, for its receipt, and tells the newest limits', async () => {
+  it('keeps the id of the request that has begun the stream, for its receipt, and reports the newest limits', async () => {
     vi.useFakeTimers();
     const answer = (id: string, remaining: string, ...blocks: string[]) => {
       const limits = { 'x-ratelimit-limit': '20', 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': '7' };
@@ -398,7 +398,7 @@ describe('a durable stream of the typed client', () => {
     expect(await complete).toMatchObject({ requestId: 'r1', rateLimits: { requests: { remaining: 8 } } });
   });
 
-  it('asks again with the same key when no response arrived', async () => {
+  it('requests again with the same key when no response arrived', async () => {
     const { client, calls } = clientWith(new TypeError('network error'), durable(part(1, 'Hello'), DONE));
     expect(await client.complete(REQUEST, OPTIONS)).toMatchObject({ text: 'Hello' });
     expect(calls.map(([, init]) => [init?.method, init?.body])).toEqual([
@@ -420,7 +420,7 @@ describe('a durable stream of the typed client', () => {
     expect(calls).toHaveLength(answers.length);
   });
 
-  it('waits longer after each failure without new text, or as long as it is told, but ten seconds at most', async () => {
+  it('waits longer after each failure without new text, or as long as Retry-After says, but ten seconds at most', async () => {
     vi.useFakeTimers();
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const busy = (seconds: string) => new Response('', { status: 503, headers: { 'retry-after': seconds } });

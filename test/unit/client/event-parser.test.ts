@@ -47,7 +47,7 @@ describe('the parser of events', () => {
     );
   });
 
-  it('gives nothing of an event that is not whole', () => {
+  it('returns nothing of an incomplete event', () => {
     const parse = eventParser();
     expect(parse('data: {"content":"a"}\n')).toEqual([]);
     expect(parse('\n')).toHaveLength(1);

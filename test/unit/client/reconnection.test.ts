@@ -51,7 +51,7 @@ describe('a durable stream that loses its connection', () => {
   }
   const types = () => events.map(({ type }) => type);
 
-  it('tells when the connection is lost, when it connects again, and when it continues', async () => {
+  it('reports when the connection is lost, when it connects again, and when it continues', async () => {
     vi.setSystemTime(1_000);
     answers = [durable(part(1, 'Hel')), networkError(), durable(part(2, 'lo'), DONE)];
     const answer = ask();
@@ -96,7 +96,7 @@ describe('a durable stream that loses its connection', () => {
     expect((await answer).text).toBe('Hello');
   });
 
-  it('does not ask a service without pause that says so', async () => {
+  it('waits before each request to a service that sends Retry-After: 0', async () => {
     const busy = () => new Response('', { status: 503, headers: { 'retry-after': '0' } });
     answers = [durable(part(1, 'Hel')), busy(), busy(), durable(part(2, 'lo'), DONE)];
     const answer = ask();
@@ -149,7 +149,7 @@ describe('a durable stream that loses its connection', () => {
     expect(types()).toEqual(['lost', 'reconnecting', 'resumed']);
   });
 
-  it('gives the head of a response its own time limit, and repeats the request for four minutes', async () => {
+  it('has a separate time limit for the head of a response, and repeats the request for four minutes', async () => {
     const waits = (signal: AbortSignal) =>
       new Promise<Response>((_resolve, reject) => {
         signal.addEventListener('abort', () => {

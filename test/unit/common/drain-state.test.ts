@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { DrainState } from '../../../src/common/drain-state.js';
 
-it('the begin of the stop is told once to each listener that has not ended this', () => {
+it('the start of the shutdown notifies each listener once, unless it was removed', () => {
   const state = new DrainState();
   const [told, ended] = [vi.fn(), vi.fn()];
   state.whenBegun(told);

@@ -51,7 +51,7 @@ default_tier: free
     });
   });
 
-  it('takes an empty variable as unset: the default applies, or nothing is configured', () => {
+  it('reads an empty variable as unset: the default applies, or nothing is configured', () => {
     const empty = { HOST_OF_ACME: '', KEY_OF_ACME: '', MODEL_B: '', MODEL_C: '' };
     const config = load(FILE, empty);
     expect(config.leftOut).toEqual(load(FILE).leftOut);

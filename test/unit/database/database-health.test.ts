@@ -24,7 +24,7 @@ describe('the health of an embedded database', () => {
   it.each([
     ['answers', () => Promise.resolve([]), true],
     ['fails', () => Promise.reject(new Error('damaged')), false],
-  ])('is asked for with a query: it %s', async (_, outcome, isHealthy) => {
+  ])('is checked with a query: it %s', async (_, outcome, isHealthy) => {
     answer = outcome;
     expect(await healthOf('better-sqlite3').ping()).toBe(isHealthy);
     expect([query.mock.calls, check.mock.calls.length]).toEqual([[['SELECT 1']], 0]);
@@ -35,13 +35,13 @@ describe('the health of PostgreSQL', () => {
   it.each([
     ['available', true],
     ['unavailable', false],
-  ])('is asked for on the connection of the probe: %s', async (state, isHealthy) => {
+  ])('is checked on the connection of the probe: %s', async (state, isHealthy) => {
     answer = () => Promise.resolve(state);
     expect(await healthOf('postgres').ping()).toBe(isHealthy);
     expect([query.mock.calls.length, check.mock.calls.length]).toEqual([0, 1]);
   });
 
-  it('is asked for once by those who ask while there is no answer, for a second each, and then again', async () => {
+  it('is checked once for concurrent requests while there is no result, for a second each, and then again', async () => {
     let tell: (state: Presence) => void = () => undefined;
     answer = () => new Promise((resolve) => (tell = resolve));
     const health = healthOf('postgres');

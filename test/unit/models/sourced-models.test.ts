@@ -81,7 +81,7 @@ describe('a source of models', () => {
     expect(names().sort()).toEqual(['quick', 'slow']);
   });
 
-  it('is asked again in its own time, or after a minute, by timers that do not keep the process alive', async () => {
+  it('is read again after its own interval, or after a minute, by timers that do not keep the process alive', async () => {
     const [often, seldom] = [new Source('often', 10), new Source('seldom')];
     Reflect.deleteProperty(seldom, 'refreshSeconds');
     await start(often, seldom);
@@ -96,7 +96,7 @@ describe('a source of models', () => {
     expect([often.asked, seldom.asked, names()]).toEqual([7, 2, ['new', 'seldom']]);
   });
 
-  it('is asked again at once when it has changed, and then no earlier than before', async () => {
+  it('is read again at once when it has changed, and then no earlier than before', async () => {
     const source = new Source('old');
     await start(source);
     await pass(REFRESH_MS / 2);
@@ -165,7 +165,7 @@ describe('a source of models', () => {
     expect(source.signal?.aborted).toBe(false);
   });
 
-  it('loses models that are wrong, each with its reason, told once', async () => {
+  it('drops invalid models, each with its reason, reported once', async () => {
     const source = new Source('good');
     source.answer = () =>
       Promise.resolve([
@@ -191,7 +191,7 @@ describe('a source of models', () => {
     expect([names(), warnings().length]).toEqual([[], 1]);
   });
 
-  it('is asked no more when the service stops, not even after the answer that is on its way', async () => {
+  it('is not read again when the service stops, not even after a pending read', async () => {
     const source = new Source('old');
     await start(source);
     let answer: (all: readonly unknown[]) => void = () => undefined;

@@ -179,7 +179,7 @@ describe('the link to a server', () => {
     expect(await link.query((client) => client.get('key'))).toBe('OK');
   });
 
-  it('reports a server that takes over like a server that came back', async () => {
+  it('reports a new master like a server that came back', async () => {
     link.takeOver();
     expect(ups).toBe(0);
     await opened();

@@ -29,7 +29,7 @@ const moved = () => Promise.reject(new ErrorReply(`MOVED ${SLOT} 127.0.0.1:7001`
 const lastProbe = (): unknown => redis.keys.at(-1);
 
 describe('the connection to one server', () => {
-  it('probes the slot that was refused until the server takes it, and then its own key', async () => {
+  it('probes the slot that was refused until the server accepts it, and then its own key', async () => {
     await expect(connection.run('key', moved)).rejects.toThrow('part of a cluster');
     expect(connection.isUnavailable).toBe(true);
     await waitFor(() => !connection.isUnavailable, 'the server to be available');

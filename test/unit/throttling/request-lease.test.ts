@@ -42,7 +42,7 @@ describe('the lease that a request holds', () => {
     expect({ calls, count: slots.takenInTiers }).toEqual({ calls: ['release', 'settle 0'], count: 0 });
   });
 
-  it('leaves the tokens to the code that has taken over', () => {
+  it('leaves the tokens to their new owner', () => {
     const response = new FakeResponse();
     const lease = hold(response);
     lease.takeOver();

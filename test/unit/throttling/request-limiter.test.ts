@@ -181,12 +181,12 @@ describe('a request to a route with limits', () => {
     return admissionGuard.canActivate(execution);
   }
 
-  it('has nothing to do on a route without limits, where nobody needs to be known', async () => {
+  it('has no effect on a route without limits, where no account is needed', async () => {
     expect(await asked(OpenRoutes, OpenRoutes.prototype.home)).toBe(true);
     expect(did).toEqual(['read']);
   });
 
-  it('takes a slot for the stream of a request, then a lease', async () => {
+  it('acquires a slot for the stream of a request, then a lease', async () => {
     expect(await admits('stream')).toBe(true);
     expect(did).toEqual(['precheck', 'read', 'take', 'tokensOf', 'admit']);
     expect(precheckedFor).toEqual([limitsOf(LIMITS)]);
@@ -204,7 +204,7 @@ describe('a request to a route with limits', () => {
     expect(did).toContain('admit');
   });
 
-  it('takes no slot for a request that opens no stream, and that the process can answer although it is full', async () => {
+  it('acquires no slot for a request that opens no stream, and that the process can answer although it is full', async () => {
     slots.take(newResponse());
     did = [];
     expect(await admits('answer')).toBe(true);
@@ -244,14 +244,14 @@ describe('a request to a route with limits', () => {
     expect(admissions).toEqual([{ accountId: 'ada', limits: limitsOf(LIMITS), tokens: NO_TOKENS }]);
   });
 
-  it('shows the limits where the process is full, but reads, takes and counts nothing', async () => {
+  it('shows the limits where the process is full, but reads, acquires and counts nothing', async () => {
     slots.take(newResponse());
     did = [];
     await expect(admits('stream')).rejects.toMatchObject(OVERLOADED);
     expect([did, headers, context.refusedBy]).toEqual([['precheck', 'peek ada'], HEADERS, undefined]);
   });
 
-  it('counts nothing where the last slot was taken while the body arrived', async () => {
+  it('counts nothing where the last slot was acquired while the body arrived', async () => {
     read = () => {
       slots.take(newResponse());
     };
@@ -313,14 +313,17 @@ describe('a request to a route with limits', () => {
   });
 
   describe('of a tier without limits', () => {
-    it.each([undefined, false])('takes a slot once the body is valid, where isRepeated is %s', async (isRepeated) => {
-      if (isRepeated !== undefined) context.isRepeated = isRepeated;
-      expect(await admits('stream', BOUNDLESS)).toBe(true);
-      expect([did, headers, context.lease]).toEqual([['read', 'take'], {}, undefined]);
-      expect([isFull(), slots.takenInTiers]).toEqual([true, 0]);
-    });
+    it.each([undefined, false])(
+      'acquires a slot once the body is valid, where isRepeated is %s',
+      async (isRepeated) => {
+        if (isRepeated !== undefined) context.isRepeated = isRepeated;
+        expect(await admits('stream', BOUNDLESS)).toBe(true);
+        expect([did, headers, context.lease]).toEqual([['read', 'take'], {}, undefined]);
+        expect([isFull(), slots.takenInTiers]).toEqual([true, 0]);
+      },
+    );
 
-    it('takes no slot for an invalid body', async () => {
+    it('acquires no slot for an invalid body', async () => {
       read = () => {
         throw INVALID;
       };
@@ -338,7 +341,7 @@ describe('a request to a route with limits', () => {
     it.each([
       ['a request that repeats another', 'stream', true],
       ['a route that opens no stream', 'answer', false],
-    ] as const)('takes no slot for %s', async (_, handler, isRepeated) => {
+    ] as const)('acquires no slot for %s', async (_, handler, isRepeated) => {
       context.isRepeated = isRepeated;
       expect(await admits(handler, BOUNDLESS)).toBe(true);
       expect(did).toEqual(['read']);

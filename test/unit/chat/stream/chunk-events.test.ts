@@ -116,7 +116,7 @@ describe('the events of an answer', () => {
     expect(isComplete).toBe(true);
   });
 
-  it('are told to the sink before they are sent, and the end after the last one', () => {
+  it('are reported to the sink before they are sent, and the end after the last one', () => {
     parts.add(text('Hi'));
     parts.end();
     subscribe();
@@ -288,7 +288,7 @@ describe('the latencies between texts', () => {
     expect(measured).toEqual([7, 3]);
   });
 
-  it('are counted by model, for the streams that begin after somebody asked for them', () => {
+  it('are counted by model, for the streams that begin after the first request for them', () => {
     const all = new InterChunkLatencies();
     expect(all.clock('acme/fast')).toBeUndefined();
     all.count();

@@ -94,7 +94,7 @@ describe('the event stream of Nest alone', () => {
     expect((await open('/two')).headers['content-type']).toBe('text/event-stream');
   });
 
-  it('2: announces that it keeps the connection of a client that asks to close it', async () => {
+  it('2: announces that it keeps the connection of a client that requests to close it', async () => {
     expect((await open('/two')).headers.connection).toBe('keep-alive');
   });
 
@@ -128,7 +128,7 @@ describe('the event stream of Nest alone', () => {
     probed?.destroy();
   });
 
-  it('7: takes all events of an Observable, although the response takes no more', async () => {
+  it('7: reads all events of an Observable, although the response accepts no more', async () => {
     const response = await open('/many');
     await vi.waitFor(() => {
       expect(emitted).toBe(10_000);

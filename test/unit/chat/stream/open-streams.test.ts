@@ -48,7 +48,7 @@ describe('the streams of a process that stops', () => {
     expect([isDrained, vi.getTimerCount()]).toEqual([true, 0]);
   });
 
-  it('are told to end when the grace is over, and waited for a little longer', async () => {
+  it('are ended when the grace is over, and awaited for a little longer', async () => {
     const end = vi.fn();
     const over = streams.add(PRINCIPAL, end);
     const drained = drain();
@@ -160,7 +160,7 @@ describe('an open stream', () => {
     expect([streams.count, watches.length]).toEqual([1, 2]);
   });
 
-  it('that only reads takes no place, ends with its credential, and is waited for at the stop', async () => {
+  it('that only reads uses no slot, ends with its credential, and is awaited at the stop', async () => {
     const over = streams.addReader(KEY, end);
     expect(streams.count).toBe(0);
     for (const onEnded of keys.ended.values()) onEnded();
@@ -174,7 +174,7 @@ describe('an open stream', () => {
     expect(keys.ended.size).toBe(0);
   });
 
-  it('that only reads is told to end when the grace is over', async () => {
+  it('that only reads is ended when the grace is over', async () => {
     const over = streams.addReader(KEY, end);
     const drained = streams.drain(GRACE_MS, FAREWELL_MS);
     await vi.advanceTimersByTimeAsync(GRACE_MS);

@@ -96,7 +96,7 @@ describe('the head of a stream', () => {
     ]);
   });
 
-  it('announces the end of the connection to a client that asked for it', () => {
+  it('announces the end of the connection to a client that requests it', () => {
     response.shouldKeepAlive = false;
     response.writeHead(200, { Connection: 'keep-alive' });
     expect(response.heads[0]?.[1]['Connection']).toBe('close');
@@ -244,7 +244,7 @@ describe('the next event', () => {
     expect(listener.mock.calls).toEqual([[true]]);
   });
 
-  it('is heard of again after each time that it waits', () => {
+  it('is reported again after each wait', () => {
     for (let round = 0; round < 2; round++) {
       full.socket();
       const listener = heard();

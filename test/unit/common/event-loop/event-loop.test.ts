@@ -47,7 +47,7 @@ describe('the watch of the event loop', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('tells once of an overload that lasts, and once of its end', () => {
+  it('reports an overload that lasts once, and its end once', () => {
     pass(10_000, 0);
     expect([loop.isOverloaded, lines]).toEqual([false, []]);
     pass(20_000, 400);

@@ -16,7 +16,7 @@ describe('the gauge of the event loop', () => {
     expect(late(gauge, 250, 1_000).isHigh).toBe(true);
   });
 
-  it('is not high after one pause, however long, nor after one now and then', () => {
+  it('is not high after one delay, however long, nor after rare ones', () => {
     const gauge = new LagGauge();
     late(gauge, 10_000, 1);
     expect(gauge.isHigh).toBe(false);

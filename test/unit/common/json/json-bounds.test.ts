@@ -49,7 +49,7 @@ describe('the bounds of JSON', () => {
     ['[[[[', { depth: 3 }, ['0', '0', '0']],
     [String.raw`{"a\"b":[[]]}`, { depth: 2 }, ['a"b', '0']],
     [String.raw`{"\x":[[]]}`, { depth: 2 }, [String.raw`"\x"`, '0']],
-  ])('name the place in %s', (written, bounds, path) => {
+  ])('name the path in %s', (written, bounds, path) => {
     expect(excess(written, bounds)?.path).toEqual(path);
   });
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { csvCell } from '../../../../src/common/text/csv-cell.js';
 
 it.each(['=1', '+1', '-1', '@a', '\ta'])(
-  'a text that a spreadsheet takes for a formula has an apostrophe: %j',
+  'a text that a spreadsheet reads as a formula has an apostrophe: %j',
   (text) => {
     expect(csvCell(text)).toBe(`'${text}`);
   },

@@ -33,7 +33,7 @@ describe('the limit of open files', () => {
     );
   });
 
-  it('is infinite where nothing tells, and where it is unlimited', () => {
+  it('is infinite where it is unknown, and where it is unlimited', () => {
     expect(openFileLimit('')).toBe(Infinity);
     expect(openFileLimit('Max open files            unlimited   unlimited   files\n')).toBe(Infinity);
   });

@@ -56,7 +56,7 @@ describe('the spend of all accounts', () => {
     expect(reads).toHaveLength(2);
   });
 
-  it('is read once for pages that ask at the same time', async () => {
+  it('is read once for concurrent requests of pages', async () => {
     latch = new Latch();
     const asked = [spend.overview(), spend.overview()];
     latch.open();
@@ -65,7 +65,7 @@ describe('the spend of all accounts', () => {
     expect(reads).toHaveLength(1);
   });
 
-  it('does not keep a page waiting: there is none at first, the previous one later, and the work goes on', async () => {
+  it('does not delay a page: there is none at first, the previous one later, and the query continues', async () => {
     latch = new Latch();
     const first = spend.overview();
     await vi.advanceTimersByTimeAsync(1_000);

@@ -81,7 +81,7 @@ async function unavailable(): Promise<void> {
 }
 
 describe('a database that answers', () => {
-  it('is connected to in advance, and takes the lock of this process', async () => {
+  it('is connected to in advance, and acquires the lock of this process', async () => {
     vi.spyOn(performance, 'now').mockReturnValue(7_000);
     await connected();
     expect([dialed.length, locks, presence.isUnavailable]).toEqual([1, 1, false]);
@@ -89,7 +89,7 @@ describe('a database that answers', () => {
     expect(presence.lock?.heldSince).toBe(7_000);
   });
 
-  it('is asked once by those who ask at the same time, and again by later ones', async () => {
+  it('is checked once for concurrent requests, and again for later ones', async () => {
     const { ping } = await connected();
     expect(await Promise.all([presence.check(), presence.check()])).toEqual(['available', 'available']);
     expect(ping).toHaveBeenCalledTimes(1);
@@ -125,7 +125,7 @@ describe('a database that answers', () => {
 });
 
 describe('a connection that is silent', () => {
-  it('is replaced after half a second, with its lock; others of its age are told', async () => {
+  it('is replaced after half a second, with its lock; others of its age are reported', async () => {
     const old = await connected();
     old.ping.mockImplementation(never);
     const outcome = presence.check();
@@ -155,7 +155,7 @@ describe('a connection that is silent', () => {
   it.each([
     ['refuses', () => Promise.reject(REFUSED)],
     ['does not answer', () => Promise.reject(new ProbeTimeout())],
-  ])('tells that the database is unavailable if the server %s', async (_, refusal) => {
+  ])('reports that the database is unavailable if the server %s', async (_, refusal) => {
     const old = await connected();
     old.ping.mockImplementation(never);
     dialing = refusal;
@@ -170,7 +170,7 @@ describe('a connection that is silent', () => {
 });
 
 describe('a database that is unavailable', () => {
-  it('is not asked by requests, but tried every quarter of a second until it is back', async () => {
+  it('is not queried by requests, but tried every quarter of a second until it is available', async () => {
     await unavailable();
     const before = dialed.length;
     expect(await presence.check()).toBe('unavailable');
@@ -189,7 +189,7 @@ describe('a database that is unavailable', () => {
     expect([dialed.length, vi.getTimerCount()]).toEqual([before + 3, 0]);
   });
 
-  it('is told of in the log with the reason, once, and when it is back', async () => {
+  it('is logged with the reason, once, and when it is available again', async () => {
     await unavailable();
     expect(vi.mocked(Logger.prototype.warn).mock.calls.flat()).toEqual([
       expect.stringContaining('The database is unavailable (connect ECONNREFUSED)'),
@@ -204,7 +204,7 @@ describe('a database that is unavailable', () => {
     expect(Logger.prototype.warn).toHaveBeenCalledTimes(1);
   });
 
-  it('is told of no more when the process ends', async () => {
+  it('is no longer logged when the process ends', async () => {
     await unavailable();
     const log = Reflect.get(presence, 'log') as OutageLog;
     expect(log.isOpen).toBe(true);
@@ -218,7 +218,7 @@ describe('a database that is unavailable', () => {
     expect((Reflect.get(presence, 'redialing') as NodeJS.Timeout).hasRef()).toBe(false);
   });
 
-  it('can be asked about again when it is back, and be unavailable again', async () => {
+  it('can be checked again when it is available, and be unavailable again', async () => {
     await unavailable();
     dialing = () => Promise.resolve();
     await pass(REDIAL_MS);
@@ -229,7 +229,7 @@ describe('a database that is unavailable', () => {
 });
 
 describe('a connection that is lost', () => {
-  it('takes the lock with it, and is replaced soon', async () => {
+  it('loses the lock with it, and is replaced soon', async () => {
     const lost = await connected();
     lost.lose();
     expect(presence.lock).toBeUndefined();
@@ -241,7 +241,7 @@ describe('a connection that is lost', () => {
     expect([lost.close.mock.calls.length, silences]).toEqual([0, 0]);
   });
 
-  it('tells that the database is unavailable if no new one is accepted', async () => {
+  it('reports that the database is unavailable if no new one is accepted', async () => {
     const lost = await connected();
     dialing = () => Promise.reject(REFUSED);
     lost.lose();
@@ -261,7 +261,7 @@ describe('a connection that is lost', () => {
 });
 
 describe('at the end of the process', () => {
-  it('the connection is closed, and nothing is asked any more', async () => {
+  it('the connection is closed, and no query is sent any more', async () => {
     const probe = await connected();
     presence.onApplicationShutdown();
     expect(probe.close).toHaveBeenCalledTimes(1);

@@ -37,8 +37,8 @@ function dial(): Promise<ProbeConnection> {
 }
 const isLeftWith = (count: number) => waitFor(() => open === count, `${count} connections to be left`);
 
-describe('the connection that asks whether the server answers', () => {
-  it('is lost when the server closes it, which is told once', async () => {
+describe('the connection that checks whether the server replies', () => {
+  it('is lost when the server closes it, which is reported once', async () => {
     const connection = await dial();
     expect([connection.isLost, losses]).toEqual([false, []]);
     sockets[0]?.destroy();
@@ -47,7 +47,7 @@ describe('the connection that asks whether the server answers', () => {
     expect(connection.isLost).toBe(true);
   });
 
-  it('is closed at once, also while the server is silent, and is then not told of as lost', async () => {
+  it('is closed at once, also while the server is silent, and is then not reported as lost', async () => {
     const connection = await dial();
     const asked = connection.ping();
     connection.close();

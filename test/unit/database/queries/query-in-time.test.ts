@@ -114,7 +114,7 @@ describe('a query about a credential', () => {
     expect(asked).toBe(1);
   });
 
-  it('is asked again when its answer was read too late by a busy process, three times at most', async () => {
+  it('is sent again when its result was read too late by a busy process, three times at most', async () => {
     const busy = () => {
       now += MAX_MS + 1;
       return answer();

@@ -59,7 +59,7 @@ describe('the bodies in flight', () => {
     begin(one, 10 * MIB).add(10 * MIB);
   });
 
-  it('of one client take no more than half of the memory for all', () => {
+  it('of one client use no more than half of the memory for all', () => {
     expect(() => begin(client('one'), MAX_BYTES / 2 + 1)).toThrow(
       expect.objectContaining({ code: 'concurrency_limit_exceeded' }),
     );

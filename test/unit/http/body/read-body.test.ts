@@ -33,7 +33,7 @@ describe('the reader of bodies', () => {
   };
   const another = () => Object.assign(new PassThrough(), { headers: {}, complete: false });
 
-  it('gives what has arrived, and holds its place until the response is over', async () => {
+  it('returns what has arrived, and holds its slot until the response is over', async () => {
     const text = read();
     body.write('Hello ');
     body.end('world');
@@ -53,7 +53,7 @@ describe('the reader of bodies', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('refuses a body that is too slow, with the status for it, and frees its place', async () => {
+  it('refuses a body that is too slow, with the status for it, and frees its slot', async () => {
     const slow = read();
     const refused = expect(slow).rejects.toMatchObject({
       code: 'invalid_request',
@@ -96,7 +96,7 @@ describe('the reader of bodies', () => {
   it.each<[string, () => void]>([
     ['while it is read', () => body.destroy()],
     ['with an error', () => body.destroy(new Error('aborted'))],
-  ])('frees the place of a client that leaves %s', async (_, leave) => {
+  ])('frees the slot of a client that leaves %s', async (_, leave) => {
     const refused = expect(read()).rejects.toMatchObject({ code: 'invalid_request' });
     leave();
     await refused;

@@ -11,7 +11,7 @@ describe('the pace of reading', () => {
     return { calls, request: request as unknown as IncomingMessage };
   };
 
-  it('pauses who has read too much in a turn, and lets all of them go on in the next', async () => {
+  it('stops reading from a client that has sent too much in a turn, and resumes all of them in the next', async () => {
     const pace = new ReadingPace();
     const [first, second, third] = [requestOf(), requestOf(), requestOf()];
     pace.count(first.request, 3 * MIB);

@@ -31,7 +31,7 @@ function refused(headers: Record<string, string>, complete = false): FakeRequest
   return request;
 }
 
-describe('the rest of a body that nobody reads', () => {
+describe('the unread part of a body', () => {
   beforeEach(() => {
     vi.useFakeTimers();
     setHeader.mockReset();

@@ -141,7 +141,7 @@ describe('a connection whose client reads late', () => {
   const MUCH = 'x'.repeat(20_000_000);
 
   it.each([0, 1_000, 50_000])(
-    'notices that the client leaves, after %i bytes of the next requests and then the rest of them',
+    'notices that the client leaves, after %i bytes of the next requests and then all of them',
     async (sentBefore) => {
       const next = post('/2', LARGE) + post('/3', LARGE);
       client.send(post('/1'), next.slice(0, sentBefore));
@@ -224,7 +224,7 @@ describe('a connection with more than may be read ahead', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('drops the rest then, but not the answer that is being sent, and ends with it', async () => {
+  it('drops the excess then, but not the response that is being sent, and ends with it', async () => {
     const before = listeners();
     await isFull();
     vi.advanceTimersByTime(FULL_MS);
@@ -387,7 +387,7 @@ describe('connections above the limit', () => {
     stuck?.leave();
   });
 
-  it('look for a stuck client ten times a second at most', async () => {
+  it('check for a stuck client ten times a second at most', async () => {
     const startedAt = performance.now();
     const clock = vi.spyOn(performance, 'now').mockReturnValue(startedAt);
     const [stuck] = await openUpTo(2);

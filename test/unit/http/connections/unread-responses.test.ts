@@ -97,7 +97,7 @@ describe('answers that are not read', () => {
     expect(connection.isCut).toBe(false);
   });
 
-  it('above 64 MiB together are cut, the oldest first, and no more than it takes', () => {
+  it('above 64 MiB together are cut, the oldest first, and no more than necessary', () => {
     const oldest = new Connection(20 * MIB);
     open.push(oldest);
     vi.advanceTimersByTime(LOOK_MS);
@@ -113,7 +113,7 @@ describe('answers that are not read', () => {
     expect([open.map(({ isCut }) => isCut), cutOff()]).toEqual([[true, true, true, true, false], 4]);
   });
 
-  it('above 64 MiB together are cut from the client that has the most, whoever is older', () => {
+  it('above 64 MiB together are cut from the client that has the most, regardless of age', () => {
     const honest = new Connection(20 * MIB, 'honest');
     open.push(honest);
     vi.advanceTimersByTime(LOOK_MS);

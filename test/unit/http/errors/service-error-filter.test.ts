@@ -10,7 +10,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('an error that nobody expected is logged with its stack, and failures of a provider or a caller are not', () => {
+it('an unexpected error is logged with its stack, and failures of a provider or a caller are not', () => {
   const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();
   const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
   const destroy = vi.fn();
@@ -31,7 +31,7 @@ it('an error that nobody expected is logged with its stack, and failures of a pr
   expect(destroy).toHaveBeenCalledTimes(3);
 });
 
-it('a refusal of a long body closes the connection, so that the rest of the body costs little', () => {
+it('a refusal of a long body closes the connection, so that the unread part of the body costs little', () => {
   vi.useFakeTimers();
   const headers = { 'content-length': '4000000' };
   const socket = { destroySoon: () => undefined };

@@ -36,7 +36,7 @@ describe('the log line of a request', () => {
     return vi.mocked(Logger.prototype.log).mock.calls[0]?.[0];
   }
 
-  it('tells how long the request and the wait for the first text took, in whole milliseconds', () => {
+  it('has the duration of the request and of the wait for the first text, in whole milliseconds', () => {
     const record = { ...over(), startedAt: 1_000, firstTextAt: 1_250.4 };
     expect(lineOf({ record })).toMatchObject({ durationMs: 13, firstTextMs: 250, bytes: 345 });
     expect(lineOf({ record: { ...record, firstTextAt: undefined } })).toMatchObject({ firstTextMs: undefined });
@@ -50,7 +50,7 @@ describe('the log line of a request', () => {
     );
   });
 
-  it('tells of an error, of a client that left, and of a durable stream', () => {
+  it('has the error, a client that left, and a durable stream', () => {
     expect(lineOf({ errorCode: 'upstream_error' })).toMatchObject({
       errorCode: 'upstream_error',
       clientLeft: undefined,

@@ -45,7 +45,7 @@ describe('the log of the service', () => {
     expect(JSON.stringify(lines)).not.toContain('private');
   });
 
-  it('leaves out what Nest says of its own start, and the failures of a start, which are told elsewhere', () => {
+  it('leaves out what Nest logs of its own start, and the failures of a start, which are reported elsewhere', () => {
     const lines = linesOf(
       'info',
       `for (const context of ['NestFactory', 'InstanceLoader', 'RoutesResolver']) logger.log('of Nest', context);

@@ -23,7 +23,7 @@ describe('the exporter of spans', () => {
     forceFlush: vi.fn(() => Promise.resolve()),
   };
 
-  it('tells once that the collector is away, once that it is back, and passes each result on', () => {
+  it('reports once that the collector is unavailable, once that it is available again, and passes each result on', () => {
     const [changed, done] = [vi.fn(), vi.fn()];
     const exporter = new ReportingExporter(inner, changed);
     const all: Result[] = [SENT, { ...LOST, error: new Error('away') }, LOST, SENT, SENT];
@@ -33,7 +33,7 @@ describe('the exporter of spans', () => {
     expect(done.mock.calls.map(([result]) => result as Result)).toEqual(all);
   });
 
-  it('sends what waits when it is asked to, and when it stops', async () => {
+  it('sends pending spans on a flush, and when it stops', async () => {
     const exporter = new ReportingExporter(inner, () => undefined);
     await exporter.forceFlush();
     await exporter.shutdown();

@@ -5,7 +5,7 @@ const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const SPAN_ID = 'b7ad6b7169203331';
 const IDS = `${TRACE_ID}-${SPAN_ID}`;
 
-describe('the place of a caller in its trace', () => {
+describe('the parent of a request in its trace', () => {
   it('is passed on as it came, without flags that this service does not know', () => {
     const caller = callerOf({ traceparent: `00-${IDS}-ff`, tracestate: 'acme=1,other=2' });
     expect(caller).toMatchObject({ traceId: TRACE_ID, spanId: SPAN_ID, traceFlags: 1, isRemote: true });

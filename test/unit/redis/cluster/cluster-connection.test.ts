@@ -273,7 +273,7 @@ describe('the start', () => {
 });
 
 describe('an outage', () => {
-  it('notifies at once, and reads the map, as another server may have taken over', async () => {
+  it('notifies at once, and reads the map, as another server may be the master now', async () => {
     await connection.onModuleInit();
     links.isWhole = false;
     events.onDown('one: gone');

@@ -68,7 +68,7 @@ describe('the use of one account', () => {
     expect(states(NOON + DAY_MS, 2)['tokensPerDay']?.remaining).toBe(499);
   });
 
-  it('takes over what the ledger has recorded, and never less than was counted here', () => {
+  it('adopts what the ledger has recorded, and never less than was counted here', () => {
     const tokens = limit('tokensPerDay');
     const remaining = () => states(NOON)['tokensPerDay']?.remaining;
     expect(use.isSeeded(tokens, NOON)).toBe(false);

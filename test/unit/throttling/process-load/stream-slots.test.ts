@@ -22,7 +22,7 @@ describe('the slots for streams in a process', () => {
   const shed = () => Object.fromEntries([...shedLoad.counts].filter(([, count]) => count > 0));
   const refused = { code: 'unavailable', retryAfterSeconds: 5 };
 
-  it('are refused when all are taken, until one is released or its response is over', () => {
+  it('are refused when all are in use, until one is released or its response is over', () => {
     const first = response();
     const release = slots.take(response());
     expect(slots.refusal()).toBeUndefined();
@@ -43,7 +43,7 @@ describe('the slots for streams in a process', () => {
     expect(slots.refusal()).toMatchObject(refused);
   });
 
-  it('are not taken by a response that is over already', () => {
+  it('are not acquired by a response that is over already', () => {
     for (let count = 0; count < 5; count++) slots.take(response(true));
     expect(slots.refusal()).toBeUndefined();
   });

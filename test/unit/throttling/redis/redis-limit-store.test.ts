@@ -128,7 +128,7 @@ describe('an admission by Redis', () => {
 });
 
 describe('a lease', () => {
-  it('gives its place back once, and its tokens for those used', async () => {
+  it('releases its slot once, and replaces its tokens by those used', async () => {
     const lease = await admitted();
     lease.release();
     lease.release();
@@ -144,7 +144,7 @@ describe('a lease', () => {
     expect(redis.argsOf(SETTLE)[0]?.slice(1, 3)).toEqual(['70', '70']);
   });
 
-  it('tells nothing of what the tier does not limit', async () => {
+  it('reports nothing of what the tier does not limit', async () => {
     const lease = await admitted({ requestsPerMinute: 5 });
     lease.release();
     lease.settle(50);
@@ -179,7 +179,7 @@ describe('a lease', () => {
     expect(renewedAccounts()).toBe(0);
   });
 
-  it('is not renewed when its place is the last that it gives back', async () => {
+  it('is not renewed when its slot is the last that it releases', async () => {
     const lease = await admitted();
     lease.settle(50);
     expect(renewedAccounts()).toBe(1);
@@ -214,7 +214,7 @@ describe('an account without requests in this minute', () => {
     expect(store.precheck('ada', limitsOf(LIMITS))).toBeUndefined();
   });
 
-  it('is asked about again after an outage', () => {
+  it('is read again after an outage', () => {
     redis.goAway(AWAY);
     redis.comeBack();
     expect(store.precheck('ada', limitsOf(LIMITS))).toBeUndefined();
@@ -231,7 +231,7 @@ it.each([
 });
 
 describe('the tokens that the ledger knows', () => {
-  it('are asked for where Redis does not know them, and told once', async () => {
+  it('are read where Redis does not know them, and written to Redis once', async () => {
     redis.answer = ({ args }) => reply(args[3] === '?' ? UNSEEDED : ADMITTED);
     await admitted();
     expect(asked).toEqual([`ada ${new Date(DAY).toISOString()}`]);
@@ -242,7 +242,7 @@ describe('the tokens that the ledger knows', () => {
     expect(idOf(1)).toBe(idOf(0));
   });
 
-  it('are asked for again once, if midnight has passed meanwhile, and then the request goes on without', async () => {
+  it('are read again once, if midnight has passed meanwhile, and then the request continues without', async () => {
     redis.answer = ({ args }) => reply(args[3] === '' ? ADMITTED : UNSEEDED);
     await admitted();
     expect(asked).toHaveLength(2);
@@ -266,7 +266,7 @@ describe('the state', () => {
     expect(redis.argsOf(ADMIT)).toEqual([['', '0', '0', '?', '0', ...LIMIT_ARGS]]);
   });
 
-  it('is that of this process while Redis is away', async () => {
+  it('is that of this process while Redis is unavailable', async () => {
     redis.goAway(AWAY);
     expect(await store.peek('ada', limitsOf(LIMITS))).toMatchObject({
       requestsPerMinute: { remaining: 5 },
@@ -300,7 +300,7 @@ describe('without an answer of Redis', () => {
   it.each([
     ['slow, with the command on its way', new RedisTimeout(true), 1],
     ['slow, with nothing sent', new RedisTimeout(false), 0],
-  ])('a request is refused while Redis is %s; what may be admitted is taken back', async (_, failure, withdrawn) => {
+  ])('a request is refused while Redis is %s; what may be admitted is released', async (_, failure, withdrawn) => {
     redis.answer = ({ name }) => (name === 'ZREM' ? 0 : Promise.reject(failure));
     const answer = admit();
     await expect(answer).rejects.toBe(failure);
@@ -309,7 +309,7 @@ describe('without an answer of Redis', () => {
     expect(fallback.admissions).toBe(0);
   });
 
-  it('a request that waited a second is refused, and taken back', async () => {
+  it('a request that waited a second is refused, and released', async () => {
     redis.answer = () => new Promise(() => undefined);
     const outcome = admit().catch((error: unknown) => error);
     await turn(1_001);
@@ -317,7 +317,7 @@ describe('without an answer of Redis', () => {
     expect(redis.argsOf(WITHDRAW)).toEqual([[idOf(0)]]);
   });
 
-  it('other errors are told, and nothing is counted', async () => {
+  it('other errors are thrown, and nothing is counted', async () => {
     const failure = new Error('ERR');
     redis.answer = () => Promise.reject(failure);
     await expect(admit()).rejects.toBe(failure);
@@ -325,7 +325,7 @@ describe('without an answer of Redis', () => {
     expect([redis.of(WITHDRAW), fallback.admissions]).toEqual([[], 0]);
   });
 
-  it('the share of this replica counts while Redis is away, with what runs here already', async () => {
+  it('the share of this replica counts while Redis is unavailable, with what runs here already', async () => {
     await admitted();
     fallback.replicas = 2;
     redis.goAway(AWAY);
@@ -337,7 +337,7 @@ describe('without an answer of Redis', () => {
     expect([other.admitted, fallback.admissions]).toEqual([true, 1]);
   });
 
-  it('what was admitted here is told to Redis when it is back, under the id that it may know', async () => {
+  it('what was admitted here is written to Redis when it is available, under the id that it may know', async () => {
     redis.answer = () => Promise.reject(LOST);
     const lease = await admitted();
     expect([lease.tokens, fallback.admissions]).toEqual([70, 1]);
@@ -350,7 +350,7 @@ describe('without an answer of Redis', () => {
     expect(redis.argsOf('ZREM')).toEqual([[idOf(0)]]);
   });
 
-  it('what was refused here is taken back from Redis, if Redis may have admitted it', async () => {
+  it('what was refused here is released in Redis, if Redis may have admitted it', async () => {
     await admitted();
     fallback.replicas = 2;
     redis.answer = () => Promise.reject(LOST);
@@ -361,7 +361,7 @@ describe('without an answer of Redis', () => {
     expect(redis.argsOf(WITHDRAW).at(-1)).toEqual([idOf(1)]);
   });
 
-  it('what was refused here and never sent is not told', async () => {
+  it('what was refused here and never sent is not written', async () => {
     await admitted();
     fallback.replicas = 2;
     redis.goAway(AWAY);
@@ -372,7 +372,7 @@ describe('without an answer of Redis', () => {
     expect(redis.of(WITHDRAW)).toEqual([]);
   });
 
-  it('the tokens of the day are asked for again in each outage, as other replicas use some', async () => {
+  it('the tokens of the day are read again in each outage, as other replicas use some', async () => {
     redis.goAway(AWAY);
     await admit();
     await admit();
@@ -394,7 +394,7 @@ describe('the process', () => {
     expect((Reflect.get(local, 'accounts') as Map<string, unknown>).size).toBeLessThanOrEqual(5);
   });
 
-  it('loads the scripts whenever a server comes, and takes it easy if that fails', async () => {
+  it('loads the scripts whenever a server connects, and ignores a failure to load them', async () => {
     redis.comeBack();
     await turn();
     expect(redis.of('SCRIPT LOAD')).toHaveLength(4);

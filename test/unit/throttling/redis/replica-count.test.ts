@@ -24,7 +24,7 @@ afterEach(() => {
 const beats = (): number => redis.sent.filter(({ name }) => name !== 'ZREM').length;
 
 describe('the number of replicas', () => {
-  it('is asked for as soon as Redis is there, and every five seconds from then on', async () => {
+  it('is read as soon as Redis is available, and every five seconds from then on', async () => {
     redis.answer = () => 3;
     expect([fallback.replicas, vi.getTimerCount()]).toEqual([1, 0]);
     redis.comeBack();
@@ -40,14 +40,14 @@ describe('the number of replicas', () => {
     expect(redis.sent[0]).toMatchObject({ keys: ['chat:replicas'], args: [expect.stringMatching(/^[\da-f-]{36}$/)] });
   });
 
-  it('is asked for by one timer, however often Redis comes back', async () => {
+  it('is read by one timer, however often Redis reconnects', async () => {
     redis.comeBack();
     redis.comeBack();
     await turn();
     expect([beats(), vi.getTimerCount()]).toEqual([2, 1]);
   });
 
-  it('stays what it was while Redis is away, and is one at least', async () => {
+  it('stays what it was while Redis is unavailable, and is one at least', async () => {
     redis.answer = () => 3;
     redis.comeBack();
     await turn();

@@ -26,7 +26,7 @@ describe('the tokens that the ledger knows', () => {
     vi.useRealTimers();
   });
 
-  it('are asked for once by requests that arrive together, and again by later ones', async () => {
+  it('are read once for requests that arrive together, and again for later ones', async () => {
     answer = () => Promise.resolve(42);
     expect(await Promise.all([lookup.since('ada', DAY), lookup.since('ada', DAY), lookup.since('bob', DAY)])).toEqual([
       42, 42, 42,
@@ -37,7 +37,7 @@ describe('the tokens that the ledger knows', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('are asked for again after midnight, also while the question about yesterday has no answer', async () => {
+  it('are read again after midnight, also while the query about yesterday has no result', async () => {
     const answers: ((tokens: number) => void)[] = [];
     answer = () => new Promise((resolve) => answers.push(resolve));
     const both = Promise.all([lookup.since('ada', DAY), lookup.since('ada', DAY + 86_400_000)]);

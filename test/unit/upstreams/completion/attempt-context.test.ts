@@ -57,7 +57,7 @@ describe('the fetch of an attempt', () => {
   });
   const ignore = () => undefined;
 
-  it('sends what the protocol asks for, and needs no context', async () => {
+  it('sends the request of the protocol, and needs no context', async () => {
     provider.answers((call) => {
       call.head(200, { 'content-type': 'text/plain' }).write('a token').end();
     });

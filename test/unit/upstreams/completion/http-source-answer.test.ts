@@ -47,7 +47,7 @@ describe('the answer over HTTP', () => {
     },
   );
 
-  it('that breaks gives what arrived, and then fails', () => {
+  it('that breaks returns what arrived, and then fails', () => {
     const { source, line, collector } = accepted();
     line.data(event('Hi')).breaks();
     expect([source.read(), collector.take()]).toEqual([true, { type: 'text', text: 'Hi' }]);
@@ -132,7 +132,7 @@ describe('the end of an answer over HTTP', () => {
     expect(collector.error).toMatchObject(INCOMPLETE);
   });
 
-  it('brings an unfinished event, and asks the protocol for nothing after the last part', () => {
+  it('brings an unfinished event, and reads nothing from the protocol after the last part', () => {
     const { line, collector, readAll, end } = accepted();
     line.data('data: last').end();
     readAll();
@@ -140,7 +140,7 @@ describe('the end of an answer over HTTP', () => {
     expect(end).not.toHaveBeenCalled();
   });
 
-  it('tells the failure of an unfinished event', () => {
+  it('reports the failure of an unfinished event', () => {
     const { line, collector, readAll } = accepted();
     line.data(`${event('Hi')}data: failed`).end();
     readAll();
@@ -175,7 +175,7 @@ describe('an answer over HTTP that is no stream', () => {
   it.each([
     ['without a method for it', undefined],
     ['without an opinion', () => undefined],
-  ])('is told by its status by a protocol %s', (_, failure) => {
+  ])('is reported by its status by a protocol %s', (_, failure) => {
     const { source, line } = new PlayedSource(failure && { failure });
     line.head(429, { 'retry-after': '7' }).end();
     expect(() => source.read()).toThrow(
@@ -193,7 +193,7 @@ describe('an answer over HTTP that is no stream', () => {
     expect(failure.mock.calls[0]?.[2]).toBe(`${'a'.repeat(MAX_ERROR_BYTES - 1)}b`);
   });
 
-  it.each(['breaks', 'is late'])('is told by its status when its body %s', (how) => {
+  it.each(['breaks', 'is late'])('is reported by its status when its body %s', (how) => {
     const failure = told();
     const { source, line } = new PlayedSource({ failure });
     line.head(500).data('half');

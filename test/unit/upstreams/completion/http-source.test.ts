@@ -50,7 +50,7 @@ describe('a source over HTTP', () => {
   it.each([
     ['made', () => Promise.reject(new TypeError('a bug')), 'internal_error'],
     ['sent', () => Promise.resolve(REQUEST), 'unavailable'],
-  ])('whose late request cannot be %s tells so once', async (_, request, code) => {
+  ])('whose late request cannot be %s reports the failure once', async (_, request, code) => {
     const send = () => {
       throw new ServiceError('unavailable', 'All connections are in use.');
     };
@@ -62,7 +62,7 @@ describe('a source over HTTP', () => {
 });
 
 describe('a source over HTTP that is closed', () => {
-  it('gives its connection up, and fails with the first reason', () => {
+  it('closes its connection, and fails with the first reason', () => {
     const { source, line, collector } = new PlayedSource();
     line.head().data(event('Hi'));
     source.read();
@@ -128,7 +128,7 @@ describe('a source over HTTP that is finished', () => {
     return one;
   }
 
-  it('gives the rest of the body two seconds, and then closes the connection', async () => {
+  it('waits two seconds for the end of the body, and then closes the connection', async () => {
     const { line } = finished();
     await vi.advanceTimersByTimeAsync(AFTER_COMPLETE_MS - 1);
     expect(line.events).toEqual(['spare']);

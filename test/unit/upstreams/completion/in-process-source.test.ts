@@ -70,7 +70,7 @@ function played(): { source: InProcessSource; iterator: PlayedIterator } {
 }
 
 describe('a source in the process', () => {
-  it('begins with the call, is accepted at once, and asks for nothing before it is read', () => {
+  it('begins with the call, is accepted at once, and requests nothing before it is read', () => {
     const iterator = new PlayedIterator();
     const stream = vi.fn<InProcessProtocol['stream']>(() => ({ [Symbol.asyncIterator]: () => iterator }));
     const source = sourceOf(stream);
@@ -78,7 +78,7 @@ describe('a source in the process', () => {
     expect([source.isAccepted, source.isRefused, iterator.calls]).toEqual([true, false, []]);
   });
 
-  it('asks for one part at a time, and for the next only when the last one is taken', async () => {
+  it('requests one part at a time, and the next only when the last one is read', async () => {
     const { source, iterator } = played();
     expect([source.read(), source.read(), iterator.calls]).toEqual([false, false, ['next']]);
     await iterator.yields(text('Hi'));
@@ -89,7 +89,7 @@ describe('a source in the process', () => {
     expect([onChange.mock.calls.length, source.read(), collector.take()]).toEqual([2, true, text('there')]);
   });
 
-  it('can be read on while it tells of a part', async () => {
+  it('can be read on while it reports a part', async () => {
     const { source, iterator } = played();
     onChange.mockImplementation(() => {
       while (source.read());
@@ -127,7 +127,7 @@ describe('a source in the process', () => {
   it.each([
     ['as it is', LIMITED, LIMITED.code],
     ['as an internal error', new TypeError('a bug'), 'internal_error'],
-  ])('tells what the protocol throws %s, once, and needs no return then', async (_, error, code) => {
+  ])('reports what the protocol throws %s, once, and needs no return then', async (_, error, code) => {
     const { source, iterator } = played();
     source.read();
     await iterator.throws(error);

@@ -77,7 +77,7 @@ describe('the parts of one read', () => {
 describe('an answer', () => {
   const last: StreamPart = { type: 'complete', last: true };
 
-  it('is whole when its text is taken, and nothing can follow', () => {
+  it('is whole when its text is read, and nothing can follow', () => {
     const collector = collectorOf(text('a'));
     taken(collector);
     expect(collector.isWhole).toBe(false);

@@ -35,7 +35,7 @@ describe('the next part of a reader', () => {
     expect(reader.read).toHaveBeenCalledTimes(2);
   });
 
-  it('is a failure, which is told once', async () => {
+  it('is a failure, which is reported once', async () => {
     const failure = new Error('HTTP 500');
     const reader = readerOf();
     const next = nextPart(reader);

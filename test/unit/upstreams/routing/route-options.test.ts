@@ -47,7 +47,7 @@ describe('the routes that take the options of a request', () => {
 });
 
 describe('the options for a route', () => {
-  it('are the same object when the route takes the temperature', () => {
+  it('are the same object when the route accepts the temperature', () => {
     const options = { temperature: 1, seed: 7 };
     expect(optionsForRoute(options, FULL, routeTo('a'))).toBe(options);
   });

@@ -115,7 +115,7 @@ describe('the state of a route', () => {
     expect(waits()).toEqual([0, 0, 0]);
   });
 
-  it('takes the first text for a success, also of an attempt that fails later', () => {
+  it('counts the first text as a success, also of an attempt that fails later', () => {
     const failure = providerFailure('upstream_error', 'HTTP 500');
     failTimes(FAILURES_TO_OPEN - 1, failure);
     const late = fast.begin();
@@ -155,7 +155,7 @@ describe('the state of a route', () => {
   });
 });
 
-describe('a cooldown that a provider asks for', () => {
+describe('a cooldown that a provider demands', () => {
   it.each([
     ['route', 'acme fast one', [7_000, 0, 0]],
     ['upstream', 'acme', [7_000, 7_000, 0]],
@@ -171,7 +171,7 @@ describe('a cooldown that a provider asks for', () => {
     expect(cooldowns.published).toEqual([['acme fast one', FIVE_MINUTES_MS]]);
   });
 
-  it('is not taken from a rejected request', () => {
+  it('is not read from a rejected request', () => {
     attempt(fast, providerFailure('upstream_rejected', 'No.', { retryAfterSeconds: 7 }));
     expect([waits(), cooldowns.published]).toEqual([[0, 0, 0], []]);
   });

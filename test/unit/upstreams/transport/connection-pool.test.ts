@@ -55,7 +55,7 @@ async function lose(connection: Connection): Promise<void> {
 }
 
 describe('a pool of connections', () => {
-  it('gives a connection to one exchange at a time', async () => {
+  it('lends a connection to one exchange at a time', async () => {
     expect(pool.reuse()).toBeUndefined();
     const first = await served();
     expect([first.reused, pool.reuse(), pool.size]).toEqual([false, undefined, 1]);
@@ -87,7 +87,7 @@ describe('a pool of connections', () => {
     expect([pool.closeUnneeded(), pool.reuse()]).toEqual([false, undefined]);
   });
 
-  it('closes a connection that was never opened rather than keep its place', () => {
+  it('closes a connection that was never opened and frees its slot', () => {
     pool.open().release();
     pool.open().release();
     expect([pool.size, pool.reuse(), pool.size]).toEqual([2, undefined, 0]);
@@ -101,7 +101,7 @@ describe('a pool of connections', () => {
     expect(unreachable.size).toBe(0);
   });
 
-  it('gives up a connection that does not open in time', async () => {
+  it('closes a connection that does not open in time', async () => {
     const server = await startSilentServer();
     const silent = new ConnectionPool(`https://${server.authority}`, CONNECT_TIMEOUT_MS);
     const failed = vi.fn<(error: Error) => void>();
@@ -177,7 +177,7 @@ describe('a connection that is lent', () => {
     return { connection, call: await provider.call(provider.calls.length + 1), answered };
   }
 
-  it('is not given away or closed while it is in use', async () => {
+  it('is not lent again or closed while it is in use', async () => {
     const { call, answered } = await lend();
     expect([pool.reuse(), pool.closeUnneeded(), pool.size]).toEqual([undefined, false, 1]);
     call.answer();
@@ -215,7 +215,7 @@ describe('a connection that is lent', () => {
     expect([onDrain.mock.calls, use()]).toEqual([[], true]);
   });
 
-  it('comes back at its end, and not when the pool looks for it', async () => {
+  it('returns at its end, and not when the pool checks for it', async () => {
     const later = await served();
     const { connection, call, answered } = await lend();
     const drained = new Promise((resolve) => connection.client.once('drain', resolve));

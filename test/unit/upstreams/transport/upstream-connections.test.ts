@@ -111,7 +111,7 @@ describe('connections to upstreams', () => {
   });
 
   it.each([['is invalid', { headers: { authorization: 'Bearer\nkey' } }]])(
-    'keep no place for a request that %s',
+    'hold no slot for a request that %s',
     async (_, request) => {
       for (let count = 1; count <= 5; count++) {
         send('acme', request).close(new Error('The client has left.'));
@@ -121,7 +121,7 @@ describe('connections to upstreams', () => {
     },
   );
 
-  it('are new for a request that asks for a new one', async () => {
+  it('are new for a request that demands a new one', async () => {
     for (const fresh of [false, true]) {
       const answered = send('acme', {}, fresh);
       await waitFor(() => (answered.take() === undefined ? answered.isOver : false), 'the answer');

@@ -44,7 +44,7 @@ describe('an exchange', () => {
     ]);
   });
 
-  it('tells once of all that arrives in one go', async () => {
+  it('reports once all that arrives in one go', async () => {
     const { line, onChange } = begin();
     line.head();
     await turn();
@@ -57,7 +57,7 @@ describe('an exchange', () => {
     expect(onChange).toHaveBeenCalledTimes(3);
   });
 
-  it('gives the head, all bytes since the last read, and then the end', () => {
+  it('returns the head, all bytes since the last read, and then the end', () => {
     const { line, exchange } = begin();
     expect([exchange.head, exchange.take(), exchange.isOver]).toEqual([undefined, undefined, false]);
     line.head(201, { server: 'acme' }).data('a');
@@ -74,7 +74,7 @@ describe('an exchange', () => {
     expect(exchange.take()).toBe(piece);
   });
 
-  it('leaves its connection to the next request before it tells of the end', async () => {
+  it('releases its connection to the next request before it reports the end', async () => {
     const { line, onChange } = begin();
     line.head().end();
     expect(line.events).toEqual(['release']);
@@ -104,7 +104,7 @@ describe('an exchange with a slow reader', () => {
   it.each([
     ['bytes', 'x'.repeat(HIGH_WATER_BYTES / 2), 2, 'x'],
     ['pieces', 'x', MAX_WAITING_PIECES - 1, 'x'],
-  ])('pauses the provider above the limit of %s, until they are taken', (_, piece, count, last) => {
+  ])('stops reading from the provider above the limit of %s, until the bytes are read', (_, piece, count, last) => {
     const { line, exchange } = begin();
     for (let number = 0; number < count; number++) line.data(piece);
     expect(line.events).toEqual([]);
@@ -125,7 +125,7 @@ describe('an exchange with a slow reader', () => {
 });
 
 describe('an exchange that fails', () => {
-  it('gives the bytes before, and then the failure at each read', async () => {
+  it('returns the bytes before, and then the failure at each read', async () => {
     const { line, onChange, exchange } = begin();
     line.head().data('a').breaks();
     await turn();
@@ -137,7 +137,7 @@ describe('an exchange that fails', () => {
     expect(exchange.isOver).toBe(false);
   });
 
-  it('tells of it', async () => {
+  it('reports the failure', async () => {
     const { line, onChange } = begin();
     line.breaks();
     await turn();
@@ -175,7 +175,7 @@ describe('an exchange that fails', () => {
 });
 
 describe('an exchange that is closed', () => {
-  it('gives up its connection and all bytes, and tells so once', async () => {
+  it('releases its connection and all bytes, and reports the close once', async () => {
     const { line, onChange, exchange } = begin();
     line.head().data('a');
     await turn();
@@ -264,7 +264,7 @@ describe('an exchange that is finished', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('lets a paused provider go on, and gives no more bytes', async () => {
+  it('resumes a provider that it had stopped reading, and returns no more bytes', async () => {
     const { line, exchange } = begin();
     line.head().data('x'.repeat(HIGH_WATER_BYTES + 1));
     exchange.finish(GRACE_MS);

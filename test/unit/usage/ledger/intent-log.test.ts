@@ -8,7 +8,7 @@ import { Latch, isOver } from '../../../support/latch.js';
 
 const AWAY = () => Promise.reject(new Error('The database is away.'));
 
-describe('a journal of openings', () => {
+describe('an intent log', () => {
   let opens: string[];
   let closes: number[];
   let failures: unknown[];
@@ -72,7 +72,7 @@ describe('a journal of openings', () => {
     expect(opens).toEqual(['a', 'b']);
   });
 
-  it('keeps a stream waiting until its opening is stored', async () => {
+  it('delays a stream until its intent is stored', async () => {
     const latch = new Latch();
     openResult = () => latch.opened;
     const opening = add('a');
@@ -83,7 +83,7 @@ describe('a journal of openings', () => {
     expect([vi.getTimerCount(), failures]).toEqual([0, []]);
   });
 
-  it('keeps a stream waiting for half a second at most, and the next not at all until the store answers', async () => {
+  it('delays a stream for half a second at most, and the next not at all until the store replies', async () => {
     const latch = new Latch();
     openResult = () => latch.opened;
     const first = add('a');
@@ -109,7 +109,7 @@ describe('a journal of openings', () => {
     expect(await isKept(add('b'))).toBe(false);
   });
 
-  it('tells its owner of a failure once, and lets streams begin meanwhile', async () => {
+  it('reports a failure to its owner once, and lets streams begin meanwhile', async () => {
     openResult = AWAY;
     const opening = add('a');
     await advance(2);
@@ -138,7 +138,7 @@ describe('a journal of openings', () => {
     expect(opens).toEqual(['a b', 'b']);
   });
 
-  it('removes an opening whose write failed, because the store may have it', async () => {
+  it('removes an intent whose write failed, because the store may have it', async () => {
     openResult = AWAY;
     const opening = add('a');
     await advance(2);
@@ -148,7 +148,7 @@ describe('a journal of openings', () => {
     expect([Reflect.get(journal, 'unwritten'), Reflect.get(journal, 'finished')]).toEqual([new Set(), new Set()]);
   });
 
-  it('removes openings together when the last stream of each is over, and once', async () => {
+  it('removes intents together when the last stream of each is over, and once', async () => {
     const openings = [add('a'), add('b')];
     await advance(2);
     openings[0]?.settle();
@@ -162,7 +162,7 @@ describe('a journal of openings', () => {
     expect(closes).toEqual([2]);
   });
 
-  it('removes openings again after the store has failed to', async () => {
+  it('removes intents again after the store has failed to', async () => {
     const opening = add('a');
     await advance(2);
     opening.settle();
@@ -174,7 +174,7 @@ describe('a journal of openings', () => {
     expect(closes).toEqual([1, 1]);
   });
 
-  it('neither writes nor removes an opening whose stream is over before, and goes on with the others of its time', async () => {
+  it('neither writes nor removes an intent whose stream is over before, and continues with the others of its time', async () => {
     const alone = add('a');
     alone.settle();
     await advance(2);
@@ -189,7 +189,7 @@ describe('a journal of openings', () => {
     expect(closes).toEqual([1]);
   });
 
-  it('removes an opening of a stream that ended while it was written, when it is written', async () => {
+  it('removes an intent of a stream that ended while it was written, when it is written', async () => {
     const latch = new Latch();
     openResult = () => latch.opened;
     const opening = add('a');
@@ -239,7 +239,7 @@ describe('a journal of openings', () => {
       expect(closes).toEqual([]);
     });
 
-    it('tries again later when the store is away in between', async () => {
+    it('tries again later when the store is unavailable in between', async () => {
       const usual = openResult;
       openResult = (batch) => (batch.streams.length === 1 ? AWAY() : usual(batch));
       add('a');

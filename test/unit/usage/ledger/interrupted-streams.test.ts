@@ -113,7 +113,7 @@ describe('the streams of killed processes', () => {
     expect(written.flat().map(({ requestId }) => requestId)).toEqual(again.streams.map(({ requestId }) => requestId));
   });
 
-  it('whose entry cannot be read are set aside with it, before it is closed', async () => {
+  it('whose entry cannot be read become a dead letter with it, before it is closed', async () => {
     const latch = new Latch();
     writing = () => latch.opened;
     store.found.push([{ id: 'broken', streams: [], unreadable: '{' }]);
@@ -137,7 +137,7 @@ describe('the streams of killed processes', () => {
     expect(store.closed).toEqual(['one']);
   });
 
-  it('keep their openings when they cannot be written', async () => {
+  it('keep their intents when they cannot be written', async () => {
     const failure = new Error('away');
     writing = () => Promise.reject(failure);
     store.found.push([batch('one')]);
@@ -147,8 +147,8 @@ describe('the streams of killed processes', () => {
   });
 });
 
-describe('a look because of a missing receipt', () => {
-  it('is made at once, and shared by those who ask at the same time', async () => {
+describe('a check because of a missing receipt', () => {
+  it('is made at once, and shared by concurrent requests', async () => {
     const latch = new Latch();
     store.results.abandoned = () => latch.opened;
     const [first, second] = [interrupted.checkSoon(), interrupted.checkSoon()];
@@ -199,7 +199,7 @@ describe('a process that leaves', () => {
     await leaving;
   });
 
-  it('looks no more, and does not fail without the store', async () => {
+  it('checks no more, and does not fail without the store', async () => {
     await interrupted.onApplicationBootstrap();
     store.takeCalls();
     store.results.leave = () => Promise.reject(new Error('away'));

@@ -85,7 +85,7 @@ describe('the ledger', () => {
     });
   });
 
-  it('writes the opening first, then the record, and removes the opening last', async () => {
+  it('writes the intent first, then the record, and removes the intent last', async () => {
     const entry = ledger.begin('r1', PRINCIPAL, MODEL);
     await advance(2);
     await entry.stored;
@@ -133,7 +133,7 @@ describe('the ledger', () => {
     expect(appends()).toEqual(['append r2']);
   });
 
-  it('writes a record 100 ms after the round that ends while openings are removed', async () => {
+  it('writes a record 100 ms after the round that ends while intents are removed', async () => {
     const latch = new Latch();
     store.results.close = () => latch.opened;
     const first = ledger.begin('r1', PRINCIPAL, MODEL);
@@ -149,7 +149,7 @@ describe('the ledger', () => {
     expect(appends()).toEqual(['append r2']);
   });
 
-  it('removes openings again one second after the store has failed to, though no record waits', async () => {
+  it('removes intents again one second after the store has failed to, though no record waits', async () => {
     store.results.close = AWAY;
     const entry = ledger.begin('r1', PRINCIPAL, MODEL);
     await advance(2);
@@ -163,7 +163,7 @@ describe('the ledger', () => {
     expect([store.takeCalls(), vi.getTimerCount()]).toEqual([['close 1'], 0]);
   });
 
-  it('tells how many records were set aside', async () => {
+  it('reports how many records became dead letters', async () => {
     store.results.append = REFUSE;
     end('r1');
     expect(ledger.deadLetter).toBe(0);
@@ -205,7 +205,7 @@ describe('the ledger', () => {
     expect(log[0]?.line).toMatchObject({ reason: `Error: ${'x'.repeat(192)}…` });
   });
 
-  it('writes the openings again one second after the store refused them, though no stream ends', async () => {
+  it('writes the intents again one second after the store refused them, though no stream ends', async () => {
     store.results.open = AWAY;
     const entry = ledger.begin('r1', PRINCIPAL, MODEL);
     await advance(2);
@@ -234,7 +234,7 @@ describe('the ledger', () => {
       },
     ];
 
-    it('tells all of them at once, whatever one does, and writes the record', async () => {
+    it('notifies all of them at once, whatever one does, and writes the record', async () => {
       const told: UsageRecord[] = [];
       const sinks = [...failing, { record: (record: UsageRecord) => void told.push(record) }];
       opened(sinks);
@@ -280,7 +280,7 @@ describe('the ledger', () => {
     expect(log).toEqual([]);
   });
 
-  it('loses a record that a full queue has no place for, counts it, and still removes its opening', async () => {
+  it('loses a record when the queue is full, counts it, and still removes its intent', async () => {
     const entry = ledger.begin('r1', PRINCIPAL, MODEL);
     await advance(2);
     const full = vi.spyOn(RecordQueue.prototype, 'add').mockReturnValue(false);
@@ -300,7 +300,7 @@ describe('the ledger', () => {
       expect([store.takeCalls(), log]).toEqual([[], []]);
     });
 
-    it('waits for the round of writing that runs, then writes the rest, and leaves last', async () => {
+    it('waits for the round of writing that runs, then writes the remaining records, and leaves last', async () => {
       const latch = new Latch();
       store.results.append = () => latch.opened;
       end('r1');
@@ -321,7 +321,7 @@ describe('the ledger', () => {
       expect(store.takeCalls()).toEqual(['leave']);
     });
 
-    it('tells how many records it could not write after three tries, one second apart', async () => {
+    it('reports how many records it could not write after three tries, one second apart', async () => {
       store.results.append = AWAY;
       end('r1');
       end('r2');
@@ -336,7 +336,7 @@ describe('the ledger', () => {
       expect(log.at(-1)).toEqual({ level: 'error', line: '2 usage records could not be written' });
     });
 
-    it('tries three times to remove the openings, too', async () => {
+    it('tries three times to remove the intents, too', async () => {
       store.results.close = AWAY;
       const entry = ledger.begin('r1', PRINCIPAL, MODEL);
       await advance(2);
@@ -348,7 +348,7 @@ describe('the ledger', () => {
       expect(log.map(({ level }) => level)).toEqual(['warn']);
     });
 
-    it('writes a record that ends while the openings are removed', async () => {
+    it('writes a record that ends while the intents are removed', async () => {
       const latch = new Latch();
       store.results.close = () => latch.opened;
       const first = ledger.begin('r1', PRINCIPAL, MODEL);
@@ -385,7 +385,7 @@ describe('the ledger', () => {
       expect(vi.getTimerCount()).toBe(0);
     });
 
-    it('leaves also when the store cannot be told', async () => {
+    it('leaves also when the store cannot be notified', async () => {
       store.results.leave = AWAY;
       await expect(ledger.beforeApplicationShutdown()).resolves.toBeUndefined();
     });
@@ -393,7 +393,7 @@ describe('the ledger', () => {
 });
 
 describe('the queue of records', () => {
-  it('has 100,000 places', () => {
+  it('holds 100,000 records', () => {
     const queue = new RecordQueue<number>();
     for (let entry = 0; entry < 100_000; entry++) queue.add(entry);
     expect([queue.length, queue.add(1), queue.length]).toEqual([100_000, false, 100_000]);
@@ -431,7 +431,7 @@ describe('the writer of records', () => {
     expect(store.calls).toEqual(['append a b c d e', 'append a b c', 'append a b']);
   });
 
-  it('is done only when the record is set aside', async () => {
+  it('is done only when the dead letter is written', async () => {
     const store = new ScriptedStore();
     const latch = new Latch();
     store.results.append = REFUSE;
@@ -442,7 +442,7 @@ describe('the writer of records', () => {
     await expect(writing).resolves.toBe(1);
   });
 
-  it('sets the first record aside when it is refused alone, and says so', async () => {
+  it('makes the first record a dead letter when it is refused alone, and says so', async () => {
     const store = new ScriptedStore();
     store.results.append = REFUSE;
     const writer = new RecordWriter(store);
@@ -465,7 +465,7 @@ describe('the writer of records', () => {
     ]);
   });
 
-  it('sets a record aside that has no texts as its ids, under a new id', async () => {
+  it('makes a record without texts as its ids a dead letter, under a new id', async () => {
     const store = new ScriptedStore();
     store.results.append = REFUSE;
     await new RecordWriter(store).writeSome([{ id: 7, requestId: {} } as unknown as UsageRecord]);
@@ -492,7 +492,7 @@ describe('the writer of records', () => {
     ]);
   });
 
-  it('passes on an outage, and sets nothing aside', async () => {
+  it('passes on an outage, and writes no dead letter', async () => {
     const store = new ScriptedStore();
     const results = [REFUSE, AWAY];
     store.results.append = () => results.shift()?.() ?? Promise.resolve();

@@ -51,7 +51,7 @@ describe('old records', () => {
     expect(rounds).toHaveLength(2);
   });
 
-  it('are deleted in portions with a pause, until a portion is not full', async () => {
+  it('are deleted in portions with a delay, until a portion is not full', async () => {
     const counts = [PORTION, PORTION, PORTION - 1];
     deleted = () => Promise.resolve(counts.shift() ?? 0);
     const retention = retentionOf(1);
@@ -67,7 +67,7 @@ describe('old records', () => {
     retention.onApplicationShutdown();
   });
 
-  it('are tried again in an hour after a failure, which the log tells', async () => {
+  it('are tried again in an hour after a failure, which is logged', async () => {
     const warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue();
     deleted = () => Promise.reject(new Error('away'));
     const retention = retentionOf(1);

@@ -55,7 +55,7 @@ describe('the writer of records', () => {
     return writer;
   };
 
-  it('keeps every good record once and in order, and sets every bad one aside once, whatever fails', async () => {
+  it('writes every good record once and in order, and every bad one as a dead letter once, whatever fails', async () => {
     const marks = fc.array(fc.boolean(), { maxLength: 130 });
     const outages = fc.infiniteStream(fc.integer({ min: 0, max: 3 }).map((number) => number === 0));
     await fc.assert(

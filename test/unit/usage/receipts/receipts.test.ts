@@ -123,7 +123,7 @@ describe('the receipts of an account', () => {
   });
   afterEach(() => vi.useRealTimers());
 
-  it('are the latest of their request id, and of nobody else', async () => {
+  it('are the latest of their request id, and of no other account', async () => {
     query.mockResolvedValueOnce([ROW]);
     expect(await receipts.find('ada', 'r-1\0')).toMatchObject({ request_id: 'r-1' });
     const [text, values] = query.mock.calls[0] ?? [];
@@ -147,7 +147,7 @@ describe('the receipts of an account', () => {
     expect(query).toHaveBeenCalledTimes(2);
   });
 
-  it('are looked for no earlier than the look for killed processes has ended', async () => {
+  it('are read no earlier than the check for killed processes has ended', async () => {
     let looked!: () => void;
     checkSoon.mockReturnValue(new Promise((resolve) => (looked = resolve)));
     const found = receipts.find('ada', 'r-1');

@@ -252,7 +252,7 @@ describe('the tokens of an answer', () => {
   });
 });
 
-describe('the tokens that a stream takes from the quota', () => {
+describe('the tokens that a stream uses of the quota', () => {
   it('are those that are known', () => {
     const unknown = { source: 'unknown' } as const;
     expect(quotaTokens(over())).toBe(30);
@@ -261,7 +261,7 @@ describe('the tokens that a stream takes from the quota', () => {
   });
 });
 
-describe('the party of a record', () => {
+describe('the client of a record', () => {
   const tier = { name: 'free' } as TierConfig;
   it('has the key of an API key, and of no other credential', () => {
     const key = { kind: 'api_key', keyId: 'k1', prefix: 'csk_1' } as const;
@@ -366,7 +366,7 @@ describe('the entry of a stream', () => {
     });
   });
 
-  it('becomes a record of a stream that no upstream was asked for', () => {
+  it('becomes a record of a stream without a request to an upstream', () => {
     expect(entry.end(new ServiceError('shutting_down', ''), new CallTrace('r'), HELLO)).toEqual({
       ...stream,
       upstream: undefined,
@@ -436,7 +436,7 @@ describe('the entry of a stream', () => {
     expect(entry.end(undefined, trace, HELLO).finishReason).toBe(kept);
   });
 
-  it('tells the ledger, and then the one that listens', () => {
+  it('notifies the ledger, and then its listener', () => {
     const calls: string[] = [];
     entry = new LedgerEntry(stream, MODEL, Promise.resolve(), () => calls.push('ledger'));
     entry.whenOver(() => calls.push('listener'));
@@ -445,7 +445,7 @@ describe('the entry of a stream', () => {
     expect(calls).toEqual(['ledger', 'listener']);
   });
 
-  it('tells the one that listens too late at once, with the same record', () => {
+  it('notifies a late listener at once, with the same record', () => {
     const record = entry.end(undefined, answered(), HELLO);
     const heard: UsageRecord[] = [];
     entry.whenOver((one) => heard.push(one));

@@ -231,7 +231,7 @@ describe('reports', () => {
     ]);
   });
 
-  it('include a last day that has begun, and ask for an account by its stored text', async () => {
+  it('include a last day that has begun, and select an account by its stored text', async () => {
     const asked: string[][] = [];
     const reports = reportsOn((_, parameters) => {
       asked.push(parameters);
@@ -380,7 +380,7 @@ describe('the route of reports', () => {
   const budgets = { limits: () => false } as unknown as SpendBudgets;
   const controller = new UsageController(reports, new ReportSemaphore(new ShedLoad()), budgets, () => NOW);
 
-  it('answers with JSON of a known length, for the account that asks', async () => {
+  it('answers with JSON of a known length, for the account of the request', async () => {
     const file = await controller.own(PRINCIPAL, { from: '2026-11-20', to: '2026-11-20' });
     expect(file).toBeInstanceOf(StreamableFile);
     const text = await textOf(file.getStream());
@@ -389,7 +389,7 @@ describe('the route of reports', () => {
     expect(asked.at(-1)).toEqual(['ada', new Date('2026-11-20T00:00:00Z'), TODAY]);
   });
 
-  it('asks for the last thirty days by default', async () => {
+  it('returns the last thirty days by default', async () => {
     await controller.own(PRINCIPAL, {});
     expect(asked.at(-1)).toEqual(['ada', new Date('2026-10-23T00:00:00Z'), TOMORROW]);
   });

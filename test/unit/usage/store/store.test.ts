@@ -137,7 +137,7 @@ describe('a record without a member', () => {
   });
 });
 
-describe('the openings of streams', () => {
+describe('the intents of streams', () => {
   it('are read as they were written', () => {
     const streams = [begun(), begun()];
     expect(readStreams(writeStreams(streams))).toEqual({ streams });
@@ -243,7 +243,7 @@ describe('the store in the database', () => {
     [undefined, false],
     [false, false],
     [true, true],
-  ])('looks for all lost connections when that is urgent: %s', async (isUrgent, looksAtAll) => {
+  ])('checks for all lost connections when that is urgent: %s', async (isUrgent, looksAtAll) => {
     const presence = { isUnavailable: false, lock: { key: 1, heldSince: -Infinity }, whenLocked: () => undefined };
     const query = vi.fn<(statement: string) => Promise<[]>>(() => Promise.resolve([]));
     const database = { options: { type: 'postgres' }, query } as unknown as DataSource;
@@ -280,7 +280,7 @@ describe('the store in the database', () => {
   it.each([
     [undefined, null],
     ['r\0', 'r\ufffd'],
-  ])('sets a record aside with the request id %j, and the record as it is', async (requestId, stored) => {
+  ])('writes a dead letter with the request id %j, and the record as it is', async (requestId, stored) => {
     const written: unknown[][] = [];
     const store = storeOn((statement, values = []) => Promise.resolve(void written.push([statement, ...values])));
     await store.deadLetter({ id: 'a\0', requestId, reason: 'b\0', record: '{"c":1}' });
@@ -296,7 +296,7 @@ describe('the store in the database', () => {
     ]);
   });
 
-  it('says that a record could not be set aside', async () => {
+  it('reports that a dead letter could not be written', async () => {
     const store = storeOn(() => Promise.reject(new Error('away')));
     await expect(store.deadLetter({ id: 'a', requestId: undefined, reason: 'b', record: '{}' })).rejects.toThrow(
       'away',
@@ -331,7 +331,7 @@ describe('the store in the database', () => {
     expect(statements).toHaveLength(5);
   });
 
-  it('removes nobody where everybody lives', async () => {
+  it('removes no process where every process lives', async () => {
     const statements: string[] = [];
     const store = storeOn((statement) => {
       statements.push(statement);
@@ -341,7 +341,7 @@ describe('the store in the database', () => {
     expect(statements.map((statement) => statement.slice(0, 6))).toEqual(['DELETE', 'SELECT', 'SELECT']);
   });
 
-  it('takes a process that belongs to another user for a living one', async () => {
+  it('counts a process that belongs to another user as a living one', async () => {
     const kill = vi.spyOn(process, 'kill');
     const refused: string[] = [];
     for (const code of ['EPERM', 'ESRCH']) {

@@ -149,7 +149,7 @@ describe('a database that fails', () => {
     'the removal of processes without a connection': [/^DELETE .* id IN/, () => writers.removeDead(true)],
   } as const;
 
-  it.each(Object.entries(DELETIONS))('is told of by %s', async (_, [statement, act]) => {
+  it.each(Object.entries(DELETIONS))('is reported by %s', async (_, [statement, act]) => {
     presence.take(42);
     now += SETTLED_MS;
     disconnected = [['dead'], ['dead']];

@@ -29,7 +29,7 @@ describe('a conversation', () => {
     expect(conversation.messages(' \n', 'Next?')).toEqual([NEXT]);
   });
 
-  it('asks a failed question again without it being there twice', () => {
+  it('sends a failed question again without it being there twice', () => {
     const conversation = withTurn('Ye', 'failed');
     const turn = conversation.last;
     const request = { model: 'acme/fast', messages: [] };
@@ -38,7 +38,7 @@ describe('a conversation', () => {
     expect(conversation.messages('', 'First?', turn)).toEqual([{ role: 'user', content: 'First?' }]);
   });
 
-  it('leaves out what follows a question that is asked again', () => {
+  it('leaves out what follows a question that is sent again', () => {
     const conversation = withTurn('Yes.', 'complete');
     const second = conversation.ask('Second?');
     second.add('No.');

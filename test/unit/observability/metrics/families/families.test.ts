@@ -90,7 +90,7 @@ describe('the metrics of the stores', () => {
   const limitFallback = { admissions: 11, replicas: 13 };
   const [away, there] = [{ isUnavailable: true }, { isUnavailable: false }];
 
-  it('tell which store is away, and what the service does meanwhile', async () => {
+  it('show which store is unavailable, and what the service does meanwhile', async () => {
     const series = await seriesWith({ database: away, ledger, limitFallback, redis: there });
     expect(Object.fromEntries(series.map(({ name, value }) => [name, value]))).toEqual({
       chat_database_up: 0,

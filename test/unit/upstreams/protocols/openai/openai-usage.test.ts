@@ -23,7 +23,7 @@ describe('the reasoning in the usage of an OpenAI-compatible provider', () => {
     expect(usage(6, 5, 16)).toMatchObject({ inputTokens: 10, outputTokens: 6 });
   });
 
-  it('is not known where the provider does not tell it', () => {
+  it('is unknown where the provider does not report it', () => {
     expect(usage(4)).toEqual({ inputTokens: 10, outputTokens: 4 });
   });
 });

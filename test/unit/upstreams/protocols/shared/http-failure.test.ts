@@ -39,18 +39,18 @@ describe('the error of a provider that refuses by a status', () => {
     expect(httpFailure(status, {}, JSON.stringify(body)).scope).toBe(scope);
   });
 
-  it.each(['7', ['7', '9']])('tells when to come back, if the provider says so: %o', (header) => {
+  it.each(['7', ['7', '9']])('reports when to retry, if the provider says so: %o', (header) => {
     expect(httpFailure(429, { 'retry-after': header }, '{}')).toMatchObject({
       code: 'upstream_unavailable',
       retryAfterSeconds: 7,
     });
   });
 
-  it('tells no time without a header', () => {
+  it('reports no time without a header', () => {
     expect(httpFailure(429, {}, '{}').retryAfterSeconds).toBeUndefined();
   });
 
-  it.each([400, 401, 500, 504])('tells no time where the provider is not overloaded: %d', (status) => {
+  it.each([400, 401, 500, 504])('reports no time where the provider is not overloaded: %d', (status) => {
     expect(httpFailure(status, { 'retry-after': '7' }, '{}').retryAfterSeconds).toBeUndefined();
   });
 });

@@ -64,7 +64,7 @@ describe('the advice on a failure', () => {
     });
   });
 
-  it('of an answer without a rest says that a new answer is charged', () => {
+  it('of an answer that cannot be resumed says that a new answer is charged', () => {
     expect(adviceOn(failure({ kind: 'failed' }), false)).toMatchObject({
       text: 'What the service says. Try again to get a new answer, which is charged separately.',
     });
@@ -84,7 +84,7 @@ describe('the time to wait', () => {
     [42_000, 'in 42 s'],
     [150_000, 'in 3 minutes'],
     [8 * 3_600_000, 'in 8 hours'],
-  ])('of %i ms is told', (ms, expected) => {
+  ])('of %i ms is shown', (ms, expected) => {
     expect(waitText(ms, new Date(now.getTime() + ms), now)).toContain(expected);
   });
 

@@ -50,7 +50,7 @@ describe('the request as curl', () => {
     }
   });
 
-  it('is the very request for texts that nobody thought of', () => {
+  it('is the very request for arbitrary texts', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(run(curlCommand(ORIGIN, requestWith(text)))[7]).toBe(JSON.stringify(requestWith(text)));
