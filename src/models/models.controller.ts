@@ -4,11 +4,11 @@ import type { Request, Response } from 'express';
 import { createHash } from 'node:crypto';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '../http/open-api/api-decorators.js';
 import { DirectRoute } from '../http/routing/direct-route.decorator.js';
-import { restrictionsOf } from '../auth/principal/principal.js';
 import { ReadsKey } from '../http/routing/reads-key.decorator.js';
 import { ApiErrors } from '../http/open-api/api-errors.decorator.js';
 import { Public } from '../http/routing/public.decorator.js';
 import type { ModelConfig } from '../config/config.js';
+import { modelAccessOf } from './model-access.js';
 import { ModelCatalog } from './model-catalog.js';
 import { ModelList } from './model-list.dto.js';
 
@@ -64,11 +64,9 @@ export class ModelsController {
     headers: CACHE_HEADERS,
   })
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
-    const { principal } = request.context;
-    const restrictions = principal && restrictionsOf(principal);
-    const { json, length, etag } =
-      restrictions === undefined ? await this.current() : render(this.catalog.allowed(restrictions));
-    response.setHeader('Cache-Control', restrictions === undefined ? CACHE_CONTROL : CACHE_CONTROL_OF_KEY);
+    const access = modelAccessOf(request);
+    const { json, length, etag } = access === undefined ? await this.current() : render(this.catalog.allowed(access));
+    response.setHeader('Cache-Control', access === undefined ? CACHE_CONTROL : CACHE_CONTROL_OF_KEY);
     response.setHeader('Vary', 'Authorization');
     response.setHeader('ETag', etag);
     if (request.headers['if-none-match'] !== undefined && request.fresh) {

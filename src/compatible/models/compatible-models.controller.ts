@@ -2,8 +2,10 @@ import { Controller, Get, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ModelConfig } from '../../config/config.js';
 import { ApiOkResponse, ApiOperation, ApiTags } from '../../http/open-api/api-decorators.js';
+import { ReadsKey } from '../../http/routing/reads-key.decorator.js';
 import { Public } from '../../http/routing/public.decorator.js';
 import { Surface } from '../../http/surface/surface.decorator.js';
+import { modelAccessOf } from '../../models/model-access.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { anthropicError } from '../shared/anthropic-error.js';
 import { modelNamed } from '../shared/model-named.js';
@@ -17,6 +19,7 @@ const CREATED_AT = new Date(CREATED_SECONDS).toISOString();
 @ApiTags('Compatible interfaces')
 @Surface({
   name: 'models',
+  keyHeader: 'x-api-key',
   keysOnly: true,
   isEnabled: ({ compatibleApis }) => compatibleApis.length > 0,
   headers: (requestId) => ({ 'request-id': requestId }),
@@ -29,19 +32,24 @@ export class CompatibleModelsController {
   constructor(private readonly catalog: ModelCatalog) {}
 
   @Get()
+  @ReadsKey()
   @ApiOperation({
     operationId: 'listCompatibleModels',
     summary: 'Lists the models in the format of OpenAI or Anthropic',
   })
-  @ApiOkResponse({ description: 'With the header `anthropic-version`, the list has the format of Anthropic.' })
+  @ApiOkResponse({
+    description:
+      'With the header `anthropic-version`, the list has the format of Anthropic. With an API key, it has only the models of the key.',
+  })
   list(@Req() request: Request): object {
-    const models = this.catalog.all();
+    const models = this.catalog.allowed(modelAccessOf(request));
     if (!isOfAnthropic(request)) return { object: 'list', data: models.map((model) => openAiModel(model)) };
     const data = models.map((model) => anthropicModel(model));
     return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
   }
 
   @Get('*id')
+  @ReadsKey()
   @ApiOperation({
     operationId: 'getCompatibleModel',
     summary: 'Returns one model in the format of OpenAI or Anthropic',
@@ -49,7 +57,7 @@ export class CompatibleModelsController {
   @ApiOkResponse({ description: 'The model. The id may contain slashes, and may be an alias.' })
   get(@Param('id') segments: string | readonly string[], @Req() request: Request): object {
     const id = [segments].flat().join('/');
-    const model = { ...modelNamed(id, this.catalog), id };
+    const model = { ...modelNamed(id, this.catalog, modelAccessOf(request)), id };
     return isOfAnthropic(request) ? anthropicModel(model) : openAiModel(model);
   }
 }

@@ -50,6 +50,20 @@ describe('an API key with limits of its own', () => {
     return { headers: answer.headers, ids: models.map(({ id }) => id) };
   };
 
+  it('lists only its models in the formats of other APIs, too', async () => {
+    const { key } = await keyWith({ models: ['acme/slow'] });
+    const idsFor = async (headers: Record<string, string>) => {
+      const response = await get(stage.origin, '/api/v1/models', headers);
+      return (JSON.parse(await response.body()) as { data: { id: string }[] }).data.map(({ id }) => id);
+    };
+    expect(await idsFor({ Authorization: `Bearer ${key}` })).toEqual(['acme/slow']);
+    expect(await idsFor({ 'x-api-key': key, 'anthropic-version': '2023-06-01' })).toEqual(['acme/slow']);
+    const statuses = ['acme/slow', 'other/one'].map(
+      async (id) => (await get(stage.origin, `/api/v1/models/${id}`, { 'x-api-key': key })).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([200, 404]);
+  });
+
   it('uses and lists only its models, as if the others did not exist', async () => {
     const { key } = await keyWith({ models: ['acme/*'] });
     expect((await ask(key)).status).toBe(200);
