@@ -234,7 +234,7 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
     await expect(wrong).rejects.toMatchObject({ details: [{ field: 'expires_at' }] });
   });
 
-  it('are not made for an account that does not exist', async () => {
+  it('are not created for an account that does not exist', async () => {
     await expect(keys.create(randomUUID(), { name: 'x' })).rejects.toMatchObject({ code: 'not_found' });
   });
 });

@@ -53,11 +53,11 @@ describe('the stand-in with tools', () => {
     ['What time is it?', { ...both, toolChoice: 'required' }, ['currentTime({})']],
     ['What is the weather?', { ...both, toolChoice: { tool: 'currentTime' } }, ['currentTime({})']],
     ['What is the weather?', {}, []],
-  ])('asked %j with %o, calls %j', async (message, call, expected) => {
+  ])('on the message %j with %o, calls %j', async (message, call, expected) => {
     expect(await callsOf(message, call)).toEqual(expected);
   });
 
-  it('tells the tokens and the reason of its calls', async () => {
+  it('reports the tokens and the finish reason of its calls', async () => {
     const parts = await partsOf({ messages: [user('What time is it?')], ...both });
     expect(parts.map(({ type }) => type)).toEqual([
       ...['tool_call_start', 'tool_call_delta', 'tool_call_end', 'usage', 'finish', 'complete'],

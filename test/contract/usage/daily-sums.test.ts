@@ -193,7 +193,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     expect(await reports.tokensSince('ada', FROM)).toBeGreaterThan(2e19);
   });
 
-  it('are made for the records of versions before, and for those that such a version writes during a rollout', async () => {
+  it('are computed for the records of versions before, and for those that such a version writes during a rollout', async () => {
     await source.destroy();
     await database.drop();
     database = await engine.create();

@@ -84,7 +84,7 @@ describe('the AI SDK with anthropic', () => {
     expect((await generateText({ model, prompt, output: Output.object({ schema }) })).output).toEqual({ color: 'red' });
   });
 
-  it('is told when a stream breaks off, and when it cannot begin', async () => {
+  it('gets an error when a stream breaks off, and when it cannot begin', async () => {
     scripted.answers(say('Hel'), new ServiceError('upstream_error', 'The provider has failed.'));
     const errors: unknown[] = [];
     const answer = streamText({ model, prompt, onError: ({ error }) => void errors.push(error) });

@@ -38,7 +38,7 @@ describe('the Anthropic SDK', () => {
       (error: unknown) => error as InstanceType<typeof Anthropic.APIError>,
     );
 
-  it('gets a whole message, with the name of the model that it has asked for, and the usage', async () => {
+  it('gets a whole message, with the name of the requested model, and the usage', async () => {
     model.answers(say('Hello'), say(' there'), USAGE, finish('stop'), COMPLETE);
     const message = await whole();
     expect(message).toMatchObject({
@@ -80,7 +80,7 @@ describe('the Anthropic SDK', () => {
     expect(usage.output_tokens).toBeGreaterThan(0);
   });
 
-  it('is told which stop sequence has ended the message', async () => {
+  it('gets the stop sequence that has ended the message', async () => {
     model.answers(say('One'), finish('stop', 'stop_sequence'), COMPLETE);
     const expected = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
     expect(await whole({ stop_sequences: ['END'] })).toMatchObject(expected);
@@ -292,13 +292,13 @@ describe('the Anthropic SDK', () => {
     ],
     ['tool_choice.name', { tools: [WEATHER], tool_choice: { type: 'tool', name: 'other' } }],
     ['stop_sequences', { stop_sequences: Array.from({ length: 100 }, () => 'a') }],
-  ] satisfies [string, Body][])('is told that %s is wrong', async (name, body) => {
+  ] satisfies [string, Body][])('gets an error that %s is invalid', async (name, body) => {
     const failure = await failureOf(whole(body));
     expect(failure).toMatchObject({ status: 400, type: 'invalid_request_error' });
     expect(failure.message).toContain(name);
   });
 
-  it('is told which parameters have no effect, and sends headers of any version', async () => {
+  it('gets a warning with the parameters that have no effect, and sends headers of any version', async () => {
     model.answers(say('Hi'), COMPLETE);
     const { response } = await client.messages
       .create(

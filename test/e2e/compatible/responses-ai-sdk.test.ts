@@ -167,7 +167,7 @@ describe('@ai-sdk/openai in a second turn', () => {
     });
   });
 
-  it('is told to set store: false when it refers to stored items', async () => {
+  it('gets an error that demands store: false when it refers to stored items', async () => {
     await expect(twoTurns({ openai: { store: true } })).rejects.toThrow(/item_reference.*store: false/);
   });
 });

@@ -50,7 +50,7 @@ describe('the Responses API of the OpenAI SDK', () => {
       (error: unknown) => error as InstanceType<typeof OpenAI.APIError>,
     );
 
-  it('gets a whole response with the name of the model that it has asked for, and the usage', async () => {
+  it('gets a whole response with the name of the requested model, and the usage', async () => {
     model.answers(say('Hello'), say(' there'), USAGE, FINISH, COMPLETE);
     const response = await whole({ instructions: 'Be kind.', temperature: 0.5, max_output_tokens: 100 });
     expect(response).toMatchObject({
@@ -234,7 +234,7 @@ describe('the Responses API of the OpenAI SDK', () => {
     expect(await nextTurn(streamedResponse)).toEqual({ role: 'assistant', content });
   });
 
-  it('is told that an answer has reached the maximum number of tokens', async () => {
+  it('gets the reason that an answer has reached the maximum number of tokens', async () => {
     model.answers(say('Hel'), CUT, COMPLETE);
     const incomplete = {
       status: 'incomplete',
@@ -319,13 +319,13 @@ describe('the Responses API of the OpenAI SDK', () => {
     ['max_output_tokens', { max_output_tokens: 0 }],
     ['temperature', { temperature: 3 }],
     ['text.format.name', { text: { format: { type: 'json_schema', name: 'a b', schema: {} } } }],
-  ])('is told that %s is wrong or cannot be honoured', async (param, body) => {
+  ])('gets an error that %s is invalid or cannot be honoured', async (param, body) => {
     const failure = await failureOf(whole(body as never));
     expect(failure).toMatchObject({ status: 400, param, type: 'invalid_request_error' });
     if (/previous|conversation|input\.0$/.test(param)) expect(failure.message).toMatch(/store: false/);
   });
 
-  it('is told which parameters have no effect', async () => {
+  it('gets a warning with the parameters that have no effect', async () => {
     model.answers(say('Hi'), COMPLETE);
     const { response } = await openai.responses
       .create({

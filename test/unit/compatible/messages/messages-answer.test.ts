@@ -157,7 +157,7 @@ describe('a stream of POST messages', () => {
     ]);
   });
 
-  it('sends only the proofs, or no thinking, if the request asks for that', async () => {
+  it('sends only the proofs, or no thinking, on request', async () => {
     const parts: CompletionPart[] = [
       { type: 'reasoning', text: 'Hm' },
       { type: 'reasoning', text: '', signature: 'proof' },

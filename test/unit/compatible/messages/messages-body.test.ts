@@ -274,7 +274,7 @@ describe('a body of POST messages', () => {
     expect(problems(members)).toEqual(expected);
   });
 
-  it('takes null for what is missing', () => {
+  it('reads null as missing', () => {
     const { ignored, conversation } = parse({
       ...{ stream: null, temperature: null, top_p: null, stop_sequences: null, system: null, tools: null },
       ...{ tool_choice: null, thinking: null, output_config: null, output_format: null, metadata: null },
@@ -284,7 +284,7 @@ describe('a body of POST messages', () => {
     expect(ignored).toEqual([]);
   });
 
-  it('gives the errors of its conversation its own paths', () => {
+  it('returns the errors of its conversation with its own paths', () => {
     const { mapped } = parse({
       system: 'Be brief.',
       messages: [

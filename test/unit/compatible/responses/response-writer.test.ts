@@ -94,7 +94,7 @@ describe('the events of Open Responses', () => {
     );
   });
 
-  it('are valid for an answer that fails anywhere, and tell no open call and no end', async () => {
+  it('are valid for an answer that fails anywhere, and have no open call and no end', async () => {
     await fc.assert(
       fc.asyncProperty(anyParts, fc.nat(), async (parts, place) => {
         const events = await writer();

@@ -50,7 +50,7 @@ describe('a body of POST /responses', () => {
     ]);
   });
 
-  it('takes the text of reasoning from its state, if a client has left it out', async () => {
+  it('reads the text of reasoning from its state, if a client has left it out', async () => {
     const state = { text: 'Hm.', signature: 'sig' };
     expect(await messagesOf([{ type: 'reasoning', summary: [], encrypted_content: encodeState(state) }])).toEqual([
       { role: 'assistant', content: [{ type: 'reasoning', ...state }] },
@@ -67,7 +67,7 @@ describe('a body of POST /responses', () => {
     ).toHaveLength(1);
   });
 
-  it('takes null for a missing member', async () => {
+  it('reads null as a missing member', async () => {
     const nothing = ['instructions', 'tools', 'tool_choice', 'text', 'reasoning', 'include', 'metadata', 'temperature'];
     const others = ['previous_response_id', 'background', 'max_output_tokens', 'stream', 'parallel_tool_calls', 'user'];
     const body = Object.fromEntries([...nothing, ...others].map((name) => [name, null]));
