@@ -100,6 +100,7 @@ const newResponse = (headers: Record<string, unknown> = {}): Response =>
   Object.assign(new EventEmitter(), {
     closed: false,
     setHeader: (name: string, value: unknown) => (headers[name] = value),
+    req: { context: {} },
   }) as unknown as Response;
 
 describe('a request to a route with limits', () => {
