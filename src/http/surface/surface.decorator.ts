@@ -7,7 +7,7 @@ export const SURFACE = Symbol('SURFACE');
 
 /** A part of the API that follows the rules of another API, for clients that were written for the other API. */
 export interface SurfaceDescription {
-  /** Names the surface in the ledger, on the usage page and in metrics: 1 to 32 of `a-z`, `0-9` and `-`. */
+  /** Names the surface: 1 to 32 of `a-z`, `0-9` and `-`. */
   readonly name: string;
   /**
    * Returns the body of an error response. The service uses the body for every error at the paths of the surface, also if a
@@ -43,7 +43,6 @@ declare module '../request/request-context.js' {
  * - Errors have the headers `retry-after-ms` and `x-should-retry`, as far as they apply.
  * - Responses of limited routes have `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` in addition to `X-RateLimit-*`.
  * - `CORS_ORIGINS` opens the paths to browsers.
- * - The ledger, the usage page and the metrics have the name of the surface.
  *
  * @since 1.0
  *
