@@ -22,6 +22,13 @@ export interface Completion {
   readonly usage: TokenUsage;
 }
 
+/** Collects all parts of an answer. @throws the failure of the parts, and {@link ServiceError} when the answer is too long. */
+export async function completionOf(parts: AsyncIterable<CompletionPart>): Promise<Completion> {
+  const contents = new AnswerContents();
+  for await (const part of parts) contents.add(part);
+  return contents.completion();
+}
+
 type Writable<Content> = { -readonly [Member in keyof Content]: Content[Member] };
 
 /** Collects the parts of one answer. */

@@ -4,6 +4,7 @@ import { ModelsModule } from '../models/models.module.js';
 import { ChatController } from './chat.controller.js';
 import { ChatService } from './chat.service.js';
 import { DurableClaimGuard } from './durable/durable-claim.guard.js';
+import { DurableAnswers } from './durable/parts/durable-answers.js';
 import { DurableStreams } from './durable/durable-streams.js';
 import { DurableStreamsController } from './durable/durable-streams.controller.js';
 import { ReplayBudget } from './durable/replay-budget.js';
@@ -24,10 +25,19 @@ import { StreamSender } from './stream/stream-sender.js';
     InterChunkLatencies,
     OpenStreams,
     DurableStreams,
+    DurableAnswers,
     DurableClaimGuard,
     ReplayBudget,
     StreamSender,
   ],
-  exports: [ChatService, InterChunkLatencies, OpenStreams, DurableStreams, DurableClaimGuard, StreamSender],
+  exports: [
+    ChatService,
+    InterChunkLatencies,
+    OpenStreams,
+    DurableStreams,
+    DurableAnswers,
+    DurableClaimGuard,
+    StreamSender,
+  ],
 })
 export class ChatModule {}

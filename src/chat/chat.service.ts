@@ -14,7 +14,7 @@ import { estimatePromptTokens, samplePrompt } from '../usage/record/token-estima
 import type { ChatCaller } from './chat-caller.js';
 import type { HookContext } from './hooks/completion-hook.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
-import { AnswerContents, type Completion } from './answer-contents.js';
+import { completionOf, type Completion } from './answer-contents.js';
 import { ConversationValidation } from './request/conversation/conversation-validation.js';
 import { maxTokensOf } from './request/max-tokens.js';
 import { requestedContents } from './request/requested-contents.js';
@@ -53,9 +53,7 @@ export class ChatService {
    * @throws {ServiceError} when the request is invalid, and when there is no complete answer.
    */
   async complete(request: ConversationRequest, caller: ChatCaller, options?: StreamOptions): Promise<Completion> {
-    const contents = new AnswerContents();
-    for await (const part of await this.stream(request, caller, options)) contents.add(part);
-    return contents.completion();
+    return completionOf(await this.stream(request, caller, options));
   }
 
   /**

@@ -5,8 +5,9 @@ import { principalOf } from '../../auth/principal/current-principal.decorator.js
 import { ServiceError } from '../../common/service-error.js';
 import { StreamSlots } from '../../throttling/process-load/stream-slots.js';
 import { RequestLimiter } from '../../throttling/request-limiter.js';
-import type { ChatRequest } from '../request/chat-request.dto.js';
-import { DURABLE, type DurableRequest } from './durable-request.js';
+import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
+import { imagesOf, textsOf } from '../../upstreams/contract/message-texts.js';
+import { DURABLE, type DurableOptions, type DurableRequest } from './durable-request.js';
 import { checkedIdempotencyKey, IDEMPOTENCY_KEY_HEADER } from './identity/idempotency-key.js';
 import { requestKey, type RequestKey } from './identity/stream-identity.js';
 import { CLAIM_RELEASED } from './log/stream-log.js';
@@ -33,20 +34,29 @@ export class DurableClaimGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const sent = request.headers[IDEMPOTENCY_KEY_HEADER];
-    if (sent === undefined || this.reflector.get<boolean | undefined>(DURABLE, context.getHandler()) !== true) {
-      return true;
-    }
-    return this.resolve(sent, request, http.getResponse<Response>());
+    if (sent === undefined) return true;
+    const options = this.reflector.get<DurableOptions | undefined>(DURABLE, context.getHandler());
+    return options === undefined || this.resolve(sent, options, request, http.getResponse<Response>());
   }
 
-  private async resolve(sent: string | string[], request: Request, response: Response): Promise<boolean> {
+  private async resolve(
+    sent: string | string[],
+    { conversationOf }: DurableOptions,
+    request: Request,
+    response: Response,
+  ): Promise<boolean> {
     try {
-      const body = request.body as ChatRequest;
+      const body = request.body as object;
+      const conversation = conversationOf(body);
       const principal = principalOf(request);
       // The stream of the idempotency key may be one of another API key, which may use the model.
-      this.streams.checkModel(body.model, principal);
-      const key = await requestKey(principal.accountId, checkedIdempotencyKey(sent), body);
-      const durable = await this.claim(key, requestBytes(body), request, response);
+      this.streams.checkModel(conversation.model, principal);
+      const key = await requestKey(
+        principal.accountId,
+        checkedIdempotencyKey(sent),
+        contentsOf(body, conversation, request.path),
+      );
+      const durable = await this.claim(key, requestBytes(conversation), request, response);
       request.context.durable = durable;
       request.context.isRepeated = durable.kind === 'repeated';
       return true;
@@ -112,7 +122,22 @@ function whenClosed(response: Response, listener: () => void): void {
   else response.once('close', listener);
 }
 
+/**
+ * Returns what a repetition of the request must have, too. The members of the conversation stand alone, so that a long list of
+ * messages is hashed in steps. The format of a surface is part of its answer, so its path and its other members belong to it.
+ */
+function contentsOf(body: object, conversation: ConversationRequest, path: string): object {
+  if (body === conversation) return body;
+  const others = Object.entries(body).filter(([, value]) => value !== conversation);
+  return { ...conversation, '/path': path, '/others': Object.fromEntries(others) };
+}
+
 /** Estimates the memory of a request that its generation holds. */
-function requestBytes({ messages }: ChatRequest): number {
-  return messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+function requestBytes({ messages }: ConversationRequest): number {
+  let bytes = 0;
+  for (const message of messages) {
+    for (const text of textsOf(message)) bytes += Buffer.byteLength(text);
+    for (const { url } of imagesOf(message)) bytes += url.length;
+  }
+  return bytes;
 }

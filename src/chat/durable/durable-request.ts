@@ -1,4 +1,5 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import type { StoredStream, OwnStream } from './store/stream-store.js';
 
 declare module '../../http/request/request-context.js' {
@@ -17,5 +18,12 @@ export type DurableRequest =
 
 export const DURABLE = Symbol('DURABLE');
 
+export interface DurableOptions {
+  /** Returns the conversation of a body. By default, the body is one. */
+  readonly conversationOf: (body: object) => ConversationRequest;
+}
+
 /** Marks a route that answers with a durable stream when a request has an `Idempotency-Key`. */
-export const Durable = (): CustomDecorator<symbol> => SetMetadata(DURABLE, true);
+export const Durable = (
+  options: DurableOptions = { conversationOf: (body) => body as ConversationRequest },
+): CustomDecorator<symbol> => SetMetadata(DURABLE, options);

@@ -7,8 +7,8 @@ import { KeyedCount } from '../../common/counts/keyed-count.js';
 import { DrainState } from '../../common/drain-state.js';
 import { ServiceError } from '../../common/service-error.js';
 import { CONFIG, type Config } from '../../config/config.js';
-import type { RequestLease } from '../../throttling/request-lease.js';
 import type { StreamSlots } from '../../throttling/process-load/stream-slots.js';
+import type { PartReader } from '../../upstreams/completion/part-reader.js';
 import { ChatService } from '../chat.service.js';
 import type { ChatCaller } from '../chat-caller.js';
 import type { ChatRequest } from '../request/chat-request.dto.js';
@@ -17,7 +17,7 @@ import type { InterChunkClock } from '../stream/inter-chunk-clock.js';
 import { OpenStreams, shuttingDown } from '../stream/open-streams.js';
 import { StreamBackpressure } from '../stream/stream-backpressure.js';
 import type { DurableRequest } from './durable-request.js';
-import { Generation } from './generation.js';
+import { Generation, type PartWriter } from './generation.js';
 import { parseStreamId } from './identity/stream-identity.js';
 import { offsetOf, positionTag } from './identity/stream-position.js';
 import { LogReader } from './log/log-reader.js';
@@ -63,7 +63,7 @@ export class DurableStreams {
   async respond(
     durable: DurableRequest,
     body: ChatRequest,
-    caller: ChatCaller & { readonly lease: RequestLease | undefined },
+    caller: ChatCaller,
     response: Response,
     clock: InterChunkClock | undefined,
   ): Promise<Observable<MessageEvent>> {
@@ -72,17 +72,34 @@ export class DurableStreams {
         return this.replay(durable.stream, caller.principal, response);
       case 'new': {
         const { stream } = durable;
-        caller.signal.throwIfAborted();
-        durable.isTaken = true;
-        const lease = caller.lease?.outlive();
-        const generation = new Generation(stream, this.detachedMs(caller.principal), caller.requestId);
-        await generation.begin((signal) => this.chat.open(body, { ...caller, lease, signal, detached: true }));
-        // The prompt may have 4 MiB, and the response may last for hours.
-        response.req.body = undefined;
+        await this.generate(durable, caller, response, (detached) => this.chat.open(body, detached));
         response.setHeader(STREAM_ID_HEADER, stream.id);
         return this.events(stream, 0, caller.principal, response, { clock });
       }
     }
+  }
+
+  /**
+   * Generates a new stream. Resolves when the answer has begun. The rest of the answer follows by itself.
+   *
+   * @param open starts the completion for a caller that stays when the client leaves.
+   * @param writer writes the answer to the log. By default, its text only.
+   * @throws {ServiceError} when the answer cannot begin.
+   */
+  async generate(
+    durable: Extract<DurableRequest, { kind: 'new' }>,
+    caller: ChatCaller,
+    response: Response,
+    open: (detached: ChatCaller) => Promise<PartReader>,
+    writer?: PartWriter,
+  ): Promise<void> {
+    caller.signal.throwIfAborted();
+    durable.isTaken = true;
+    const lease = response.req.context.lease?.outlive();
+    const generation = new Generation(durable.stream, this.detachedMs(caller.principal), caller.requestId, writer);
+    await generation.begin((signal) => open({ ...caller, lease, signal, detached: true }));
+    // The prompt may have 4 MiB, and the response may last for hours.
+    response.req.body = undefined;
   }
 
   /** How long a stream may run without a reader. The playground returns to its streams for as long as they are kept. */
@@ -113,17 +130,32 @@ export class DurableStreams {
   async replay(stream: StoredStream, principal: Principal, response: Response): Promise<Observable<MessageEvent>> {
     const sent = String(response.req.headers['last-event-id'] ?? '');
     const offset = sent === '' ? 0 : offsetOf(sent, positionTag(stream.id));
+    const onRead = await this.beginReplay(stream, principal, response);
+    response.setHeader(STREAM_ID_HEADER, stream.id);
+    return this.events(stream, offset, principal, response, { onRead });
+  }
+
+  /**
+   * Begins to read a stream that another request has begun, when the stream has begun.
+   *
+   * @returns a function to call with the size of each text that is read.
+   * @throws {ServiceError} `rate_limit_exceeded` when the account has read too much again, see {@link ReplayBudget}.
+   */
+  async beginReplay(
+    stream: StoredStream,
+    { accountId }: Principal,
+    response: Response,
+  ): Promise<(bytes: number) => void> {
     // The stream can be given up only while it waits, and then it has no id that a client knows.
     await stream.log.begun.catch(() => {
       throw noSuchStream();
     });
     // The process may have begun to stop while the request waited.
     this.refuseWhileDraining();
-    const onRead = this.replayBudget.begin(principal.accountId, response);
+    const onRead = this.replayBudget.begin(accountId, response);
     this.replays += 1;
-    response.setHeader(STREAM_ID_HEADER, stream.id);
     response.setHeader(REPLAYED_HEADER, 'true');
-    return this.events(stream, offset, principal, response, { onRead });
+    return onRead;
   }
 
   /**

@@ -3,12 +3,28 @@ import { ServiceError } from '../../common/service-error.js';
 import { toServiceError } from '../../http/errors/to-service-error.js';
 import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
 import type { PartReader } from '../../upstreams/completion/part-reader.js';
+import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 import { CLAIM_RELEASED, type Ending } from './log/stream-log.js';
 import type { OwnStream } from './store/stream-store.js';
 
 /** How often the readers are counted, as a share of the time that a stream may run without a reader. */
 const COUNTS_PER_LIMIT = 8;
 const MAX_COUNT_INTERVAL_MS = 1_000;
+
+/** How a generation writes its answer to the log. Each method returns the text to append. */
+export interface PartWriter {
+  begin(): string;
+  part(part: CompletionPart): string;
+  /** Called when the answer is complete. */
+  end(): string;
+}
+
+/** Writes only the text of an answer. */
+const TEXT_ONLY: PartWriter = {
+  begin: () => '',
+  part: (part) => (part.type === 'text' ? part.text : ''),
+  end: () => '',
+};
 
 const logger = new Logger('DurableStream');
 
@@ -28,6 +44,7 @@ export class Generation {
     private readonly stream: OwnStream,
     private readonly detachedMs: number,
     private readonly requestId: string,
+    private readonly writer = TEXT_ONLY,
   ) {
     stream.onStop = (reason) => {
       if (this.parts === undefined) this.left.abort(reason);
@@ -59,16 +76,20 @@ export class Generation {
     parts.onReadable = () => {
       this.pump(parts);
     };
-    this.pump(parts);
+    this.pump(parts, this.writer.begin());
   }
 
-  private pump(parts: PartReader): void {
+  private pump(parts: PartReader, beginning = ''): void {
+    const { writer } = this;
     const { log } = this.stream;
     try {
+      log.append(beginning);
       for (let part = parts.read(); part !== undefined; part = parts.read()) {
-        if (part.type === 'text') log.append(part.text);
+        log.append(writer.part(part));
       }
-      if (parts.isOver) this.end({ kind: 'done' });
+      if (!parts.isOver) return;
+      log.append(writer.end());
+      this.end({ kind: 'done' });
     } catch (error) {
       parts.onReadable = () => undefined;
       parts.stop(error as Error);

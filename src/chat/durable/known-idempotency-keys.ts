@@ -19,8 +19,7 @@ export class KnownIdempotencyKeys implements RepeatedRequests {
   async isRepeat(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     const sent = request.headers[IDEMPOTENCY_KEY_HEADER];
-    if (sent === undefined || this.reflector.get<boolean | undefined>(DURABLE, context.getHandler()) !== true)
-      return false;
+    if (sent === undefined || this.reflector.get<unknown>(DURABLE, context.getHandler()) === undefined) return false;
     return this.store.knows(locatorOf(principalOf(request).accountId, checkedIdempotencyKey(sent)));
   }
 }

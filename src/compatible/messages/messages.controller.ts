@@ -2,6 +2,7 @@ import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Caller, type ChatCaller } from '../../chat/chat-caller.js';
 import { ChatService } from '../../chat/chat.service.js';
+import { Durable } from '../../chat/durable/durable-request.js';
 import { tokenDemand } from '../../chat/request/token-demand.js';
 import { BodyClass } from '../../http/body/body-class.decorator.js';
 import { BodyValues } from '../../http/body/json/body-values.decorator.js';
@@ -15,7 +16,7 @@ import { estimatePromptTokens } from '../../usage/record/token-estimate.js';
 import { anthropicError } from '../shared/anthropic-error.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { modelNamed } from '../shared/model-named.js';
-import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES } from '../shared/surface-options.js';
+import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
 import { messagesFormat } from './answer/messages-format.js';
 import { withClientPaths } from './body/client-paths.js';
 import { COUNT_TOKENS_PARSER, MESSAGES_PARSER } from './body/messages-parser.js';
@@ -40,6 +41,7 @@ export class MessagesController {
   @Post()
   @HttpCode(200)
   @OpensStream()
+  @Durable(DURABLE_CONVERSATION)
   @LimitedByTier<MessagesRequest>({
     body: MESSAGES_PARSER,
     tokensOf: ({ conversation }, tier) => tokenDemand(conversation, tier),

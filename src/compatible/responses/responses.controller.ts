@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Caller, type ChatCaller } from '../../chat/chat-caller.js';
+import { Durable } from '../../chat/durable/durable-request.js';
 import { tokenDemand } from '../../chat/request/token-demand.js';
 import { BodyValues } from '../../http/body/json/body-values.decorator.js';
 import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '../../http/open-api/api-decorators.js';
@@ -9,7 +10,7 @@ import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { openAiError } from '../shared/openai-error.js';
-import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES } from '../shared/surface-options.js';
+import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
 import { withBodyFields } from './request/body-fields.js';
 import { RESPONSES_BODY, type ResponsesRequest } from './request/responses-request.js';
 import { responsesFormat } from './responses-answer.js';
@@ -29,6 +30,7 @@ export class ResponsesController {
   @Post()
   @HttpCode(200)
   @OpensStream()
+  @Durable(DURABLE_CONVERSATION)
   @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
   @ApiOperation({
     operationId: 'createResponse',

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import type { ChatCaller } from '../../chat/chat-caller.js';
+import { completionOf } from '../../chat/answer-contents.js';
 import { ChatService } from '../../chat/chat.service.js';
+import { DurableAnswers } from '../../chat/durable/parts/durable-answers.js';
 import type { StreamFormat } from '../../chat/stream/stream-format.js';
 import { StreamSender } from '../../chat/stream/stream-sender.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
@@ -45,6 +47,7 @@ export class CompatibleAnswers {
     private readonly chat: ChatService,
     private readonly catalog: ModelCatalog,
     private readonly streams: StreamSender,
+    private readonly durable: DurableAnswers,
   ) {}
 
   /**
@@ -66,13 +69,27 @@ export class CompatibleAnswers {
     };
     const request = { ...conversation, model: modelNamed(conversation.model, this.catalog).id };
     const options = { reasoning: true };
+    const { durable } = response.req.context;
+    if (durable !== undefined) {
+      const { id, createdSeconds, model } = facts;
+      const kept = { head: { id, createdSeconds, model }, tail: facts.usage };
+      const { parts, head, tail } = await this.durable.answer(durable, request, caller, response, kept, options);
+      const same: AnswerFacts = { ...head, usage: () => tail() as AnswerUsage };
+      if (isStream) this.streams.send(parts, format.stream(same), response);
+      else sendWhole(format.whole(await completionOf(parts), same), response);
+      return;
+    }
     if (isStream) {
       const parts = await this.chat.stream(request, caller, options);
       this.streams.send(parts, format.stream(facts), response);
       return;
     }
     const completion = await this.chat.complete(request, caller, options);
-    response.status(200).setHeader('Cache-Control', 'no-store');
-    response.json(format.whole(completion, facts));
+    sendWhole(format.whole(completion, facts), response);
   }
+}
+
+function sendWhole(body: object, response: Response): void {
+  response.status(200).setHeader('Cache-Control', 'no-store');
+  response.json(body);
 }

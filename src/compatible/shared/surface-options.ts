@@ -1,4 +1,6 @@
+import type { DurableOptions } from '../../chat/durable/durable-request.js';
 import type { Config } from '../../config/config.js';
+import type { CompatibleRequest } from './compatible-answers.js';
 
 /** The names of the compatible interfaces, as `COMPATIBLE_APIS` lists them. */
 export type CompatibleApi = Config['compatibleApis'][number];
@@ -15,3 +17,8 @@ export function compatibleSurface(name: CompatibleApi) {
 
 /** The maximum number of values in a body: conversations with tools have many small values. They are parsed in linear time. */
 export const MAX_COMPATIBLE_BODY_VALUES = 50_000;
+
+/** A request with an `Idempotency-Key` gets the answer of the first request with the key. */
+export const DURABLE_CONVERSATION: DurableOptions = {
+  conversationOf: (body) => (body as CompatibleRequest).conversation,
+};

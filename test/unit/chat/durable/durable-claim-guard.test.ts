@@ -42,7 +42,7 @@ beforeEach(() => {
     new ReplayBudget(),
     CONFIG,
   );
-  const reflector = { get: () => true } as unknown as Reflector;
+  const reflector = { get: () => ({ conversationOf: (body: object) => body }) } as unknown as Reflector;
   guard = new DurableClaimGuard(reflector, places, store, streams, { showLimits } as unknown as RequestLimiter);
 });
 
