@@ -16,17 +16,27 @@ export class Redactor implements CompletionHook {
   async *wrapStream(parts: AsyncIterable<CompletionPart>): AsyncIterable<CompletionPart> {
     let kept = '';
     for await (const part of parts) {
-      if (part.type !== 'text') {
-        yield part;
+      if (part.type === 'text') {
+        const text = kept + part.text;
+        const start = BEGINNING.exec(text)?.index ?? text.length;
+        kept = text.slice(start);
+        yield* masked(text.slice(0, start));
         continue;
       }
-      const text = kept + part.text;
-      const start = BEGINNING.exec(text)?.index ?? text.length;
-      kept = text.slice(start);
-      yield { type: 'text', text: text.slice(0, start).replace(CARD, MASK) };
+      // Token counts can arrive in the middle of a text. Every other part ends the text.
+      if (part.type !== 'usage') {
+        yield* masked(kept);
+        kept = '';
+      }
+      yield part;
     }
-    yield { type: 'text', text: kept.replace(CARD, MASK) };
+    yield* masked(kept);
   }
+}
+
+/** A part with the text, or none if the text is empty. */
+function* masked(text: string): Generator<CompletionPart> {
+  if (text !== '') yield { type: 'text', text: text.replace(CARD, MASK) };
 }
 
 @ChatPlugin({ name: 'redactor', compatibility: '^1', completionHooks: [Redactor] })

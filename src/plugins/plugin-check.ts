@@ -1,3 +1,5 @@
+import satisfies from 'semver/functions/satisfies.js';
+import validRange from 'semver/ranges/valid.js';
 import { VERSION } from '../common/version.js';
 import { isExtension, type DescribedPlugin } from './chat-plugin.decorator.js';
 import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS } from './extension-points.js';
@@ -62,9 +64,8 @@ function notDescribed(module: Plugin): string {
 function* problemsOf(description: PluginDescription): Generator<string> {
   const { name, compatibility, strategies = [], navigation = [], migrations = [], admin } = description;
   if (!NAME.test(name)) yield 'its name must be lower-case letters, digits and hyphens.';
-  if (!isCompatible(compatibility)) {
-    yield `it is made for version ${compatibility} of the service, and this is ${VERSION}. (The form is ^1 or ^1.2.)`;
-  }
+  const incompatible = compatibilityProblem(compatibility);
+  if (incompatible !== undefined) yield incompatible;
   for (const member of Object.keys(description)) {
     if (!MEMBERS.includes(member)) yield `there is no member "${member}" of a description.`;
   }
@@ -124,14 +125,11 @@ function* problemsBetween(descriptions: readonly PluginDescription[]): Generator
   );
 }
 
-/** Whether a range such as `^1` or `^1.2` includes this version. */
-function isCompatible(range: string): boolean {
-  const parts = /^\^(\d+)(?:\.(\d+))?(?:\.(\d+))?$/.exec(range);
-  if (parts === null) return false;
-  const [major = 0, minor = 0, patch = 0] = VERSION.split('.').map(Number);
-  const [least = 0, leastMinor = 0, leastPatch = 0] = parts
-    .slice(1)
-    .map((part: string | undefined) => Number(part ?? 0));
-  if (least !== major) return false;
-  return minor > leastMinor || (minor === leastMinor && patch >= leastPatch);
+/** Returns what is wrong with the range of versions of a plugin, or `undefined`. A pre-release of this service counts as its version. */
+function compatibilityProblem(range: string): string | undefined {
+  if (typeof range !== 'string' || range.trim() === '' || validRange(range) === null) {
+    return `compatibility must be a range of versions such as "^1", "^1.2" or ">=1.2.0 <3", and is ${JSON.stringify(range)}.`;
+  }
+  if (satisfies(VERSION, range, { includePrerelease: true })) return undefined;
+  return `it is made for version ${range} of the service, and this is ${VERSION}.`;
 }

@@ -10,6 +10,9 @@ export function describeStrategies(document: OpenAPIObject, strategies: readonly
       ...document.components,
       securitySchemes: { ...document.components?.securitySchemes, [strategyName]: securityScheme },
     };
-    for (const { security } of operationsOf(document)) security?.push({ [strategyName]: [] });
+    for (const operation of operationsOf(document)) {
+      // The operations of one controller share their list, so a new list replaces the shared one.
+      if (operation.security !== undefined) operation.security = [...operation.security, { [strategyName]: [] }];
+    }
   }
 }

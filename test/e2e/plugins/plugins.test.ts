@@ -70,7 +70,10 @@ describe('the description of a plugin', () => {
     ['its name must be lower-case letters', [plugin({ name: 'Our Plugin' })]],
     ['it is made for version ^2 of the service', [plugin({ compatibility: '^2' })]],
     ['it is made for version ^1.999 of the service', [plugin({ compatibility: '^1.999' })]],
-    ['it is made for version * of the service', [plugin({ compatibility: '*' })]],
+    ['it is made for version 1.999.0 of the service', [plugin({ compatibility: '1.999.0' })]],
+    ['compatibility must be a range of versions such as "^1"', [plugin({ compatibility: 'newest' })]],
+    ['compatibility must be a range of versions such as "^1"', [plugin({ compatibility: '' })]],
+    ['compatibility must be a range of versions such as "^1"', [plugin({ compatibility: undefined as never })]],
     ['there is no member "protocol" of a description', [plugin({ protocol: [] } as object)]],
     ['protocols must name injectable classes or { useFactory, inject }', [plugin({ protocols } as object)]],
     ['the class name of the migration Bare must end with the time', [plugin({ migrations: [Bare as never] })]],
@@ -101,6 +104,10 @@ describe('the description of a plugin', () => {
     ],
   ])('is checked at the start: %s', (problem, plugins) => {
     expect(problemsOf(...plugins)).toContain(problem);
+  });
+
+  it.each(['^1', '~1.0', '1.x', '1.0.0', '>=1.0.0 <3', '^0.9 || ^1', '*'])('can be made for %s', (compatibility) => {
+    expect(problemsOf(plugin({ compatibility }))).toBe('');
   });
 
   it('is refused with every problem at once', () => {

@@ -2,9 +2,12 @@ import { createHmac } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLUGINS } from '../../../examples/src/plugins.js';
+import { Redactor } from '../../../examples/src/redactor.plugin.js';
+import type { CompletionPart } from '../../../src/upstreams/contract/stream-part.js';
 import { adminCommand } from '../../support/admin-command.js';
 import { Latch } from '../../support/latch.js';
 import { scrape, valueOf } from '../../support/metrics.js';
@@ -196,6 +199,17 @@ describe('the examples, all in one service', () => {
     it('a number at the very end', async () => {
       answering('It is ', ...CARD.split(/(?<=.)/));
       expect(readWire((await ask('openai/one', 'Which card?')).raw).text).toBe('It is [card number]');
+    });
+
+    it('a number at the very end, before the reason of the end and without empty texts', async () => {
+      const parts: CompletionPart[] = [
+        { type: 'text', text: CARD.slice(0, 7) },
+        { type: 'usage', usage: { outputTokens: 9 } },
+        { type: 'text', text: CARD.slice(7) },
+        { type: 'finish', reason: 'stop', raw: 'stop' },
+      ];
+      const sent = await Readable.from(new Redactor().wrapStream(Readable.from(parts))).toArray();
+      expect(sent).toEqual([parts[1], { type: 'text', text: '[card number]' }, parts[3]]);
     });
   });
 

@@ -32,6 +32,16 @@ describe('the security schemes of plugins', () => {
     expect(document.paths['/open']?.get).toEqual({ responses: {} });
   });
 
+  it('stand once in each of several operations that share their list', () => {
+    const security = [{ bearer: [] }];
+    const document = documentWith();
+    document.paths = { '/shared': { get: { responses: {}, security }, delete: { responses: {}, security } } };
+    describeStrategies(document, [strategy('badge', SCHEME)]);
+    const { get, delete: remove } = document.paths['/shared'] ?? {};
+    expect(get?.security).toEqual([{ bearer: [] }, { badge: [] }]);
+    expect(remove?.security).toEqual(get?.security);
+  });
+
   it('are written where the document has none', () => {
     const document = documentWith();
     describeStrategies(document, [strategy('badge', SCHEME)]);
