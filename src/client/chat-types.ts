@@ -75,6 +75,8 @@ export interface Receipt {
     readonly reasoning_output: number | null;
     readonly source: 'reported' | 'estimated' | 'unknown';
   };
+  /** The number of complete tool calls of the answer. A server of an earlier version leaves it out. */
+  readonly tool_calls?: number | null;
   /** In units of `currency`. */
   readonly cost: number | null;
   readonly currency: string | null;

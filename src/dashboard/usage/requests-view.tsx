@@ -80,6 +80,7 @@ export function ReceiptView({ stream, keys }: ReceiptViewProps) {
           ['Input tokens written to cache', tokens(counts.cache_write_input, stream)],
           ['Output tokens', tokens(counts.output, stream)],
           ['Reasoning tokens', tokens(counts.reasoning_output, stream)],
+          ['Tool calls', stream.tool_calls === null ? 'Unknown' : String(stream.tool_calls)],
           ['Cost', cost === null || currency === null ? 'Unknown' : money(cost, currency)],
         ]}
       />

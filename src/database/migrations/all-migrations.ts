@@ -5,6 +5,7 @@ import { AddAccountRole1765500001000 } from './add-account-role.js';
 import { AddAccountState1765300001000 } from './add-account-state.js';
 import { AddKeyLimits1766411000000 } from './add-key-limits.js';
 import { AddListIndexes1765600000000 } from './add-list-indexes.js';
+import { AddToolCalls1766413000000 } from './add-tool-calls.js';
 import { AddTokenKinds1765300000000 } from './add-token-kinds.js';
 import { AddDetachedStreams1765400000000 } from './add-detached-streams.js';
 import { AddWriterLock1765500000000 } from './add-writer-lock.js';
@@ -37,6 +38,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   AddListIndexes1765600000000,
   AddKeyLimits1766411000000,
   CreateBudgetHolds1766412000000,
+  AddToolCalls1766413000000,
 ];
 
 /** The migrations of plugins. */

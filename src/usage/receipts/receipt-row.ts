@@ -22,6 +22,7 @@ export interface ReceiptRow {
   readonly completion_tokens: Count;
   readonly completion_tokens_source: string;
   readonly reasoning_completion_tokens: Count;
+  readonly tool_calls: Count;
   readonly cost_micros: number | null;
   readonly currency: string | null;
 }
@@ -45,6 +46,7 @@ export function receiptOf(row: ReceiptRow): StreamReceipt {
       reasoning_output: countOf(row.reasoning_completion_tokens),
       source: sourceOf(row),
     },
+    tool_calls: countOf(row.tool_calls),
     cost: row.cost_micros === null ? null : row.cost_micros / MICROS,
     currency: row.currency,
     attempts: readAttempts(row.attempt_details),

@@ -67,6 +67,9 @@ export class StreamReceipt {
   @ApiProperty({ type: ReceiptTokens })
   readonly tokens!: ReceiptTokens;
 
+  @ApiProperty({ ...COUNT, description: 'The number of complete tool calls of the answer.' })
+  readonly tool_calls!: number | null;
+
   @ApiProperty({
     type: 'number',
     nullable: true,

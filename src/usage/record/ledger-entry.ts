@@ -72,6 +72,7 @@ export class LedgerEntry {
       cacheWriteInputTokens: kinds.cacheWriteInputTokens,
       outputTokens,
       reasoningOutputTokens: kinds.reasoningOutputTokens,
+      toolCalls: trace.toolCalls,
       price,
       costMicros: price && costMicrosOf(price, { inputTokens, outputTokens, ...kinds }),
     };

@@ -61,6 +61,8 @@ export interface UsageRecord extends BegunStream {
   readonly outputTokens: TokenCount;
   /** The part of `outputTokens` that is reasoning, as reported. `undefined`: not reported. */
   readonly reasoningOutputTokens?: number | undefined;
+  /** The number of complete tool calls of the answer. `undefined`: unknown, because the process was killed. */
+  readonly toolCalls?: number | undefined;
   /** The price that applied at the end of the stream. `undefined`: the model has no price. */
   readonly price: AppliedPrice | undefined;
   /** The cost by that price, in whole millionths of the currency unit. `undefined`: a price or a count is unknown. */

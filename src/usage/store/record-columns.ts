@@ -35,6 +35,7 @@ const COLUMNS = {
   prompt_tokens_source: ({ inputTokens }) => ledgerText(inputTokens.source),
   completion_tokens: ({ outputTokens }) => optional(outputTokens.count, count),
   reasoning_completion_tokens: ({ reasoningOutputTokens }) => optional(reasoningOutputTokens, count),
+  tool_calls: ({ toolCalls }) => optional(toolCalls, count),
   completion_tokens_source: ({ outputTokens }) => ledgerText(outputTokens.source),
   input_price: ({ price }) => optional(price?.inputPerMillion, amount),
   output_price: ({ price }) => optional(price?.outputPerMillion, amount),

@@ -83,6 +83,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
         prompt_tokens_source: 'reported',
         completion_tokens: record.outputTokens.count,
         reasoning_completion_tokens: null,
+        tool_calls: null,
         completion_tokens_source: 'estimated',
         input_price: 1,
         output_price: 2,

@@ -81,6 +81,7 @@ describe('the receipt of a stream', () => {
         reasoning_output: 4,
         source: 'reported',
       },
+      tool_calls: 0,
       cost: COST,
       currency: 'EUR',
       attempts: [
@@ -284,6 +285,7 @@ describe('a killed process', () => {
           reasoning_output: null,
           source: 'unknown',
         },
+        tool_calls: null,
         cost: null,
         currency: null,
         attempts: [],

@@ -25,6 +25,7 @@ const ROW: ReceiptRow = {
   completion_tokens: 10,
   completion_tokens_source: 'reported',
   reasoning_completion_tokens: '4',
+  tool_calls: '2',
   cost_micros: 288,
   currency: 'EUR',
 };
@@ -47,6 +48,7 @@ describe('a receipt', () => {
         reasoning_output: 4,
         source: 'reported',
       },
+      tool_calls: 2,
       cost: 0.000288,
       currency: 'EUR',
       attempts: [{ upstream: 'acme', duration_ms: 7 }],
@@ -57,13 +59,14 @@ describe('a receipt', () => {
     const unknown = {
       ...{ prompt_tokens: null, cached_prompt_tokens: null, cache_write_prompt_tokens: null },
       ...{ completion_tokens: null, reasoning_completion_tokens: null },
-      ...{ cost_micros: null, currency: null, attempt_details: null },
+      ...{ tool_calls: null, cost_micros: null, currency: null, attempt_details: null },
     };
     expect(receiptOf({ ...ROW, ...unknown })).toMatchObject({
       tokens: {
         ...{ input: null, cached_input: null, cache_write_input: null, output: null, reasoning_output: null },
         source: 'unknown',
       },
+      tool_calls: null,
       cost: null,
       attempts: [],
     });

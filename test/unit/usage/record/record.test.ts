@@ -361,6 +361,7 @@ describe('the entry of a stream', () => {
       finishReason: 'stop',
       inputTokens: { source: 'reported', count: 10 },
       outputTokens: { source: 'reported', count: 2 },
+      toolCalls: 0,
       price: PRICE,
       costMicros: 60,
     });
@@ -378,6 +379,7 @@ describe('the entry of a stream', () => {
       finishReason: undefined,
       inputTokens: { source: 'unknown' },
       outputTokens: { source: 'unknown' },
+      toolCalls: 0,
       price: PRICE,
       costMicros: undefined,
     });

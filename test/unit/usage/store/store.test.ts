@@ -63,6 +63,7 @@ describe('the row of a record', () => {
       prompt_tokens_source: 'reported',
       completion_tokens: 20,
       reasoning_completion_tokens: null,
+      tool_calls: null,
       completion_tokens_source: 'estimated',
       input_price: 1,
       output_price: 2,
