@@ -33,6 +33,9 @@ export class GatewayProtocol implements HttpProtocol<GatewayOptions> {
   readonly name = 'gateway';
   readonly options = Options;
   private readonly openAi = new OpenAiProtocol();
+  /** Images, tools and all else that the protocol of OpenAI maps. */
+  readonly capabilities = this.openAi.capabilities;
+  readonly generationOptions = this.openAi.generationOptions;
   /** The tokens by upstream. */
   private readonly tokens = new Map<string, Token>();
 
@@ -46,8 +49,8 @@ export class GatewayProtocol implements HttpProtocol<GatewayOptions> {
     return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } };
   }
 
-  open(): AnswerReader {
-    return this.openAi.open();
+  open(call: ChatCall, upstream: UpstreamConfig<GatewayOptions>): AnswerReader {
+    return this.openAi.open(call, upstream);
   }
 
   /** The gateway answers 403 to an invalid token. No model of the upstream can answer then. */

@@ -29,8 +29,28 @@ describeProtocol({
   body: { model: 'fast-1', turns: [{ role: 'user', content: 'Hello' }], heat: 0.7 },
 });
 
+const GATEWAY_ANSWER = [
+  ...['"id":"call_1","function":{"name":"weather","arguments":""}', '"function":{"arguments":"{\\"city\\":"}'],
+  '"function":{"arguments":"\\"Oslo\\"}"}',
+]
+  .map((call) => `data: {"choices":[{"delta":{"tool_calls":[{"index":0,${call}}]}}]}\n\n`)
+  .concat('data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}\n\n', 'data: [DONE]\n\n')
+  .join('');
+
 describeProtocol({
   protocol: new GatewayProtocol(),
+  answers: [
+    {
+      name: 'gateway/weather',
+      bytes: GATEWAY_ANSWER,
+      expected: {
+        text: '',
+        toolCalls: [{ name: 'weather', json: '{"city":"Oslo"}' }],
+        complete: true,
+        finish: { reason: 'tool_calls', raw: 'tool_calls' },
+      },
+    },
+  ],
   upstream: { options: { token_url: 'https://gateway.example.com/token' } },
   context: { fetch: () => Promise.resolve(Response.json({ token: 'short-lived' })) },
   hasOwnCredential: true,

@@ -42,7 +42,7 @@ export function describeEvents(
     });
 
     it('never throws, and keeps the order of parts, for any JSON', () => {
-      const event = fc.property(names, fc.oneof(fc.json(), fromVocabulary(vocabulary)), checkParts);
+      const event = fc.property(names, fc.oneof(fc.json(), arbitraryJson(vocabulary)), checkParts);
       fc.assert(event, { numRuns: 3_000 });
     });
 
@@ -147,8 +147,8 @@ export function describeEvents(
   }
 }
 
-/** JSON whose members and texts are mostly words of the protocol. */
-function fromVocabulary(words: readonly string[]): fc.Arbitrary<string> {
+/** JSON objects whose members and texts are mostly words of the protocol. */
+export function arbitraryJson(words: readonly string[] = USUAL_VOCABULARY): fc.Arbitrary<string> {
   const word = fc.constantFrom(...words);
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({
     value: fc.oneof(

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { describeConversations } from './describe-conversations.js';
 import { describeEvents } from './describe-events.js';
 import { describeRequests } from './describe-requests.js';
+import { describeToolCalls } from './describe-tool-calls.js';
 import { subjectOf, type ProtocolContract } from './protocol-contract.js';
 import { byteByByte, cutAt, replay } from './replay.js';
 
@@ -11,7 +13,7 @@ const RANDOM_CUTS = 300;
 
 /**
  * Describes the tests that every protocol over HTTP must pass: recorded answers, split at many places; arbitrary, expensive and
- * failed events; and the form of the request. Call this function in a test file of vitest.
+ * failed events; tool calls that break off; and the form of the request, with all that the protocol can map. Call this function in a test file of vitest.
  *
  * @experimental
  * @since 1.0
@@ -55,6 +57,8 @@ export function describeProtocol(contract: ProtocolContract): void {
     });
 
     describeEvents(subject, contract.vocabulary);
+    describeToolCalls(subject, contract);
     describeRequests(subject, contract);
+    describeConversations(subject);
   });
 }

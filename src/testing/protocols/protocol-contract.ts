@@ -62,6 +62,7 @@ export function subjectOf({ protocol, hasEventNames = true, ...contract }: Proto
     protocol,
     hasEventNames,
     upstream: upstreamWith(),
+    open: () => protocol.open(TEST_CALL, upstreamWith()),
     partsOf: (event: ProviderEvent): readonly StreamPart[] =>
       protocol.open(TEST_CALL, upstreamWith()).parts(hasEventNames ? event : { ...event, event: 'message' }),
     requestOf: async (members: Partial<UpstreamConfig> = {}, call = TEST_CALL) =>

@@ -1,9 +1,21 @@
+/** One tool call of a provider. */
+export interface ScriptedToolCall {
+  /** The position of the call in the answer, from 0. */
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  /** The arguments as JSON text, an object. */
+  readonly json: string;
+}
+
 /** The event format of a provider: each method returns the text of the events for one part of an answer. */
 export interface Dialect {
   /** The value of `protocol` in CONFIG_FILE. */
   readonly protocol: string;
   text(text: string): string;
   reasoning(text: string): string;
+  /** A whole tool call. A provider that has no tool calls leaves the method out. */
+  toolCall?(call: ScriptedToolCall): string;
   finish(reason: string): string;
   failure(type: string, message: string): string;
   readonly endMarker: string;
@@ -12,10 +24,24 @@ export interface Dialect {
 const chunk = (choice: object) =>
   `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices: [{ index: 0, ...choice }] })}\n\n`;
 
+const PIECE_LENGTH = 8;
+
+/** Returns the arguments in pieces, as providers send them. */
+function piecesOf(json: string): readonly string[] {
+  const count = Math.ceil(json.length / PIECE_LENGTH);
+  return Array.from({ length: count }, (_, at) => json.slice(at * PIECE_LENGTH, (at + 1) * PIECE_LENGTH));
+}
+
+const openAiArguments = (piece: string) => ({ function: { arguments: piece } });
+
 export const openAi: Dialect = {
   protocol: 'openai',
   text: (content) => chunk({ delta: { content }, finish_reason: null }),
   reasoning: (text) => chunk({ delta: { content: '', reasoning_content: text }, finish_reason: null }),
+  toolCall: ({ index, id, name, json }) =>
+    [{ id, type: 'function', function: { name, arguments: '' } }, ...piecesOf(json).map(openAiArguments)]
+      .map((piece) => chunk({ delta: { tool_calls: [{ index, ...piece }] }, finish_reason: null }))
+      .join(''),
   finish: (reason) => chunk({ delta: {}, finish_reason: reason }),
   failure: (type, message) => `data: ${JSON.stringify({ error: { type, message } })}\n\n`,
   endMarker: 'data: [DONE]\n\n',
@@ -28,6 +54,16 @@ export const anthropic: Dialect = {
   protocol: 'anthropic',
   text: (text) => delta({ type: 'text_delta', text }),
   reasoning: (thinking) => delta({ type: 'thinking_delta', thinking }),
+  toolCall: ({ index, id, name, json }) => {
+    // The block of the text has the index 0.
+    const at = { index: index + 1 };
+    const start = { type: 'content_block_start', ...at, content_block: { type: 'tool_use', id, name, input: {} } };
+    const pieces = piecesOf(json).map((piece) => ({
+      ...{ type: 'content_block_delta', ...at },
+      delta: { type: 'input_json_delta', partial_json: piece },
+    }));
+    return [start, ...pieces, { type: 'content_block_stop', ...at }].map(typed).join('');
+  },
   finish: (reason) => typed({ type: 'message_delta', ...{ delta: { stop_reason: reason } } }),
   failure: (type, message) => typed({ type: 'error', ...{ error: { type, message } } }),
   endMarker: typed({ type: 'message_stop' }),
@@ -41,6 +77,7 @@ export const gemini: Dialect = {
   protocol: 'gemini',
   text: (text) => parts({ text }),
   reasoning: (text) => parts({ text, thought: true }),
+  toolCall: ({ name, json }) => parts({ functionCall: { name, args: JSON.parse(json) as object } }),
   finish: (reason) => candidate({ finishReason: reason.toUpperCase() }),
   failure: (status, message) => data({ error: { status, message } }),
   endMarker: '',
@@ -53,6 +90,8 @@ export const ollama: Dialect = {
   protocol: 'ollama',
   text: (content) => message({ content }),
   reasoning: (thinking) => message({ thinking }),
+  toolCall: ({ name, json }) =>
+    message({ tool_calls: [{ function: { name, arguments: JSON.parse(json) as object } }] }),
   finish: (reason) => line({ message: { role: 'assistant', content: '' }, done: true, done_reason: reason }),
   failure: (_, error) => `${JSON.stringify({ error })}\n`,
   endMarker: '',

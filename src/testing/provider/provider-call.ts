@@ -12,6 +12,7 @@ export class ProviderCall {
   readonly over: Promise<void>;
   /** The number of bytes of the answer written so far. */
   bytesWritten = 0;
+  private toolCalls = 0;
 
   /** @param connection the number of the connection at the provider. Two calls with equal numbers share a connection. */
   constructor(
@@ -54,6 +55,19 @@ export class ProviderCall {
 
   reasoning(text: string): this {
     return this.write(this.dialect.reasoning(text));
+  }
+
+  /**
+   * Sends a whole tool call.
+   *
+   * @param json the arguments as JSON text. By default none.
+   */
+  toolCall(name: string, json = '{}', id = `call_${this.toolCalls}`): this {
+    const { protocol, toolCall } = this.dialect;
+    if (toolCall === undefined) throw new Error(`The dialect ${protocol} has no tool calls.`);
+    const index = this.toolCalls;
+    this.toolCalls += 1;
+    return this.write(toolCall({ index, id, name, json }));
   }
 
   finish(reason = 'stop'): this {
