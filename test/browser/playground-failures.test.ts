@@ -71,7 +71,9 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
   it('without a connection the message is sent when there is one', async () => {
     await page.context().setOffline(true);
     await playground.send('Hello!');
-    await page.getByText('Connection lost. Reconnecting… No text has arrived yet.').waitFor();
+    await page
+      .locator('.turn-connection', { hasText: 'Connection lost. Reconnecting… No text has arrived yet.' })
+      .waitFor();
     await page.context().setOffline(false);
     await playground.answerIs('Hello world');
     expect(await page.locator('.answer').count()).toBe(1);

@@ -59,6 +59,11 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     unset: (mode) => sent(mode, {}, ({ json }) => json['max_tokens'], 7),
     refused: [[0, COUNT]],
   },
+  'models[].aliases': {
+    set: (mode) => named(mode, { aliases: ['gpt-*'] }, 200),
+    unset: (mode) => named(mode, {}, 400),
+    refused: [['gpt-4o', 'expected array']],
+  },
   'models[].capabilities': {
     set: (mode) => withTools(mode, { capabilities: ['images'] }, 'invalid_request'),
     unset: (mode) => withTools(mode, {}, undefined),
@@ -142,6 +147,13 @@ async function refusesLonger(mode: Mode, options: Serving): Promise<void> {
     expect((await refused.error()).message).toContain('max_tokens must not be above 5');
     expect((await stream(origin, { key, body: { max_tokens: 5 } })).status).toBe(200);
     expect(provider.calls).toHaveLength(1);
+  });
+}
+
+/** Requests the model by a name of another API. */
+async function named(mode: Mode, model: object, status: number): Promise<void> {
+  await serving(mode, { model }, async ({ origin, key }) => {
+    expect((await stream(origin, { key, body: { model: 'gpt-4o' } })).status).toBe(status);
   });
 }
 

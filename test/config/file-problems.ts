@@ -40,6 +40,7 @@ function completeFile(): Branch {
         provider: 'Acme',
         context_length: 1,
         max_output_tokens: 1,
+        aliases: ['fast'],
         capabilities: ['tools'],
         price: completePrice(),
         sticky: true,
@@ -59,7 +60,7 @@ function completeFile(): Branch {
     tiers: {
       free: {
         ...{ requests_per_minute: 1, concurrent_streams: 1, max_tokens: 1, tokens_per_minute: 1, tokens_per_day: 1 },
-        budget: { amount: 1, currency: 'USD', per: 'day' },
+        budget: { amount: 1, per: 'day' },
       },
     },
     default_tier: 'free',

@@ -40,7 +40,7 @@ export class CreateBudgetHolds1766412000000 implements MigrationInterface {
       }),
     );
     // The method of TypeORM for columns would copy the whole table on SQLite.
-    await queryRunner.query('ALTER TABLE api_keys ADD COLUMN budget_micros double precision');
+    await queryRunner.query('ALTER TABLE api_keys ADD COLUMN budget_micros float');
     await queryRunner.query('ALTER TABLE api_keys ADD COLUMN budget_per text');
     for (const statement of CREATE_TRIGGER[engineOf(queryRunner)]) await queryRunner.query(statement);
   }

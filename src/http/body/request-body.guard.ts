@@ -21,13 +21,6 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 32;
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
-declare module '../request/request-context.js' {
-  interface RequestContext {
-    /** The JSON body before the check, if the request has an `Idempotency-Key`. */
-    sentBody?: object;
-  }
-}
-
 /**
  * Global guard: reads the body into `request.body` (JSON, or a form if the route is a `@Form()`), and validates the body if
  * the route names its class by `@BodyClass()`. The validation pipe does not validate such a body again. The guards before it
@@ -68,8 +61,6 @@ export class RequestBodyGuard implements CanActivate {
   private async check(type: BodyType, request: Request, response: Response): Promise<void> {
     const ignored = new IgnoredMembers();
     const body = request.body as Readonly<Record<string, unknown>>;
-    // The proof of a durable stream is made from the body as it was sent.
-    if (request.headers['idempotency-key'] !== undefined) request.context.sentBody = body;
     try {
       request.body = isBodyParser(type)
         ? await type.parse(body, ignored.add)

@@ -46,7 +46,7 @@ describe('a refusal', () => {
 describe('the headers of the limits', () => {
   it('are those of the limits that the tier has', () => {
     const headers: Record<string, unknown> = {};
-    const response = { setHeader: (name: string, value: unknown) => (headers[name] = value) };
+    const response = { req: { context: {} }, setHeader: (name: string, value: unknown) => (headers[name] = value) };
     setLimitHeaders(response as never, 'X-RateLimit', {});
     expect(headers).toEqual({});
 
