@@ -55,10 +55,11 @@ export class OpenAiProtocol implements HttpProtocol {
     };
   }
 
-  /** Without parameters, the reader does not note how the model sends its reasoning. */
-  open(call?: ChatCall, upstream?: UpstreamConfig): AnswerReader {
+  /** Without parameters, the reader does not note how the model sends its reasoning. It must not hold the call with the prompt. */
+  open(call?: Pick<ChatCall, 'model'>, upstream?: UpstreamConfig): AnswerReader {
+    const model = call?.model;
     return new OpenAiReader((member) => {
-      if (call !== undefined && upstream !== undefined) learnReasoningMember(upstream, call.model, member);
+      if (model !== undefined && upstream !== undefined) learnReasoningMember(upstream, model, member);
     });
   }
 }
