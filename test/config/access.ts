@@ -3,6 +3,7 @@ import { openStream, get, stream } from '../support/sse-client.js';
 import { serving, type Effects } from './effect.js';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const TOOLS = 'https://tools.example.com';
 const OPEN_OR_CLOSED = 'must be open or closed';
 
 /** Who may do what, and how much of it at once. */
@@ -38,6 +39,32 @@ export const access: Effects = {
       ['yes', `SIGN_UP: ${OPEN_OR_CLOSED}`],
       ['OPEN', `SIGN_UP: ${OPEN_OR_CLOSED}`],
     ],
+  },
+  COMPATIBLE_APIS: {
+    set: (mode) =>
+      serving(mode, { env: { COMPATIBLE_APIS: 'none' } }, async ({ origin }) => {
+        expect((await get(origin, '/api/v1/models')).status).toBe(404);
+      }),
+    unset: (mode) =>
+      serving(mode, {}, async ({ origin }) => {
+        expect((await get(origin, '/api/v1/models')).status).toBe(200);
+      }),
+    refused: [['completions', 'COMPATIBLE_APIS: must be none, or a list of chat-completions, responses, messages']],
+  },
+  CORS_ORIGINS: {
+    set: (mode) =>
+      serving(mode, { env: { CORS_ORIGINS: TOOLS } }, async ({ origin }) => {
+        expect((await get(origin, '/api/v1/chat/models', { Origin: TOOLS })).headers).toMatchObject({
+          'access-control-allow-origin': TOOLS,
+        });
+      }),
+    unset: (mode) =>
+      serving(mode, {}, async ({ origin }) => {
+        expect((await get(origin, '/api/v1/chat/models', { Origin: TOOLS })).headers).not.toHaveProperty(
+          'access-control-allow-origin',
+        );
+      }),
+    refused: [['tools.example.com', 'CORS_ORIGINS: must be a list of origins such as https://tools.example.com']],
   },
   API_DOCS: {
     set: (mode) =>

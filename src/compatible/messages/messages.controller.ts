@@ -69,7 +69,7 @@ export class MessagesController {
 
   @Post('count_tokens')
   @HttpCode(200)
-  @LimitedByBudget('tokenCounts')
+  @LimitedByBudget('token_counts')
   @BodyClass(COUNT_TOKENS_PARSER)
   @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
   @ApiOperation({

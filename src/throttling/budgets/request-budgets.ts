@@ -20,7 +20,7 @@ export const REQUEST_BUDGETS = {
   /** The pages that read the usage. A program that uses up `reports` does not lock its owner out of these pages. */
   pages: { requestsPerMinute: 120, requests: 'pages with usage' },
   /** `POST /messages/count_tokens`. Agents count the tokens before many requests. */
-  tokenCounts: { requestsPerMinute: 600, requests: 'token counts' },
+  token_counts: { requestsPerMinute: 600, requests: 'token counts' },
 } as const satisfies Record<string, RequestBudget>;
 
 export type BudgetName = keyof typeof REQUEST_BUDGETS;

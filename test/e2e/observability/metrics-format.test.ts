@@ -70,8 +70,11 @@ describe('the text of /metrics', () => {
     );
     expect(labelsOf('chat_limit_rejections_total')).toEqual([
       { limit: 'sign_in', tier: 'none' },
-      ...[...Object.keys(LIMITS), 'reports', 'pages', 'replays'].map((limit) => ({ limit, tier: 'free' })),
-      ...['reports', 'pages', 'replays'].map((limit) => ({ limit, tier: 'open' })),
+      ...[...Object.keys(LIMITS), 'reports', 'pages', 'token_counts', 'replays'].map((limit) => ({
+        limit,
+        tier: 'free',
+      })),
+      ...['reports', 'pages', 'token_counts', 'replays'].map((limit) => ({ limit, tier: 'open' })),
     ]);
     expect(labelsOf('chat_streams_total')).toEqual(
       STREAM_OUTCOMES.filter((outcome) => outcome !== 'interrupted').map((outcome) => ({ model: MODEL, outcome })),
