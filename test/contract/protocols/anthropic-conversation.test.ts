@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UpstreamConfig } from '../../../src/config/config.js';
 import { AnthropicProtocol, type AnthropicOptions } from '../../../src/upstreams/protocols/anthropic/anthropic.js';
 import { TEST_CALL, TEST_UPSTREAM, withOptions } from '../../../src/testing/protocols/samples.js';
+import { withOwnState } from '../../../src/upstreams/completion/provider-state.js';
 import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
 import { CLOCK, conversation, IMAGE, PIXEL, REMOTE_IMAGE, SCHEMA, WEATHER, withCountedIds } from './conversation.js';
 
@@ -10,8 +11,11 @@ const ACME = withOptions(protocol, TEST_UPSTREAM) as UpstreamConfig<AnthropicOpt
 const TOOLS = [WEATHER, CLOCK];
 const BYTES = Array.from('{"city":"Paris"}');
 
-const bodyOf = (call: Partial<ChatCall>) =>
-  JSON.parse(protocol.request({ ...TEST_CALL, options: {}, ...call }, ACME).body) as Record<string, unknown>;
+const bodyOf = (given: Partial<ChatCall>) => {
+  const call = { ...TEST_CALL, options: {}, ...given };
+  const messages = withOwnState(call.messages, protocol.name);
+  return JSON.parse(protocol.request({ ...call, messages }, ACME).body) as Record<string, unknown>;
+};
 
 describe('the request of the protocol anthropic', () => {
   it('contains a conversation with images, reasoning, tool calls and results', () => {
@@ -185,8 +189,8 @@ describe('an answer of the protocol anthropic', () => {
     ).filter(({ type }) => type !== 'progress');
     expect(parts).toEqual([
       { type: 'reasoning', text: 'Hm.' },
-      { type: 'reasoning', text: '', signature: 'anthropic:signed' },
-      { type: 'reasoning', text: '', encrypted: 'anthropic:secret' },
+      { type: 'reasoning', text: '', signature: 'signed' },
+      { type: 'reasoning', text: '', encrypted: 'secret' },
       { type: 'text', text: 'I look.' },
       { type: 'tool_call_start', id: 'toolu_1', name: 'weather', index: 0 },
       ...BYTES.map((character) => ({ type: 'tool_call_delta', id: 'toolu_1', json: character })),

@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { GeminiProtocol, type GeminiOptions } from '../../../src/upstreams/protocols/gemini/gemini.js';
 import { TEST_CALL, TEST_UPSTREAM } from '../../../src/testing/protocols/samples.js';
+import { withOwnState } from '../../../src/upstreams/completion/provider-state.js';
 import type { ChatCall } from '../../../src/upstreams/contract/chat-call.js';
 import { CLOCK, conversation, PIXEL, REMOTE_IMAGE, SCHEMA, WEATHER, withCountedIds } from './conversation.js';
 
 const protocol = new GeminiProtocol();
 const TOOLS = [WEATHER, CLOCK];
 
-const bodyOf = (call: Partial<ChatCall>, options: GeminiOptions = {}) =>
-  JSON.parse(protocol.request({ ...TEST_CALL, options: {}, ...call }, { ...TEST_UPSTREAM, options }).body) as Record<
-    string,
-    unknown
-  >;
+const bodyOf = (given: Partial<ChatCall>, options: GeminiOptions = {}) => {
+  const call = { ...TEST_CALL, options: {}, ...given };
+  const messages = withOwnState(call.messages, protocol.name);
+  const { body } = protocol.request({ ...call, messages }, { ...TEST_UPSTREAM, options });
+  return JSON.parse(body) as Record<string, unknown>;
+};
 
 describe('the request of the protocol gemini', () => {
   it('contains a conversation with images, signatures, function calls and results', () => {
@@ -114,8 +116,8 @@ describe('an answer of the protocol gemini', () => {
     expect(withCountedIds(parts)).toEqual([
       { type: 'reasoning', text: 'Hm.' },
       { type: 'text', text: 'I look.' },
-      { type: 'reasoning', text: '', signature: 'gemini:of-text' },
-      { type: 'tool_call_start', id: '#0', name: 'weather', index: 0, signature: 'gemini:called' },
+      { type: 'reasoning', text: '', signature: 'of-text' },
+      { type: 'tool_call_start', id: '#0', name: 'weather', index: 0, signature: 'called' },
       { type: 'tool_call_delta', id: '#0', json: '{"city":"Paris"}' },
       { type: 'tool_call_end', id: '#0' },
       { type: 'tool_call_start', id: '#1', name: 'clock', index: 0 },

@@ -8,10 +8,6 @@ import type {
 } from '../../contract/conversation.js';
 import { inlineImage } from '../shared/data-url.js';
 import { parseJsonObject } from '../shared/json-object.js';
-import { ownState } from '../shared/provider-state.js';
-
-/** The name that marks signatures and encrypted reasoning of this protocol. */
-export const STATE_OWNER = 'anthropic';
 
 /** One block of a message, as Anthropic reads it. */
 export type Block = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -100,10 +96,9 @@ function answerBlocks({ content }: AssistantMessage): Turn['content'] {
       case 'text':
         return [contentBlock(part)];
       case 'reasoning': {
-        const data = ownState(STATE_OWNER, part.encrypted);
-        if (data !== undefined) return [{ type: 'redacted_thinking', data }];
-        const signature = ownState(STATE_OWNER, part.signature);
-        return signature === undefined ? [] : [{ type: 'thinking', thinking: part.text, signature }];
+        const { text, signature, encrypted } = part;
+        if (encrypted !== undefined) return [{ type: 'redacted_thinking', data: encrypted }];
+        return signature === undefined ? [] : [{ type: 'thinking', thinking: text, signature }];
       }
       case 'tool_call':
         return [{ type: 'tool_use', id: idOf(part.id), name: part.name, input: parseJsonObject(part.json) ?? {} }];

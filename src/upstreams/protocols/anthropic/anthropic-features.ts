@@ -1,6 +1,6 @@
-import { ServiceError } from '../../../common/service-error.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { ReasoningOptions, Tool } from '../../contract/conversation.js';
+import { invalidMember } from '../shared/invalid-member.js';
 import { beginsWithReasoning, cacheMember, type Turn } from './anthropic-blocks.js';
 
 /** The smallest budget for reasoning that Anthropic accepts, in tokens. */
@@ -54,10 +54,7 @@ export function formatMembers({ responseFormat }: ChatCall): Members {
   if (responseFormat.type === 'json_schema') {
     return { output_config: { format: { type: 'json_schema', schema: responseFormat.schema } } };
   }
-  const message = 'must have a JSON schema for this model';
-  throw new ServiceError('invalid_request', `The field response_format ${message}.`, {
-    details: [{ field: 'response_format', message }],
-  });
+  throw invalidMember('response_format', 'must have a JSON schema for this model');
 }
 
 function toolMember({ name, description, parameters, strict, cache }: Tool): Members {

@@ -1,9 +1,7 @@
 import type { StreamPart } from '../../contract/stream-part.js';
 import { NOTHING, PROGRESS } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
-import { madeCallId } from '../shared/made-call-id.js';
-import { markedState } from '../shared/provider-state.js';
-import { STATE_OWNER } from './anthropic-blocks.js';
+import { newToolCallId } from '../shared/tool-call-id.js';
 
 /** A block with more than text. */
 type OpenBlock = { readonly type: 'call'; readonly id: string } | { readonly type: 'reasoning'; signature: string };
@@ -22,7 +20,7 @@ export class OpenBlocks {
         return isText(block.thinking) ? [{ type: 'reasoning', text: block.thinking }] : PROGRESS;
       case 'redacted_thinking':
         if (!isText(block.data)) return PROGRESS;
-        return [{ type: 'reasoning', text: '', encrypted: markedState(STATE_OWNER, block.data) }];
+        return [{ type: 'reasoning', text: '', encrypted: block.data }];
       case 'tool_use':
         return this.startCall(index, block);
       default:
@@ -56,12 +54,12 @@ export class OpenBlocks {
     this.open.delete(index);
     if (block.type === 'call') return [{ type: 'tool_call_end', id: block.id }];
     if (block.signature === '') return NOTHING;
-    return [{ type: 'reasoning', text: '', signature: markedState(STATE_OWNER, block.signature) }];
+    return [{ type: 'reasoning', text: '', signature: block.signature }];
   }
 
   /** Some servers send the whole input with the beginning of the call. */
   private startCall(index: unknown, { id, name, input }: JsonObject): readonly StreamPart[] {
-    const call = isText(id) ? id : madeCallId();
+    const call = isText(id) ? id : newToolCallId();
     this.open.set(index, { type: 'call', id: call });
     const start: StreamPart = { type: 'tool_call_start', id: call, name: isText(name) ? name : '', index: 0 };
     const isWhole = isJsonObject(input) && Object.keys(input).length > 0;

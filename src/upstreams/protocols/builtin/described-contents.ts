@@ -1,5 +1,7 @@
 import type { ImageContent, Message, ToolMessage } from '../../contract/conversation.js';
 import { imagesOf } from '../../contract/message-texts.js';
+import { CalledNames } from '../shared/called-names.js';
+import { inlineImage } from '../shared/data-url.js';
 import { joinedTexts } from '../shared/plain-messages.js';
 
 /**
@@ -15,26 +17,23 @@ export function describedContents(messages: readonly Message[]): string | undefi
 }
 
 function describedResults({ content: results }: ToolMessage, messages: readonly Message[]): string {
-  const names = new Map<string, string>();
-  for (const message of messages) {
-    if (message.role !== 'assistant' || typeof message.content === 'string') continue;
-    for (const part of message.content) if (part.type === 'tool_call') names.set(part.id, part.name);
-  }
+  const names = new CalledNames();
+  for (const message of messages) names.add(message);
   return results
-    .map(({ toolCallId, content, isError }) => {
+    .map((result) => {
+      const { content, isError } = result;
       const images = typeof content === 'string' ? [] : content.filter((part) => part.type === 'image');
       const what = isError === true ? 'failed with' : 'returned';
-      const text = `The tool ${names.get(toolCallId) ?? toolCallId} ${what}: ${joinedTexts(content)}`;
+      const text = `The tool ${names.of(result)} ${what}: ${joinedTexts(content)}`;
       return [text, ...images.map(describedImage)].join('\n');
     })
     .join('\n');
 }
 
 function describedImage({ url, mediaType }: ImageContent): string {
-  const data = /^data:([^;,]{1,64});base64,/.exec(url);
-  if (data === null) return `I got an image of the type ${mediaType ?? 'unknown'} at a URL, which I do not fetch.`;
-  const [prefix, type = ''] = data;
-  const padding = url.endsWith('==') ? 2 : url.endsWith('=') ? 1 : 0;
-  const bytes = ((url.length - prefix.length) * 3) / 4 - padding;
-  return `I got an image of the type ${type} with ${bytes} bytes.`;
+  const inline = inlineImage({ url });
+  if (inline === undefined)
+    return `I got an image of the type ${mediaType ?? 'unknown'} at a URL, which I do not fetch.`;
+  const bytes = Buffer.byteLength(inline.base64, 'base64');
+  return `I got an image of the type ${inline.mediaType} with ${bytes} bytes.`;
 }

@@ -8,12 +8,9 @@ import type {
 } from '../../contract/conversation.js';
 import { CalledNames } from '../shared/called-names.js';
 import { requiredInlineImage } from '../shared/data-url.js';
-import { invalidMessages } from '../shared/invalid-messages.js';
+import { invalidMember } from '../shared/invalid-member.js';
 import { parseJsonObject } from '../shared/json-object.js';
-import { ownState } from '../shared/provider-state.js';
-
-/** The name that marks signatures of this protocol. */
-export const STATE_OWNER = 'gemini';
+import { joinedTexts } from '../shared/plain-messages.js';
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -49,7 +46,8 @@ export function geminiContents(messages: readonly Message[]): readonly Content[]
     if (last?.role === role) last.parts.push(...parts);
     else contents.push({ role, parts });
   }
-  if (contents.length === 0) throw invalidMessages('must hold at least one message of role "user" for this model');
+  if (contents.length === 0)
+    throw invalidMember('messages', 'must hold at least one message of role "user" for this model');
   return contents;
 }
 
@@ -79,8 +77,7 @@ function answerParts(content: AssistantMessage['content']): Part[] {
   if (typeof content === 'string') return [{ text: content }];
   return content.flatMap((part): Part[] => {
     if (part.type === 'text') return [{ text: part.text }];
-    const signature = ownState(STATE_OWNER, part.signature);
-    const signed = signature === undefined ? undefined : { thoughtSignature: signature };
+    const signed = part.signature === undefined ? undefined : { thoughtSignature: part.signature };
     if (part.type === 'tool_call') {
       return [{ functionCall: { name: part.name, args: parseJsonObject(part.json) ?? {} }, ...signed }];
     }
@@ -90,8 +87,7 @@ function answerParts(content: AssistantMessage['content']): Part[] {
 
 /** Returns the result of a function, and its images after it. */
 function resultParts({ content, isError }: ToolResult, name: string): Part[] {
-  const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
-  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-  const images = parts.filter((part) => part.type === 'image').map(contentPart);
+  const text = joinedTexts(content);
+  const images = typeof content === 'string' ? [] : content.filter(({ type }) => type === 'image').map(contentPart);
   return [{ functionResponse: { name, response: isError === true ? { error: text } : { result: text } } }, ...images];
 }

@@ -4,11 +4,9 @@ import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { NOTHING } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
-import { markedState } from '../shared/provider-state.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
 import { agreedCounts } from '../shared/total-tokens.js';
 import { wholeCallParts } from '../shared/whole-call.js';
-import { STATE_OWNER } from './gemini-contents.js';
 import { geminiFailure } from './gemini-failure.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
@@ -71,7 +69,7 @@ function contentParts(content: unknown): StreamPart[] {
 
 /** Returns the parts of one part of Gemini. `undefined`: only a sign of work. */
 function partsOf({ text, thought, functionCall, thoughtSignature }: JsonObject): readonly StreamPart[] | undefined {
-  const signature = isText(thoughtSignature) ? markedState(STATE_OWNER, thoughtSignature) : undefined;
+  const signature = isText(thoughtSignature) ? thoughtSignature : undefined;
   if (isJsonObject(functionCall)) {
     const { id, name, args } = functionCall;
     return wholeCallParts({ id, name, args, signature });

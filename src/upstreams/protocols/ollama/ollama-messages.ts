@@ -1,9 +1,10 @@
-import { ServiceError } from '../../../common/service-error.js';
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { AssistantMessage, ImageContent, Message, TextContent } from '../../contract/conversation.js';
 import { CalledNames } from '../shared/called-names.js';
 import { requiredInlineImage } from '../shared/data-url.js';
+import { invalidMember } from '../shared/invalid-member.js';
 import { parseJsonObject } from '../shared/json-object.js';
+import { joinedTexts } from '../shared/plain-messages.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -32,10 +33,7 @@ export function ollamaMessages(messages: readonly Message[]): readonly Members[]
 export function toolMembers({ tools, toolChoice }: ChatCall): Members {
   if (tools === undefined || toolChoice === 'none') return {};
   if (toolChoice !== undefined && toolChoice !== 'auto') {
-    const message = 'must be auto or none for this model: its provider cannot require a call';
-    throw new ServiceError('invalid_request', `The field tool_choice ${message}.`, {
-      details: [{ field: 'tool_choice', message }],
-    });
+    throw invalidMember('tool_choice', 'must be auto or none for this model: its provider cannot require a call');
   }
   return {
     tools: tools.map(({ name, description, parameters }) => ({
@@ -77,7 +75,7 @@ function answer(content: AssistantMessage['content']): Members {
   );
   return {
     role: 'assistant',
-    content: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+    content: joinedTexts(content),
     ...(thinking !== '' && { thinking }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
@@ -87,7 +85,7 @@ function textAndImages(content: string | readonly (TextContent | ImageContent)[]
   if (typeof content === 'string') return { content };
   const images = content.flatMap((part) => (part.type === 'image' ? [requiredInlineImage(part).base64] : []));
   return {
-    content: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+    content: joinedTexts(content),
     ...(images.length > 0 && { images }),
   };
 }

@@ -1,5 +1,5 @@
-import { ServiceError } from '../../../common/service-error.js';
 import type { ImageContent } from '../../contract/conversation.js';
+import { invalidMember } from './invalid-member.js';
 
 /** The bytes of an image in a request. */
 export interface InlineImage {
@@ -19,8 +19,8 @@ export function inlineImage({ url }: Pick<ImageContent, 'url'>): InlineImage | u
 export function requiredInlineImage(image: ImageContent): InlineImage {
   const inline = inlineImage(image);
   if (inline !== undefined) return inline;
-  const message = 'must have each image as a data URL: the provider of this model does not fetch images';
-  throw new ServiceError('invalid_request', `The field messages ${message}.`, {
-    details: [{ field: 'messages', message }],
-  });
+  throw invalidMember(
+    'messages',
+    'must have each image as a data URL: the provider of this model does not fetch images',
+  );
 }

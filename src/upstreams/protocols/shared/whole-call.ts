@@ -1,6 +1,6 @@
 import type { StreamPart } from '../../contract/stream-part.js';
 import { isJsonObject, isText } from './json-object.js';
-import { madeCallId } from './made-call-id.js';
+import { newToolCallId } from './tool-call-id.js';
 
 /** A tool call that a provider sends in one piece. Each member may have any type. */
 export interface WholeCall {
@@ -12,7 +12,7 @@ export interface WholeCall {
 
 /** Returns the parts of a tool call that a provider sends in one piece. */
 export function wholeCallParts({ id, name, args, signature }: WholeCall): readonly StreamPart[] {
-  const call = isText(id) ? id : madeCallId();
+  const call = isText(id) ? id : newToolCallId();
   const json = typeof args === 'string' ? args : JSON.stringify(isJsonObject(args) ? args : {});
   return [
     {
