@@ -11,7 +11,7 @@ import { anthropicError } from '../shared/anthropic-error.js';
 import { modelNamed } from '../shared/model-named.js';
 import { openAiError } from '../shared/openai-error.js';
 
-/** Nobody knows when the models were created. Both formats need a time. */
+/** The time when a model was created is unknown, but both formats need one. */
 const CREATED_SECONDS = 0;
 const CREATED_AT = new Date(CREATED_SECONDS).toISOString();
 

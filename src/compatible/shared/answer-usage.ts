@@ -4,7 +4,7 @@ import '../../usage/record/ledger-entry.js';
 
 /** The token counts of an answer, as the ledger has them: reported by the provider, or estimated. */
 export interface AnswerUsage {
-  /** `undefined`: nobody knows. */
+  /** `undefined`: the count is unknown. */
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   readonly cachedInputTokens: number | undefined;

@@ -35,7 +35,7 @@ export function messageUsage(usage: TokenUsage) {
 
 /**
  * Returns the token counts that the end of a stream has. Anthropic counts cached tokens apart from the other tokens of the
- * prompt. Counts that the format requires are 0 if nobody knows them.
+ * prompt. Counts that the format requires are 0 if they are unknown.
  */
 export function endUsage(usage: TokenUsage) {
   const { inputTokens = 0, cachedInputTokens, cacheWriteInputTokens, outputTokens = 0, reasoningOutputTokens } = usage;

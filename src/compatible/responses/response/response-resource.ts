@@ -56,7 +56,7 @@ export function responseResource(
   };
 }
 
-/** Returns the token counts, or `null` if nobody knows them. The format has no unknown details: they are 0. */
+/** Returns the token counts, or `null` if they are unknown. The format has no unknown details: they are 0. */
 export function usageOf({ inputTokens, outputTokens, ...details }: AnswerUsage): object | null {
   if (inputTokens === undefined || outputTokens === undefined) return null;
   return {
