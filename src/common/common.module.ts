@@ -1,9 +1,12 @@
 import { Global, Module } from '@nestjs/common';
 import { DrainState } from './drain-state.js';
 import { EventLoop } from './event-loop/event-loop.js';
+import { RouteMetadata } from './route-metadata.js';
 import { ShedLoad } from './shed-load.js';
+
+const PROVIDERS = [DrainState, EventLoop, RouteMetadata, ShedLoad];
 
 /** Provides the process-wide state that every module may need. */
 @Global()
-@Module({ providers: [DrainState, EventLoop, ShedLoad], exports: [DrainState, EventLoop, ShedLoad] })
+@Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class CommonModule {}

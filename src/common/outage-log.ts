@@ -23,7 +23,7 @@ export class OutageLog {
     this.logger = new Logger(store);
   }
 
-  /** Whether the log has told of an outage, and not of its end. */
+  /** Whether the log has reported an outage, and not its end. */
   get isOpen(): boolean {
     return this.since !== undefined;
   }

@@ -39,7 +39,7 @@ export const ERRORS = {
   idempotency_conflict: { status: 409, fault: 'caller' },
   /** Only in a stream. The client has cancelled the stream, or no client was reading. */
   cancelled: { status: 409, fault: 'caller' },
-  /** Only for a session: the page was made for another account than the one that is signed in now. */
+  /** Only for a session: the page belongs to another account than the one that is signed in now. */
   account_mismatch: { status: 409, fault: 'caller' },
   payload_too_large: { status: 413, fault: 'caller' },
   unsupported_media_type: { status: 415, fault: 'caller' },

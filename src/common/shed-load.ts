@@ -27,6 +27,8 @@ export const SHED_REASONS = [
   'unknown_credentials',
   /** Too many passwords wait to be hashed. */
   'password_hashing',
+  /** Too many sign-ins wait for the issuer. */
+  'single_sign_on',
   /** Too many usage reports, or lists of an account's keys. */
   'usage_reports',
 ] as const;

@@ -15,6 +15,11 @@ export class ExtensionPoint<T extends object> {
 export type Extension<T extends object> =
   Type<T> | (Pick<FactoryProvider<T>, 'inject'> & { useFactory(...injected: never[]): T | Promise<T> });
 
+/** An extension that is another provider, too, so that Nest calls its lifecycle hooks only once. */
+export class OtherProvider {
+  constructor(readonly extension: object) {}
+}
+
 /** An extension that replaces a part of the service, and the module that exports it. */
 export interface ProvidedExtension {
   readonly module: Type | DynamicModule;

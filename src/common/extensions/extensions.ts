@@ -1,6 +1,6 @@
 import { Inject, Injectable, type InjectionToken } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
-import type { ExtensionPoint } from './extension-point.js';
+import { OtherProvider, type ExtensionPoint } from './extension-point.js';
 
 /** What the plugins add, in the order of the plugins. */
 export interface ExtensionSet {
@@ -31,7 +31,10 @@ export class Extensions {
    * objects.
    */
   of<T extends object>(point: ExtensionPoint<T>): readonly T[] {
-    return (this.set.tokens.get(point) ?? []).map((token) => this.modules.get<T>(token, { strict: false }));
+    return (this.set.tokens.get(point) ?? []).map((token) => {
+      const created = this.modules.get<T | OtherProvider>(token, { strict: false });
+      return created instanceof OtherProvider ? (created.extension as T) : created;
+    });
   }
 
   /** Returns the extensions of this kind that are plain values. */

@@ -30,7 +30,7 @@ describe('token buckets', () => {
     expect(taken(buckets, 'ada')).toBe(2);
   });
 
-  it('forget the key that was used longest ago', () => {
+  it('evict the least recently used key', () => {
     const buckets = bucketsWith({ capacity: 1, perSecond: 0 });
     for (const key of ['a', 'b', 'c']) expect(taken(buckets, key)).toBe(1);
     expect([taken(buckets, 'b'), taken(buckets, 'c'), taken(buckets, 'a')]).toEqual([0, 0, 1]);
