@@ -2,6 +2,9 @@ import type { Capability } from './capability.js';
 import type { GenerationOption } from './generation-options.js';
 import type { Budget } from './limits/budget.js';
 import type { TierLimits } from './limits/limit-table.js';
+import type { WebhookConfig } from './webhook-of.js';
+
+export type { WebhookConfig };
 
 /**
  * The whole configuration, validated and read-only. It is read once at start-up, from the environment and CONFIG_FILE.
@@ -35,10 +38,19 @@ export interface Config {
   readonly maxConnections: number;
   /** After how many days usage records are deleted. `undefined` means never. */
   readonly usageRetentionDays?: number | undefined;
+  /** After how many days entries of the audit log are deleted. `undefined` means never. */
+  readonly auditRetentionDays?: number | undefined;
   readonly metricsPort: number | undefined;
   /** `undefined` means no traces. */
   readonly tracing?: TracingConfig | undefined;
+  /** Whether strangers can create an account with a password. */
   readonly signUp: 'open' | 'closed';
+  /** `off`: people sign in by single sign-on only. */
+  readonly passwords: 'on' | 'off';
+  /** `undefined` means that people sign in with passwords only. */
+  readonly singleSignOn?: SingleSignOnConfig | undefined;
+  /** The origin under which browsers reach the service, such as `https://chat.example.com`. `undefined`: that of each request. */
+  readonly publicUrl?: string | undefined;
   /** Whether `/api/docs` and the OpenAPI document are served. */
   readonly apiDocs: 'open' | 'closed';
   /** The compatible interfaces that are served. */
@@ -61,6 +73,8 @@ export interface Config {
   readonly defaultTier: TierConfig;
   /** The currency of all prices, as an ISO 4217 code. */
   readonly currency: string;
+  /** The receivers of events by name. */
+  readonly webhooks: ReadonlyMap<string, WebhookConfig>;
   /** The configuration of the plugins by name, before the check by the plugins. */
   readonly plugins: ReadonlyMap<string, unknown>;
 }
@@ -85,6 +99,31 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type DatabaseConfig =
   { readonly type: 'sqlite'; readonly path: string } | { readonly type: 'postgres'; readonly url: string };
+
+/** The issuer of OpenID Connect by which people sign in. */
+export interface SingleSignOnConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The origin under which browsers reach the service. */
+  readonly publicUrl: string;
+  /** The requested scopes, separated by spaces. */
+  readonly scopes: string;
+  /** Who may sign in. `undefined`: everyone whom the issuer signs in. */
+  readonly requiredClaim?: ClaimCondition | undefined;
+  /** The claim with the name of the tier. `undefined`: sign-ins do not change the tier. */
+  readonly tierClaim?: string | undefined;
+  /** Who is an operator. `undefined`: sign-ins do not change the role. */
+  readonly operatorClaim?: ClaimCondition | undefined;
+  /** Whether a back-channel logout also revokes the API keys of the account. */
+  readonly logoutRevokesKeys: boolean;
+}
+
+/** A claim that must have a value, or contain the value in a list. */
+export interface ClaimCondition {
+  readonly name: string;
+  readonly value: string;
+}
 
 /** The destination of traces. */
 export interface TracingConfig {
@@ -205,4 +244,6 @@ export interface TierConfig extends TierLimits {
   readonly maxTokens: number | undefined;
   /** What each account of the tier may spend. `undefined`: no limit. */
   readonly budget?: Budget | undefined;
+  /** The members that plugins add, by name of the plugin. Each is checked by the schema `tier` of the plugin. */
+  readonly plugins?: Readonly<Record<string, unknown>> | undefined;
 }

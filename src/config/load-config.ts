@@ -1,12 +1,14 @@
-import type { Config, ModelConfig, TierConfig, UpstreamConfig } from './config.js';
+import type { Config, ModelConfig, TierConfig, UpstreamConfig, WebhookConfig } from './config.js';
 import { ConfigError } from './config-error.js';
 import { MICROS } from './limits/budget.js';
 import { LIMITS, LIMIT_NAMES } from './limits/limit-table.js';
 import { defaultMaxStreams, maxConnectionsFor } from './limits/capacity.js';
 import { modelOf } from './model-of.js';
+import { webhookOf } from './webhook-of.js';
 import type { ConfigFile, UpstreamEntry } from './sources/config-file.js';
 import { readConfigFile, type ReadConfigFile } from './sources/read-config-file.js';
 import { DEFAULT_SERVICE_NAME, readEnvironment, type Environment } from './sources/environment.js';
+import { singleSignOnOf } from './sources/single-sign-on-environment.js';
 import { interpolate, interpolateAll, type Variables } from './sources/interpolation.js';
 
 /** The file that is used if CONFIG_FILE is unset. */
@@ -44,6 +46,13 @@ export function loadConfig(variables: Variables = process.env): Config {
     if (upstream !== undefined) upstreams.set(name, upstream);
   }
 
+  const webhooks = new Map<string, WebhookConfig>();
+  for (const [name, entry] of Object.entries(file?.webhooks ?? {})) {
+    const { webhook, problems: ofWebhook } = webhookOf(name, entry, variables);
+    problems.push(...ofWebhook.map((problem) => `${shownAs}.webhooks.${name}.${problem}`));
+    if (webhook !== undefined) webhooks.set(name, webhook);
+  }
+
   const plugins = new Map<string, unknown>();
   for (const [name, entry] of Object.entries(file?.plugins ?? {})) {
     const { value, missing } = interpolateAll(entry, variables);
@@ -58,6 +67,7 @@ export function loadConfig(variables: Variables = process.env): Config {
     catalogPath: path,
     catalogHash: hash,
     ...fromFile(file, upstreams, variables, unset),
+    webhooks,
     plugins,
   };
 }
@@ -82,9 +92,13 @@ function fromEnvironment(environment: Environment) {
     maxStreams,
     maxConnections: maxConnectionsFor(maxStreams),
     usageRetentionDays: environment.USAGE_RETENTION_DAYS,
+    auditRetentionDays: environment.AUDIT_RETENTION_DAYS,
     metricsPort: environment.METRICS_PORT,
     tracing: tracingOf(environment),
-    signUp: environment.SIGN_UP ?? (production ? 'closed' : 'open'),
+    signUp: environment.PASSWORDS === 'off' ? 'closed' : (environment.SIGN_UP ?? (production ? 'closed' : 'open')),
+    passwords: environment.PASSWORDS,
+    singleSignOn: singleSignOnOf(environment),
+    publicUrl: environment.PUBLIC_URL,
     apiDocs: environment.API_DOCS,
     compatibleApis: environment.COMPATIBLE_APIS,
     corsOrigins: environment.CORS_ORIGINS ?? [],
@@ -120,6 +134,7 @@ function fromFile(
       {
         name,
         maxTokens: tier.max_tokens,
+        plugins: tier.plugins,
         budget: tier.budget && { micros: Math.round(tier.budget.amount * MICROS), per: tier.budget.per },
         ...Object.fromEntries(LIMIT_NAMES.map((limit) => [limit, tier[LIMITS[limit].member]])),
       },

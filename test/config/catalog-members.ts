@@ -3,6 +3,8 @@ import { get, openStream, stream, type ReceivedStream } from '../support/sse-cli
 import { z } from 'zod';
 import type { Principal } from '../../src/auth/principal/principal.js';
 import { ChatService } from '../../src/chat/chat.service.js';
+import type { HookContext } from '../../src/chat/hooks/completion-hook.js';
+import type { ChatRequest } from '../../src/chat/request/chat-request.dto.js';
 import { ChatPlugin } from '../../src/plugins/chat-plugin.decorator.js';
 import { PLUGIN_CONFIG } from '../../src/plugins/plugin-configs.js';
 import { serving, type Effect, type Mode, type Serving } from './effect.js';
@@ -95,6 +97,11 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     },
     unset: (mode) => sent(mode, {}, ({ json }) => json['max_tokens'], 7),
     refused: [[-1, COUNT]],
+  },
+  'tiers.<name>.plugins': {
+    set: (mode) => tierOfPlugin(mode, { ours: { pages: 7 } }, { pages: 7 }),
+    unset: (mode) => tierOfPlugin(mode, undefined, { pages: 5 }),
+    refused: [['x', 'Invalid input: expected record']],
   },
   'tiers.<name>.tokens_per_minute': {
     set: (mode) => codesOf(mode, { tiers: { free: { tokens_per_minute: 1 } } }, [429, 429, 429, 429, 429, 429]),
@@ -243,6 +250,28 @@ async function routesOfAccount(mode: Mode, sticky: boolean | undefined, count: n
 }
 
 /** What a plugin gets that has a default. */
+async function tierOfPlugin(mode: Mode, plugins: object | undefined, expected: object): Promise<void> {
+  const seen: unknown[] = [];
+  @ChatPlugin({
+    name: 'ours',
+    compatibility: '^1',
+    tier: z.strictObject({ pages: z.int().default(5) }),
+    completionHooks: [
+      {
+        useFactory: () => ({
+          transformRequest: (request: ChatRequest, { principal }: HookContext) => {
+            seen.push(principal.tier.plugins?.['ours']);
+            return request;
+          },
+        }),
+      },
+    ],
+  })
+  class OurPlugin {}
+  await codesOf(mode, { plugins: [OurPlugin], tiers: { free: { plugins } } }, [200, 200, 200, 200, 200, 200]);
+  expect(seen[0]).toEqual(expected);
+}
+
 async function configured(mode: Mode, given: object | undefined, expected: object): Promise<void> {
   const seen: unknown[] = [];
   @ChatPlugin({

@@ -6,8 +6,9 @@ import { placeOf, problemsOfFile } from './file-problems.js';
 import { modelsOf } from './stores.js';
 import { priceMembers } from './price-members.js';
 import { upstreamMembers } from './upstream-members.js';
+import { webhookMembers } from './webhook-members.js';
 
-const EFFECTS: Effects = { ...upstreamMembers, ...catalogMembers, ...priceMembers };
+const EFFECTS: Effects = { ...upstreamMembers, ...catalogMembers, ...priceMembers, ...webhookMembers };
 const NAMES = configFileMembers().map(({ name }) => name);
 const isGroup = (name: string): boolean =>
   NAMES.some((other) => other.startsWith(`${name}.`) || other.startsWith(`${name}[]`));

@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 /** Below the largest event of a provider. */
 const PIECE = 'x'.repeat(MIB / 2);
 /** A stream that has ended is dropped within this time after its retention, and readers are counted as often. */
-const LOOK_MS = 1_100;
+const CHECK_MS = 1_100;
 
 /** How durable streams are kept. */
 export const durable: Effects = {
@@ -63,7 +63,7 @@ function isKept(mode: Mode, env: Variables, keptMs: number): Promise<void> {
 
     await time.move(keptMs * 0.8);
     expect(await again()).toBe(200);
-    await time.move(keptMs * 0.2 + LOOK_MS);
+    await time.move(keptMs * 0.2 + CHECK_MS);
 
     expect(await again()).toBe(404);
   });
@@ -80,7 +80,7 @@ function isDetached(mode: Mode, env: Variables, detachedMs: number): Promise<voi
 
     await time.move(detachedMs * 0.6);
     expect(call.abortedAt).toBeUndefined();
-    await time.move(detachedMs * 0.4 + 2 * LOOK_MS);
+    await time.move(detachedMs * 0.4 + 2 * CHECK_MS);
 
     await waitFor(() => call.abortedAt, 'the provider to be stopped');
   });

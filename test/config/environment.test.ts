@@ -7,10 +7,11 @@ import { durable } from './durable.js';
 import { MODES, type Effects } from './effect.js';
 import { listening } from './listening.js';
 import { observed } from './observed.js';
+import { singleSignOn } from './single-sign-on.js';
 import { stores } from './stores.js';
 import { waiting } from './waiting.js';
 
-const EFFECTS: Effects = { ...listening, ...stores, ...access, ...waiting, ...durable, ...observed };
+const EFFECTS: Effects = { ...listening, ...stores, ...access, ...singleSignOn, ...waiting, ...durable, ...observed };
 
 describe('the table of variables', () => {
   it('has an effect for each variable of the schema, and for nothing else', () => {

@@ -65,6 +65,14 @@ function completeFile(): Branch {
     },
     default_tier: 'free',
     currency: 'USD',
+    webhooks: {
+      portal: {
+        url: 'https://portal.example.com',
+        secret: `whsec_${'A'.repeat(32)}`,
+        events: ['key.leaked'],
+        allowed_networks: [],
+      },
+    },
   };
 }
 
@@ -73,6 +81,7 @@ export function placeOf(member: string): string {
   return member
     .replace('upstreams.<name>', 'upstreams.acme')
     .replace('tiers.<name>', 'tiers.free')
+    .replace('webhooks.<name>', 'webhooks.portal')
     .replaceAll('[]', '.0');
 }
 

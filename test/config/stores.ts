@@ -66,6 +66,20 @@ export const stores: Effects = {
       ['a year', 'USAGE_RETENTION_DAYS: must be a whole number'],
     ],
   },
+  AUDIT_RETENTION_DAYS: {
+    // test/e2e/accounts/audit-log.test.ts shows the effect, with a clock of its own.
+    set: (mode) =>
+      serving(mode, { env: { AUDIT_RETENTION_DAYS: '30' } }, ({ service: { app } }) => {
+        expect(app.get<Config>(CONFIG).auditRetentionDays).toBe(30);
+        return Promise.resolve();
+      }),
+    unset: (mode) =>
+      serving(mode, {}, ({ service: { app } }) => {
+        expect(app.get<Config>(CONFIG).auditRetentionDays).toBeUndefined();
+        return Promise.resolve();
+      }),
+    refused: [['0', 'AUDIT_RETENTION_DAYS: must be between 1 and 36500']],
+  },
   REDIS_URL: {
     async set(mode) {
       const postgres = (await testEngines()).find(({ name }) => name === 'PostgreSQL');

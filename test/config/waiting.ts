@@ -20,7 +20,7 @@ const LARGE = getRequest('/api/docs/swagger-ui-bundle.js');
 /** The provider may be silent for as long as it likes. */
 const PATIENT = { timeouts: { idle_ms: 86_400_000 } };
 /** Answers are looked at once a second. */
-const LOOK_MS = 1_100;
+const CHECK_MS = 1_100;
 
 /** How long the service waits for those who do not go on. */
 export const waiting: Effects = {
@@ -112,11 +112,11 @@ function cutsAnswer(mode: Mode, env: Variables, limitMs: number): Promise<void> 
     await waitFor(() => sockets().some(({ writableLength }) => writableLength > 0), 'an unread answer');
     await standsStill(() => sockets().reduce((sum, { writableLength }) => sum + writableLength, 0), QUIET_MS);
     const cut = async () => valueOf(await scrape(service), 'chat_shed_total', { reason: 'unread_answer' });
-    await time.move(LOOK_MS);
+    await time.move(CHECK_MS);
 
     await time.move(before(limitMs));
     expect(await cut()).toBe(0);
-    await time.move(limitMs - before(limitMs) + LOOK_MS);
+    await time.move(limitMs - before(limitMs) + CHECK_MS);
 
     expect(await cut()).toBe(1);
     connection.leave();

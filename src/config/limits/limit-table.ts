@@ -10,10 +10,10 @@ export type LimitUnit =
   | 'tokens';
 
 /**
- * The period after which a count begins again. A minute begins with its first request. A day is a calendar day in UTC. `none`:
- * the limit counts only what is held now.
+ * The period after which a count begins again. A minute begins with its first request. A day and a month are those of the calendar in
+ * UTC. `none`: the limit counts only what is held now.
  */
-export type LimitWindow = 'none' | 'minute' | 'day';
+export type LimitWindow = 'none' | 'minute' | 'day' | 'month';
 
 /** A row of {@link LIMITS}. */
 export interface LimitDefinition {

@@ -32,7 +32,7 @@ With \`OTEL_EXPORTER_OTLP_ENDPOINT\`, OpenTelemetry's SDK reads its own variable
 
 ## Variables of the built-in catalog
 
-Without \`CONFIG_FILE\`, a model of [src/config/catalog.yaml](../src/config/catalog.yaml) is listed if the variables of
+Without \`CONFIG_FILE\`, a model of \`catalog.yaml\` is listed if the variables of
 at least one of its upstreams are set. A variable with a default is optional.
 
 ${table(

@@ -4,6 +4,7 @@ import { MAX_BUDGET } from '../limits/budget.js';
 import { LIMITS, type LimitName } from '../limits/limit-table.js';
 import { DEFAULT_MAX_EVENT_BYTES } from '../config.js';
 import { GENERATION_OPTIONS } from '../generation-options.js';
+import { WEBHOOK_EVENTS } from '../webhook-events.js';
 
 const count = z.int().min(1);
 const milliseconds = z.int().min(1).max(86_400_000);
@@ -208,6 +209,34 @@ const Tier = z.strictObject({
     })
     .optional()
     .meta({ description: 'The budget of each account. Requests above it are refused.', unset: 'no limit' }),
+  plugins: z.record(name, z.unknown()).optional().meta({
+    description: 'What plugins add to the tier, by name of the plugin. The plugins check it.',
+    accepts: 'an object for each plugin, as the plugin documents it',
+    unset: 'the defaults of the plugins',
+  }),
+});
+
+const Webhook = z.strictObject({
+  url: text.meta({ description: 'The URL that gets the events.', accepts: 'a URL `https://…` or `http://…`' }),
+  secret: text.meta({
+    description: 'The key of the signatures. Use a variable of the environment.',
+    accepts: '`whsec_` and 24 to 64 random bytes in Base64',
+  }),
+  events: z
+    .array(z.enum(WEBHOOK_EVENTS))
+    .min(1)
+    .default([...WEBHOOK_EVENTS])
+    .meta({
+      description: 'The events that the URL gets.',
+      accepts: `a list of ${WEBHOOK_EVENTS.map((event) => `\`${event}\``).join(', ')}`,
+      unset: 'all',
+    }),
+  allowed_networks: z.array(text).max(100).default([]).meta({
+    description:
+      'The private addresses to which the service may connect for this webhook. Public addresses are always allowed.',
+    accepts: 'a list of IP addresses and CIDR ranges, such as `[10.1.0.0/16]`',
+    unset: 'no private address',
+  }),
 });
 
 /**
@@ -229,6 +258,10 @@ export const ConfigFile = z
       .regex(/^[A-Z]{3}$/, 'must be a currency code of three letters, such as USD')
       .default('USD')
       .meta({ description: 'The currency of all prices.', accepts: 'a currency code of three letters' }),
+    webhooks: z
+      .record(name, Webhook)
+      .default({})
+      .describe('The receivers of events, by name. See [Webhooks](webhooks.md).'),
     plugins: z.record(name, z.unknown()).default({}).meta({
       description: 'The configuration of plugins, by name of the plugin. The plugins check it at start-up.',
       accepts: 'an object for each plugin, as the plugin documents it',

@@ -6,6 +6,7 @@ import { readPostgresUrl } from './postgres-url.js';
 import { readRedisUrl } from './redis-url.js';
 import { readResourceAttributes } from './resource-attributes.js';
 import { problemsOf } from './problems.js';
+import { hasWholeIssuer, SINGLE_SIGN_ON_VARIABLES } from './single-sign-on-environment.js';
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -184,6 +185,10 @@ export const Environment = z
         'After this number of days, usage records are deleted. Receipts are then gone. Reports stay, because the daily sums are kept.',
       unset: 'usage records are kept forever',
     }),
+    AUDIT_RETENTION_DAYS: wholeNumber(1, 36_500).optional().meta({
+      description: 'After this number of days, entries of the audit log are deleted.',
+      unset: 'audit entries are kept forever',
+    }),
     METRICS_PORT: wholeNumber(0, 65535).optional().meta({
       description: 'A separate port that serves `/metrics` for Prometheus, on `HOST`. 0 selects a free port.',
       unset: 'no metrics',
@@ -205,9 +210,11 @@ export const Environment = z
       unset: 'no additional attributes',
     }),
     SIGN_UP: openOrClosed.optional().meta({
-      description: '`open`: anyone can create an account. `closed`: only the admin command creates accounts.',
+      description:
+        '`open`: anyone can create an account with a password. `closed`: only operators and the admin command do. Single sign-on creates accounts in both cases.',
       unset: '`open`; in production `closed`',
     }),
+    ...SINGLE_SIGN_ON_VARIABLES,
     COMPATIBLE_APIS: compatibleApis.prefault(COMPATIBLE_APIS.join(',')).meta({
       description:
         'The interfaces of other APIs that the service has: `POST /chat/completions`, `POST /responses` and `POST /messages`, with ' +
@@ -223,7 +230,7 @@ export const Environment = z
         '`closed`: `/api/docs` and `/api/openapi.json` answer 404. The default is `open` in production too, because both contain no secrets.',
     }),
   })
-  .refine(({ REDIS_URL, DATABASE_URL }) => REDIS_URL === undefined || DATABASE_URL.type === 'postgres', {
+  .refine(({ REDIS_URL, DATABASE_URL }) => REDIS_URL === undefined || DATABASE_URL.type !== 'sqlite', {
     path: ['REDIS_URL'],
     message: 'needs DATABASE_URL to be postgres://…, because replicas share both',
     // Runs this check even if there are other problems, so that all problems are reported at once.
@@ -232,6 +239,16 @@ export const Environment = z
   .refine(({ PORT, METRICS_PORT }) => PORT !== METRICS_PORT || PORT === 0, {
     path: ['METRICS_PORT'],
     message: 'must differ from PORT',
+    when: ({ value }) => typeof value === 'object',
+  })
+  .refine(hasWholeIssuer, {
+    path: ['OIDC_ISSUER'],
+    message: 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL',
+    when: ({ value }) => typeof value === 'object',
+  })
+  .refine(({ PASSWORDS, OIDC_ISSUER }) => PASSWORDS !== 'off' || OIDC_ISSUER !== undefined, {
+    path: ['PASSWORDS'],
+    message: 'must be on without OIDC_ISSUER, because nobody could sign in',
     when: ({ value }) => typeof value === 'object',
   });
 

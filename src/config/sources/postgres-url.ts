@@ -27,10 +27,11 @@ export function readPostgresUrl(text: string): URL | string {
   const unreadable = FILES.find((name) => !isReadable(searchParams.get(name)));
   if (unreadable !== undefined) return `names a file in ${unreadable} that cannot be read`;
   const mode = searchParams.get('sslmode');
-  if (mode === null || searchParams.get('uselibpqcompat') === 'true') return url;
+  if (mode === null) return url;
   const driverMode = Object.hasOwn(SSL_MODES, mode) ? SSL_MODES[mode] : undefined;
   if (driverMode === undefined) return `has an sslmode that is not one of ${Object.keys(SSL_MODES).join(', ')}`;
-  if (driverMode !== mode) searchParams.set('sslmode', driverMode);
+  // With this parameter, the driver takes the modes as libpq does, without a warning.
+  if (searchParams.get('uselibpqcompat') !== 'true') searchParams.set('sslmode', driverMode);
   return url;
 }
 

@@ -2,7 +2,7 @@ import type { YAMLParseError } from 'yaml';
 
 /**
  * Returns the first problem of each line, because the parser reports several problems for one mistake. A variable without
- * quotes also spoils the lines after it, so only such variables are told if there are any.
+ * quotes also spoils the lines after it, so only such variables are reported if there are any.
  */
 export function syntaxProblems(errors: readonly YAMLParseError[], source: string): string[] {
   const lines = source.split('\n');
