@@ -3,6 +3,7 @@ import { DataSource, type EntityTarget, type ObjectLiteral, type Repository } fr
 import type { DatabasePresence } from './database-presence.js';
 import { CredentialConnections } from './postgres/credential-connections.js';
 import { credentialOptions } from './postgres/open-postgres.js';
+import { engineOf, type Engine } from './queries/statements.js';
 import { PostgresPresence } from './postgres/postgres-presence.js';
 
 /**
@@ -31,6 +32,14 @@ export class CredentialDatabase implements OnApplicationShutdown {
 
   repository<E extends ObjectLiteral>(entity: EntityTarget<E>): Repository<E> {
     return this.source.getRepository(entity);
+  }
+
+  get engine(): Engine {
+    return engineOf(this.source);
+  }
+
+  query<Row>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
+    return this.source.query<Row[]>(sql, [...parameters]);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -13,7 +13,7 @@ export interface ListIndex {
  *
  * PostgreSQL limits an index row to about 2,700 bytes. The ledger limits its texts so that three long texts fit.
  */
-export const LIST_INDEXES: readonly ListIndex[] = [
+export const FIRST_LIST_INDEXES: readonly ListIndex[] = [
   {
     name: 'usage_records_by_time',
     table: 'usage_records',
@@ -28,6 +28,19 @@ export const LIST_INDEXES: readonly ListIndex[] = [
   },
   { name: 'accounts_by_time', table: 'accounts', columns: 'created_at, id, tier' },
 ];
+
+/** The indexes for the lists of operators, which have the streams of all accounts. */
+export const OPERATOR_LIST_INDEXES: readonly ListIndex[] = [
+  {
+    name: 'usage_records_of_all',
+    table: 'usage_records',
+    columns: 'started_at, id, account_id, model, key_id, outcome',
+  },
+  { name: 'usage_records_of_request_id', table: 'usage_records', columns: 'request_id, started_at, id' },
+];
+
+/** All indexes that the start builds before the migrations. */
+export const LIST_INDEXES: readonly ListIndex[] = [...FIRST_LIST_INDEXES, ...OPERATOR_LIST_INDEXES];
 
 /** @param concurrently whether other statements can write to the table meanwhile. Only PostgreSQL supports it. */
 export function createIndex({ name, table, columns }: Omit<ListIndex, 'replaces'>, concurrently = false): string {

@@ -6,6 +6,7 @@ import { MIGRATIONS } from '../migrations/all-migrations.js';
 import { runMigrations } from '../migrations/run-migrations.js';
 import { buildIndexes } from './build-indexes.js';
 import { ClientWithQueryTimeout } from './client-with-query-timeout.js';
+import { serverKind } from './server-kind.js';
 
 /** The number of connections for everything except credentials: reports, pages, accounts and the ledger. */
 const POOL_SIZE = 6;
@@ -16,6 +17,8 @@ const POOL_SIZE = 6;
 const CREDENTIAL_POOL_SIZE = 3;
 /** The time limit to open a connection, or to get a free connection from the pool. */
 const CONNECT_TIMEOUT_MS = 5000;
+/** After this time, the start finds out whether the server is PostgreSQL. */
+const SLOW_CONNECT_MS = 1000;
 /** The server cancels a statement after this time. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 /**
@@ -92,6 +95,35 @@ export async function openPostgres(options: PostgresDataSourceOptions): Promise<
 }
 
 /**
+ * Opens the first connections. The driver waits for servers of other protocols until its time limit, so a start that takes long
+ * asks the server itself.
+ */
+async function initialize(options: PostgresDataSourceOptions): Promise<DataSource> {
+  const opening = new DataSource(options).initialize();
+  let timer: NodeJS.Timeout | undefined;
+  const slow = new Promise<'slow'>((resolve) => {
+    timer = setTimeout(resolve, SLOW_CONNECT_MS, 'slow');
+  });
+  try {
+    const first = await Promise.race([opening, slow]);
+    if (first !== 'slow') return first;
+  } finally {
+    clearTimeout(timer);
+  }
+  const url = new URL(options.url ?? '');
+  // Parameters can name another address, or a socket in the file system.
+  const isAtHost = !url.searchParams.has('host') && !url.searchParams.has('port');
+  const kind = isAtHost ? await serverKind(url) : 'unreachable';
+  if (kind === 'other') {
+    opening.catch(() => undefined);
+    throw new Error(OTHER_SERVER);
+  }
+  return await opening.catch((error: unknown) => {
+    throw kind === 'silent' && reasonOf(error) === NO_ANSWER ? new Error(SILENT_SERVER, { cause: error }) : error;
+  });
+}
+
+/**
  * Connects. PgBouncer in transaction mode refuses `statement_timeout` as a startup parameter, because its clients share the
  * connections to the server. The service then relies on its own time limit, which closes the connection.
  */
@@ -124,7 +156,7 @@ function hasStatementTimeout({ extra }: PostgresDataSourceOptions): boolean {
  * query, and so can the wait for the migration of another replica.
  */
 async function migrate(options: PostgresDataSourceOptions): Promise<void> {
-  const dataSource = await new DataSource({ ...options, poolSize: 2, extra: {} }).initialize();
+  const dataSource = await initialize({ ...options, poolSize: 2, extra: {} });
   const queryRunner = dataSource.createQueryRunner();
   try {
     await buildIndexes(dataSource);
@@ -138,12 +170,17 @@ async function migrate(options: PostgresDataSourceOptions): Promise<void> {
   }
 }
 
+const NO_ANSWER = 'no PostgreSQL server has answered in time';
+const SILENT_SERVER =
+  'a server accepts connections at this address, but it does not answer: check the port, and whether the server hangs';
+const OTHER_SERVER = 'the server at this address is not PostgreSQL: check the port';
+
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens at this address',
   ECONNRESET: 'the connection was closed',
   ENOTFOUND: 'the host does not exist',
   EAI_AGAIN: 'the host name cannot be looked up',
-  ETIMEDOUT: 'no PostgreSQL server has answered in time',
+  ETIMEDOUT: NO_ANSWER,
   EHOSTUNREACH: 'the host is unreachable',
   ENETUNREACH: 'the network is unreachable',
   '28P01': 'the user or the password is incorrect',
@@ -162,11 +199,15 @@ const REASONS_BY_MESSAGE: readonly (readonly [RegExp, string])[] = [
     /no encryption/,
     'the server accepts only connections with TLS: add ?sslmode=verify-full, and sslrootcert for a private CA',
   ],
+  [
+    /requires a valid client certificate|certificate authentication failed/,
+    'the server has not accepted the client certificate: add sslcert and sslkey, with a certificate for this user',
+  ],
   [/does not support SSL/, 'the server has no TLS: remove sslmode, or set it to disable'],
-  [/timeout/i, 'no PostgreSQL server has answered in time'],
+  [/timeout/i, NO_ANSWER],
   [
     /self-signed certificate|unable to (?:get|verify)/,
-    'the certificate of the server is not trusted: name its CA in sslrootcert',
+    'the certificate of the server is not trusted: sslrootcert must name the certificate of the CA that has signed it',
   ],
   [/altnames|IP: .* is not in the cert/, 'the certificate of the server is for another host'],
   [/certificate has expired/, 'the certificate of the server has expired'],

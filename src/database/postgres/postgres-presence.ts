@@ -24,7 +24,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
     'API keys and sessions that were valid within the last 10 minutes keep working, others get 503',
   );
   private readonly presenceLock = new PresenceLock();
-  private readonly onSilence: (() => void)[] = [];
+  private readonly onIdle: (() => void)[] = [];
   private probe: ProbeConnection | undefined;
   private checking: Promise<Presence> | undefined;
   private redialing: NodeJS.Timeout | undefined;
@@ -58,7 +58,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
    * connections of the same age are then probably dead, too.
    */
   whenSilent(listener: () => void): void {
-    this.onSilence.push(listener);
+    this.onIdle.push(listener);
   }
 
   override async check(): Promise<Presence> {
@@ -120,7 +120,7 @@ export class PostgresPresence extends DatabasePresence implements OnModuleInit, 
     void this.presenceLock.take(probe);
     if (silent === undefined) return;
     silent.close();
-    for (const listener of this.onSilence) listener();
+    for (const listener of this.onIdle) listener();
   }
 
   private lose(lost: ProbeConnection): void {

@@ -69,6 +69,31 @@ export async function pageByTime<Row extends object>(
 }
 
 /**
+ * Merges pages of several lists that begin after the same position. A row that is older than the end of an incomplete page is
+ * left out, because that list can have a later row that was not read yet.
+ */
+export function mergedByTime<Row>(
+  pages: readonly TimePage<Row>[],
+  positionOf: (row: Row) => TimePosition,
+  limit: number,
+): TimePage<Row> {
+  const ends = pages.flatMap(({ next }) => next ?? []).sort(latestFirst);
+  const [end] = ends;
+  const rows = pages
+    .flatMap((page) => page.rows)
+    .sort((one, other) => latestFirst(positionOf(one), positionOf(other)))
+    .filter((row) => end === undefined || latestFirst(positionOf(row), end) <= 0);
+  const last = rows.length > limit ? rows[limit - 1] : undefined;
+  return { rows: rows.slice(0, limit), next: last === undefined ? end : positionOf(last) };
+}
+
+function latestFirst(one: TimePosition, other: TimePosition): number {
+  if (one.time !== other.time) return one.time < other.time ? 1 : -1;
+  if (one.id === other.id) return 0;
+  return one.id < other.id ? 1 : -1;
+}
+
+/**
  * Counts the rows of a list by the value of a column, in steps as {@link pageByTime}. The number of steps is not limited.
  *
  * @throws {ServiceError} `unavailable` when the database is unavailable.

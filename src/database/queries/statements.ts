@@ -18,6 +18,15 @@ export function marks(engine: Engine, count: number, before = 0): string {
   );
 }
 
+/**
+ * Returns the rows of an `UPDATE … RETURNING` or `DELETE … RETURNING`. TypeORM returns them with their number on PostgreSQL, and
+ * alone on SQLite.
+ */
+export function rowsOf(result: unknown): readonly unknown[] {
+  const [first] = result as readonly unknown[];
+  return Array.isArray(first) ? first : (result as readonly unknown[]);
+}
+
 /** Returns an SQL expression for the time of the database, in seconds since 1970. */
 export function secondsNow(engine: Engine): string {
   return engine === 'postgres' ? 'extract(epoch from clock_timestamp())' : `unixepoch('now', 'subsec')`;

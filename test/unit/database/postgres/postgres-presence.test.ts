@@ -4,7 +4,7 @@ import type { OutageLog } from '../../../../src/common/outage-log.js';
 import { PostgresPresence } from '../../../../src/database/postgres/postgres-presence.js';
 import { ProbeTimeout, ProbeConnection } from '../../../../src/database/postgres/probe-connection.js';
 
-const SILENCE_MS = 500;
+const IDLE_TIMEOUT_MS = 500;
 const REDIAL_MS = 250;
 const REFUSED = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const TOO_MANY = Object.assign(new Error('sorry, too many clients already'), { code: '53300' });
@@ -116,7 +116,7 @@ describe('a database that answers', () => {
     probe.ping.mockReturnValue(new Promise((resolve) => (answer = resolve)));
     dialing = never;
     const outcome = presence.check();
-    await pass(SILENCE_MS);
+    await pass(IDLE_TIMEOUT_MS);
     expect(dialed).toHaveLength(2);
     answer();
     expect(await outcome).toBe('available');
@@ -129,7 +129,7 @@ describe('a connection that is silent', () => {
     const old = await connected();
     old.ping.mockImplementation(never);
     const outcome = presence.check();
-    await pass(SILENCE_MS - 1);
+    await pass(IDLE_TIMEOUT_MS - 1);
     expect(dialed).toHaveLength(1);
     await pass(1);
     expect(await outcome).toBe('available');
@@ -147,7 +147,7 @@ describe('a connection that is silent', () => {
       return Promise.resolve();
     };
     const outcome = presence.check();
-    await pass(SILENCE_MS);
+    await pass(IDLE_TIMEOUT_MS);
     await outcome;
     expect([presence.lock, locks]).toEqual([undefined, 1]);
   });
@@ -160,7 +160,7 @@ describe('a connection that is silent', () => {
     old.ping.mockImplementation(never);
     dialing = refusal;
     const outcome = presence.check();
-    await pass(SILENCE_MS);
+    await pass(IDLE_TIMEOUT_MS);
     expect(await outcome).toBe('unavailable');
     expect(presence.isUnavailable).toBe(true);
     expect(
@@ -253,7 +253,7 @@ describe('a connection that is lost', () => {
     const old = await connected();
     old.ping.mockImplementation(never);
     const outcome = presence.check();
-    await pass(SILENCE_MS);
+    await pass(IDLE_TIMEOUT_MS);
     await outcome;
     old.lose();
     expect([presence.lock === undefined, vi.getTimerCount()]).toEqual([false, 0]);

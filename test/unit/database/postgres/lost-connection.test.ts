@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { isLostConnection } from '../../../../src/database/postgres/lost-connection.js';
-import { isDataFailure, isLostRace } from '../../../../src/database/queries/query-failure.js';
 
 const failure = (code: string): Error => Object.assign(new Error('failed'), { code });
 
@@ -39,34 +38,5 @@ describe('a failure of the database', () => {
   // Load can cause these: a timeout of a statement, too many connections, a full disk.
   it.each(['57014', '53300', '53100', '40001', '23505'])('with the code %s does not mean that', (code) => {
     expect(isLostConnection(failure(code))).toBe(false);
-  });
-
-  it.each([
-    '21000',
-    '22003',
-    '23505',
-    '44000',
-    '54000',
-    'SQLITE_CONSTRAINT_UNIQUE',
-    'SQLITE_TOOBIG',
-    'SQLITE_MISMATCH',
-  ])('with the code %s is caused by the data', (code) => {
-    expect(isDataFailure(failure(code))).toBe(true);
-  });
-
-  it.each(['40001', '53200', '57014', 'SQLITE_BUSY', 'SQLITE_FULL', 'ECONNRESET'])(
-    'with the code %s is not caused by the data',
-    (code) => {
-      expect(isDataFailure(failure(code))).toBe(false);
-    },
-  );
-
-  it.each([
-    ['40001', true],
-    ['40P01', true],
-    ['23505', false],
-    ['55P03', false],
-  ])('with the code %s is a lost race: %s', (code, isLost) => {
-    expect(isLostRace(failure(code))).toBe(isLost);
   });
 });
