@@ -76,7 +76,7 @@ export abstract class RedisConnection implements OnModuleInit, OnApplicationShut
    * @throws {RedisUnavailable} when the server is unavailable.
    * @throws {RedisTimeout} when too many commands wait already.
    */
-  async runPatiently<T>(key: string, commands: Commands<T>): Promise<T> {
+  async runWithoutTimeout<T>(key: string, commands: Commands<T>): Promise<T> {
     return this.send(key, commands, performance.now() + MAX_REDIRECTION_MS);
   }
 

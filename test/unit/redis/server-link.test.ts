@@ -4,11 +4,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisTimeout } from '../../../src/redis/redis-timeout.js';
 import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
 import { ServerLink } from '../../../src/redis/server-link.js';
-import { leavePauses, movePauses } from '../../support/moved-pauses.js';
+import { restoreDelays, moveDelays } from '../../support/moved-delays.js';
 import { stopTime, turn } from '../../support/moved-time.js';
 import { ScriptedRedis } from '../../support/scripted-redis.js';
 import { runningTimers } from '../../support/timer-watch.js';
 import { waitFor } from '../../support/wait-for.js';
+
+const PATIENCE = { timeout: 30_000 };
 
 const PROBES_MS = 1_200;
 
@@ -74,7 +76,7 @@ describe('the link to a server', () => {
   });
 
   it('is tried again after a delay, which grows to a second, and begins anew after a success', async () => {
-    const pauses = movePauses();
+    const pauses = moveDelays();
     vi.spyOn(Math, 'random').mockReturnValue(1);
     let failures = 7;
     locate = () => (failures-- > 0 ? Promise.reject(new Error('nobody knows')) : Promise.resolve({ url: redis.url }));
@@ -82,13 +84,13 @@ describe('the link to a server', () => {
     await turn(10_000);
     await vi.waitFor(() => {
       expect(link.isUp).toBe(true);
-    });
+    }, PATIENCE);
     redis.cut();
     await vi.waitFor(() => {
       expect(redis.connections).toBe(2);
-    });
+    }, PATIENCE);
     await link.close();
-    leavePauses();
+    restoreDelays();
     expect(pauses.map(([ms]) => ms)).toEqual([50, 100, 200, 400, 800, 1_000, 1_000, 50]);
   });
 

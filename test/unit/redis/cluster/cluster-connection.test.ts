@@ -168,7 +168,7 @@ describe('a command', () => {
       vi.advanceTimersByTime(2 * QUERY_TIMEOUT_MS);
       return refusing('MOVED 7 10.0.0.2:6379')();
     });
-    expect(await connection.runPatiently('key', (client) => client.get('key'))).toBe('of other');
+    expect(await connection.runWithoutTimeout('key', (client) => client.get('key'))).toBe('of other');
   });
 
   it('fails with other errors of its server', async () => {
