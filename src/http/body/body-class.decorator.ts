@@ -5,10 +5,14 @@ const BODY_CLASS = Symbol('BODY_CLASS');
 
 /** Checks bodies in another way than by a class with rules. */
 export interface BodyParser<Body extends object> {
+  /** `array`: the body is a JSON array. By default, the body is a JSON object. */
+  readonly shape?: 'object' | 'array';
+  /** The maximum size of the body. By default 4 MiB. */
+  readonly maxBytes?: number;
   /**
    * Returns the value of the route's `@Body()`.
    *
-   * @param body a JSON object. Its values may be anything.
+   * @param body a JSON object, or an array as `shape` says. Its values may be anything.
    * @param ignore names a member that has no effect. The response names it in `X-Ignored-Parameters`.
    * @throws {ServiceError} `invalid_request`.
    */

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 
-/** Learns of each request that is refused because of its body. The class is the injection token. */
+/** Is notified of each request that is refused because of its body. The class is the injection token. */
 export abstract class RefusedBodies {
   /**
    * Counts the request, so that requests with an invalid body are limited, too.

@@ -1,6 +1,7 @@
-import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { RouteMetadata } from '../../common/route-metadata.js';
 import { ServiceError } from '../../common/service-error.js';
 import { RequestValidationPipe } from '../request/request-validation.pipe.js';
 import { bodyClassOf, isBodyParser, type BodyType } from './body-class.decorator.js';
@@ -29,7 +30,7 @@ const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 @Injectable()
 export class RequestBodyGuard implements CanActivate {
   constructor(
-    private readonly reflector: Reflector,
+    @Inject(RouteMetadata) private readonly reflector: Reflector,
     private readonly reader: BodyReader,
     private readonly validation: RequestValidationPipe,
     private readonly refused: RefusedBodies,
@@ -45,11 +46,11 @@ export class RequestBodyGuard implements CanActivate {
   private async read(context: ExecutionContext, request: Request, response: Response): Promise<boolean> {
     try {
       if (isWithoutBody(request) && !takesBody(context)) return true;
+      const type = bodyClassOf(this.reflector, context);
       // Middleware of a custom application may have read the body.
       request.body ??= isForm(this.reflector, context)
         ? await readForm(request, response, this.reader)
-        : await this.readJson(request, response, maxBodyValues(this.reflector, context));
-      const type = bodyClassOf(this.reflector, context);
+        : await this.readJson(request, response, maxBodyValues(this.reflector, context), type);
       if (type !== undefined) await this.check(type, request, response);
       return true;
     } catch (error) {
@@ -73,18 +74,24 @@ export class RequestBodyGuard implements CanActivate {
     }
   }
 
-  private async readJson(request: Request, response: Response, maxValues: number): Promise<object> {
+  private async readJson(
+    request: Request,
+    response: Response,
+    maxValues: number,
+    type: BodyType | undefined,
+  ): Promise<object> {
     const { headers } = request;
+    const { shape = 'object', maxBytes = MAX_BODY_BYTES } = type !== undefined && isBodyParser(type) ? type : {};
     if (!isUtf8MediaType(headers['content-type'], 'application/json')) {
       throw new ServiceError('unsupported_media_type', 'The body must be application/json in UTF-8.');
     }
     if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
       throw new ServiceError('unsupported_media_type', 'The body must not be compressed.');
     }
-    const bytes = await this.reader.read(request, response, MAX_BODY_BYTES);
+    const bytes = await this.reader.read(request, response, maxBytes);
     const body = await parseJsonBody(bytes, { values: maxValues, depth: MAX_DEPTH });
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      throw new ServiceError('invalid_request', 'The body must be a JSON object.');
+    if (typeof body !== 'object' || body === null || Array.isArray(body) !== (shape === 'array')) {
+      throw new ServiceError('invalid_request', `The body must be a JSON ${shape}.`);
     }
     return body;
   }

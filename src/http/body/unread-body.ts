@@ -5,7 +5,7 @@ const SMALL_BYTES = 64 * 1024;
 /** How long a client may continue to send after the response, so that it can finish and read the response. */
 const MAX_SEND_MS = 2_000;
 /** How long the client may be silent during this time. */
-const SILENCE_MS = 1_000;
+const IDLE_TIMEOUT_MS = 1_000;
 /**
  * The delay between two pieces, of about 64 KiB each, that are read and discarded. Fast reading would cost as much as
  * receiving the body.
@@ -42,7 +42,7 @@ export function dropRestOfBody(request: IncomingMessage, response: ServerRespons
       return;
     }
     socket.end();
-    socket.setTimeout(SILENCE_MS, () => socket.destroy());
+    socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy());
     request.once('end', close);
   };
 }

@@ -52,7 +52,7 @@ export class ClientConnections {
       const connection = new ClientConnection(socket, this.idle, this.shedLoad);
       this.open.set(socket, connection);
       socket.once('close', () => {
-        this.forget(connection);
+        this.remove(connection);
       });
       if (this.open.size > this.limit) this.makeRoom(connection);
     });
@@ -68,8 +68,8 @@ export class ClientConnections {
     const isOld = performance.now() - longestIdle.idleSince > GRACE_MS;
     const closed = isOld ? longestIdle : (this.stuck() ?? longestIdle);
     this.shedLoad.count('connections');
-    // Forgets the connection now, because more connections may arrive before its `close` event.
-    this.forget(closed);
+    // Removes the connection now, because more connections may arrive before its `close` event.
+    this.remove(closed);
     closed.socket.destroy();
   }
 
@@ -84,7 +84,7 @@ export class ClientConnections {
     return undefined;
   }
 
-  private forget(connection: ClientConnection): void {
+  private remove(connection: ClientConnection): void {
     this.open.delete(connection.socket);
     this.idle.delete(connection);
   }

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { ServerResponse } from 'node:http';
 import type { ServiceError } from '../../common/service-error.js';
+import type { RequestContext } from '../request/request-context.js';
 import { retryHeaders } from '../surface/enter-surface.js';
 import { errorBody } from './error-body.js';
 
@@ -11,7 +12,7 @@ import { errorBody } from './error-body.js';
  */
 export function sendError(error: ServiceError, response: ServerResponse, status: number = error.status): void {
   const { context } = response.req;
-  context.sentError = error.code;
+  recordSentError(error, context);
   const { surface } = context;
   const content = surface?.errorBody(error, response.req as Request) ?? errorBody(error, context.requestId);
   const body = Buffer.from(JSON.stringify(content));
@@ -25,4 +26,10 @@ export function sendError(error: ServiceError, response: ServerResponse, status:
     'Content-Length': body.length,
   });
   response.end(body);
+}
+
+/** Keeps what is sent for the observers of the request. */
+export function recordSentError({ code, message }: ServiceError, context: RequestContext): void {
+  context.sentError = code;
+  context.sentMessage = message;
 }

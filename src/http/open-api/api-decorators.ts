@@ -33,6 +33,7 @@ export function applyApiDecorators(library: Swagger): void {
 }
 
 export const ApiBearerAuth = deferred('ApiBearerAuth');
+export const ApiBody = deferred('ApiBody');
 export const ApiExcludeController = deferred('ApiExcludeController');
 export const ApiExtraModels = deferred('ApiExtraModels');
 export const ApiHeader = deferred('ApiHeader');

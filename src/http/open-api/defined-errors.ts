@@ -49,6 +49,11 @@ function describe({ responses }: Operation, errors: readonly DefinedError[]): vo
     const known = responses[String(status)];
     const text = `\`${code}\`: ${description}`;
     if (known !== undefined && 'description' in known) known.description = `${known.description}, ${text}`;
-    else responses[String(status)] = errorResponse(status, [text]);
+    else responses[String(status)] = { ...errorResponse(status, [text]), ...errorContent(responses) };
   }
+}
+
+/** Returns the body of the errors that an operation has: the operations of a surface have another body than `ErrorBody`. */
+function errorContent({ '400': invalid }: Operation['responses']): Pick<ReturnType<typeof errorResponse>, 'content'> {
+  return invalid !== undefined && 'content' in invalid ? { content: invalid.content } : {};
 }

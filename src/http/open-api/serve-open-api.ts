@@ -1,10 +1,20 @@
 import type { INestApplication } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { ExpressAdapter } from '@nestjs/platform-express/adapters/express-adapter.js';
 import { Router, type Express } from 'express';
 import { VERSION } from '../../common/version.js';
 import { applyApiDecorators } from './api-decorators.js';
+import { describeControllers } from './describe-controllers.js';
+import { docsPage } from './docs-page.js';
+import { OPERATOR_SECURITY } from './operator-security.js';
+import { pathOutsideApi } from '../surface/outside-api.decorator.js';
+
+/** The groups of operations in the order of the page. Groups of plugins follow. */
+const TAGS = ['Chat', 'Models', 'Usage', 'API keys', 'Compatible interfaces', 'Health', 'Operators'] as const;
+
+const OPAQUE_TOKEN = { type: 'http', scheme: 'bearer', bearerFormat: 'opaque' } as const;
 
 interface ApiDocuments {
   /** The OpenAPI document. Anyone can request it, and the library would generate the JSON again for each request. */
@@ -13,7 +23,7 @@ interface ApiDocuments {
 }
 
 /** Adds to the document what no decorator knows. */
-export type DescribeApi = (document: OpenAPIObject) => void;
+export type DescribeApi = (document: OpenAPIObject) => void | Promise<void>;
 
 /**
  * Serves the description of the API: `/api/docs` for people, `/api/openapi.json` for programs. The first request loads the
@@ -40,16 +50,30 @@ export function serveOpenApi(app: NestExpressApplication, additions: readonly De
 async function createDocuments(app: INestApplication, additions: readonly DescribeApi[]): Promise<ApiDocuments> {
   const swagger = await import('@nestjs/swagger');
   applyApiDecorators(swagger);
+  describeControllers(swagger, app.get(ModulesContainer));
   const base = new swagger.DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Chat Streaming Service')
     .setDescription('Streams chat completions of AI language models as server-sent events.')
     .setVersion(VERSION)
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'An API key.' })
+    .addBearerAuth({ ...OPAQUE_TOKEN, description: 'An API key.' })
+    .addBearerAuth({ ...OPAQUE_TOKEN, description: 'An operator key, which begins with `csk_op_`.' }, OPERATOR_SECURITY)
     .build();
   const document = swagger.SwaggerModule.createDocument(app, base);
-  for (const describe of additions) describe(document);
+  document.paths = Object.fromEntries(
+    Object.entries(document.paths).map(([path, operations]) => [pathOutsideApi(path), operations]),
+  );
+  for (const describe of additions) await describe(document);
+  document.tags = TAGS.map((name) => ({ name }));
   const pages = Router();
+  pages.get(['/api/docs', '/api/docs/index.html'], (request, response) => {
+    // The files of the page have paths relative to the page.
+    if (request.path !== '/api/docs') {
+      response.redirect('/api/docs');
+      return;
+    }
+    return response.type('html').send(docsPage(document, request));
+  });
   const adapter = new ExpressAdapter(pages);
   // The library adds its routes to an application. The routes of the service are complete by now: see `notFound`.
   const host = {
@@ -58,7 +82,8 @@ async function createDocuments(app: INestApplication, additions: readonly Descri
   } as unknown as INestApplication;
   swagger.SwaggerModule.setup('api/docs', host, document, {
     raw: [],
-    customSiteTitle: 'Chat Streaming Service',
+    // Deep links put links into buttons, which not all users can reach. The other layout has a bar for other documents.
+    swaggerOptions: { deepLinking: false, layout: 'BaseLayout' },
   });
   return { json: Buffer.from(JSON.stringify(document)), pages };
 }

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../../common/service-error.js';
+import { timeOrderedId } from '../../common/time-ordered-id.js';
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 const WELL_FORMED = /^[\w.:-]{1,128}$/;
@@ -13,6 +13,8 @@ export interface RequestContext {
   readonly requestId: string;
   /** The code of the error that was sent as the response. */
   sentError?: ErrorCode;
+  /** The message of that error. It can contain text of the caller. */
+  sentMessage?: string;
 }
 
 declare module 'http' {
@@ -24,11 +26,11 @@ declare module 'http' {
 
 /**
  * Creates the context of a request and sets the `X-Request-Id` of its response. Uses the id from the request if the id is
- * well-formed, otherwise a new UUID.
+ * well-formed, otherwise a new UUID. New UUIDs are ordered by time, because the usage records have an index of these ids.
  */
 export function beginContext(request: IncomingMessage, response: ServerResponse): void {
   const sent = request.headers['x-request-id'];
-  const requestId = typeof sent === 'string' && WELL_FORMED.test(sent) ? sent : randomUUID();
+  const requestId = typeof sent === 'string' && WELL_FORMED.test(sent) ? sent : timeOrderedId(Date.now());
   request.context = { requestId };
   response.setHeader(REQUEST_ID_HEADER, requestId);
 }

@@ -36,18 +36,32 @@ export class RequestValidationPipe extends ValidationPipe {
    * @throws {ServiceError} `invalid_request` when the object breaks a rule of the class.
    */
   async validated<T extends object>(value: object, type: Type<T>): Promise<T> {
-    refuseAny(droppedMembers(value));
+    if (hasDroppedMembers(value)) refuseAny(droppedMembers(value));
     const instance = plainToInstance(type, value);
     // Most bodies are valid. For the others, the library finds the errors.
     return followsRules(instance) ? instance : ((await super.transform(value, { type: 'body', metatype: type })) as T);
   }
 }
 
+/** As {@link droppedMembers}, for bodies without such members, which are nearly all. */
+function hasDroppedMembers(value: object): boolean {
+  for (const member of Object.keys(value)) {
+    if (isDropped(member)) return true;
+    const inner = (value as Readonly<Record<string, unknown>>)[member];
+    if (typeof inner === 'object' && inner !== null && hasDroppedMembers(inner)) return true;
+  }
+  return false;
+}
+
+function isDropped(member: string): boolean {
+  return member in Object.prototype || member === 'prototype';
+}
+
 /** Finds members that the library drops without an error, before it looks for unknown members. */
 function* droppedMembers(value: object, parent = ''): Generator<ErrorDetail> {
   for (const [member, inner] of Object.entries(value) as [string, unknown][]) {
     const field = `${parent}${member}`;
-    if (member in Object.prototype || member === 'prototype') yield { field, message: UNKNOWN_MEMBER };
+    if (isDropped(member)) yield { field, message: UNKNOWN_MEMBER };
     if (typeof inner === 'object' && inner !== null) yield* droppedMembers(inner, `${field}.`);
   }
 }

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { ownTurn } from '../../../common/event-loop/event-loop-turns.js';
 import { jsonExcess, type JsonBounds, type JsonExcess } from '../../../common/json/json-bounds.js';
 import { ServiceError } from '../../../common/service-error.js';
@@ -16,7 +16,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 export async function parseJsonBody(bytes: Buffer, bounds: JsonBounds): Promise<unknown> {
   const isLong = bytes.length > LONG_BYTES;
   if (!isUtf8(bytes)) throw notJson();
-  const decoded = bytes.toString();
+  const decoded = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
   const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
   if (isLong) await ownTurn();
   const excess = jsonExcess(text, bounds);

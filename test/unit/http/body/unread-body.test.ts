@@ -97,9 +97,9 @@ describe('the unread part of a body', () => {
   it('that is long does not keep the connection of a silent client', () => {
     const { socket } = refused({ 'transfer-encoding': 'chunked' });
     socket.destroySoon();
-    const [[ms, onSilence] = []] = socket.setTimeout.mock.calls;
+    const [[ms, onTimeout] = []] = socket.setTimeout.mock.calls;
     expect(ms).toBe(1_000);
-    onSilence?.();
+    onTimeout?.();
     expect(socket.destroy).toHaveBeenCalledTimes(1);
   });
 

@@ -8,7 +8,7 @@ import type { ClientConnections } from '../../../../src/http/connections/client-
 import { limitsItsReader } from '../../../../src/http/connections/reader-limit.js';
 import { UnreadResponses } from '../../../../src/http/connections/unread-responses.js';
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 const LIMIT_MS = 10_000;
 const MIB = 1024 * 1024;
 
@@ -62,9 +62,9 @@ describe('answers that are not read', () => {
   it('are cut after their time, which is counted', () => {
     const [unread, read] = [new Connection(1), new Connection(0)];
     open.push(unread, read);
-    vi.advanceTimersByTime(LOOK_MS + LIMIT_MS);
+    vi.advanceTimersByTime(CHECK_MS + LIMIT_MS);
     expect([unread.isCut, read.isCut, cutOff()]).toEqual([false, false, 0]);
-    vi.advanceTimersByTime(LOOK_MS);
+    vi.advanceTimersByTime(CHECK_MS);
     expect([unread.isCut, read.isCut, cutOff()]).toEqual([true, false, 1]);
   });
 
@@ -72,7 +72,7 @@ describe('answers that are not read', () => {
     const [stream, large] = [new Connection(1), new Connection(65 * MIB)];
     open.push(stream, large);
     for (const { response } of open) limitsItsReader(response as ServerResponse);
-    vi.advanceTimersByTime(2 * LOOK_MS + LIMIT_MS);
+    vi.advanceTimersByTime(2 * CHECK_MS + LIMIT_MS);
     expect([stream.isCut, large.isCut, cutOff()]).toEqual([false, false, 0]);
   });
 
@@ -82,7 +82,7 @@ describe('answers that are not read', () => {
     vi.advanceTimersByTime(LIMIT_MS);
     slow.read(64 * 1024);
     slower.read(64 * 1024 - 1);
-    vi.advanceTimersByTime(2 * LOOK_MS);
+    vi.advanceTimersByTime(2 * CHECK_MS);
     expect([slow.isCut, slower.isCut]).toEqual([false, true]);
     vi.advanceTimersByTime(LIMIT_MS);
     expect([slow.isCut, cutOff()]).toEqual([true, 2]);
@@ -100,26 +100,26 @@ describe('answers that are not read', () => {
   it('above 64 MiB together are cut, the oldest first, and no more than necessary', () => {
     const oldest = new Connection(20 * MIB);
     open.push(oldest);
-    vi.advanceTimersByTime(LOOK_MS);
+    vi.advanceTimersByTime(CHECK_MS);
     const others = [new Connection(20 * MIB), new Connection(20 * MIB)];
     open.push(...others);
-    vi.advanceTimersByTime(LOOK_MS);
+    vi.advanceTimersByTime(CHECK_MS);
     expect(cutOff()).toBe(0);
     open.push(new Connection(20 * MIB));
-    vi.advanceTimersByTime(LOOK_MS);
+    vi.advanceTimersByTime(CHECK_MS);
     expect([open.map(({ isCut }) => isCut), cutOff()]).toEqual([[true, false, false, false], 1]);
     open.push(new Connection(60 * MIB));
-    vi.advanceTimersByTime(LOOK_MS);
+    vi.advanceTimersByTime(CHECK_MS);
     expect([open.map(({ isCut }) => isCut), cutOff()]).toEqual([[true, true, true, true, false], 4]);
   });
 
   it('above 64 MiB together are cut from the client that has the most, regardless of age', () => {
     const honest = new Connection(20 * MIB, 'honest');
     open.push(honest);
-    vi.advanceTimersByTime(LOOK_MS);
+    vi.advanceTimersByTime(CHECK_MS);
     const greedy = Array.from({ length: 5 }, () => new Connection(15 * MIB, 'greedy'));
     open.push(...greedy);
-    vi.advanceTimersByTime(LOOK_MS);
+    vi.advanceTimersByTime(CHECK_MS);
     expect([honest.isCut, greedy.filter(({ isCut }) => isCut).length]).toEqual([false, 3]);
   });
 

@@ -109,7 +109,7 @@ describe('a connection with several requests at once', () => {
     expect(handled.map(({ request }) => request.url)).toEqual(['/1', '/2', '/3']);
   });
 
-  it('forgets the time limit that the answer before had set', async () => {
+  it('resets the time limit of the response before', async () => {
     client.send(post('/1'), post('/2'));
     await handles(1);
     socketOfServer().setTimeout(60_000);

@@ -1,10 +1,9 @@
-import { ImATeapotException, Logger, NotImplementedException } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EventEmitter } from 'node:events';
 import { afterEach, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/common/service-error.js';
 import { ServiceErrorFilter } from '../../../../src/http/errors/service-error.filter.js';
-import { toServiceError } from '../../../../src/http/errors/to-service-error.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -44,16 +43,4 @@ it('a refusal of a long body closes the connection, so that the unread part of t
   request.emit('close');
   expect(vi.getTimerCount()).toBe(0);
   vi.useRealTimers();
-});
-
-it.each<[string, unknown, string]>([
-  ['of middleware that the client may see', { status: 413, expose: true }, 'payload_too_large'],
-  ['of middleware that the client may not see', { status: 404, expose: false }, 'internal_error'],
-  ['with the status of another server', { status: 401 }, 'internal_error'],
-  ['of the framework about the request', new ImATeapotException(), 'invalid_request'],
-  ['of the framework about the service', new NotImplementedException('secret'), 'internal_error'],
-])('an error %s has the right code, and a message of the service', (_, thrown, code) => {
-  const error = toServiceError(thrown);
-  expect(error).toMatchObject({ code, cause: thrown });
-  expect(error.message).not.toContain('secret');
 });

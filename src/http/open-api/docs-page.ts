@@ -1,0 +1,93 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { quoted } from '../../common/text/curl-line.js';
+
+/** Where the files of Swagger UI are, relative to the page. */
+const FILES = './docs';
+
+/**
+ * The page of `/api/docs`: Swagger UI below a heading with a way back, and a command that shows a stream as it arrives, which
+ * Swagger UI cannot. Without JavaScript the page lists the operations.
+ */
+export function docsPage({ info, paths }: OpenAPIObject, request: Request): string {
+  const origin = `${request.protocol}://${request.get('host') ?? ''}`;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>API · ${escaped(info.title)}</title>
+<link rel="icon" href="${FILES}/favicon-32x32.png">
+<link rel="stylesheet" href="${FILES}/swagger-ui.css">
+<style>${STYLE}</style>
+</head>
+<body>
+<header>
+<p><a href="/">Back to ${escaped(info.title)}</a></p>
+<p>Swagger UI shows a stream when the stream has ended. To see the chunks as they arrive, use curl:</p>
+<pre tabindex="0">${escaped(curl(origin))}</pre>
+</header>
+<noscript><main>
+<h1>API of ${escaped(info.title)}</h1>
+<p>The interactive description needs JavaScript. The same description as a file: <a href="/api/openapi.json">openapi.json</a>.</p>
+<ul>
+${operationsOf(paths).join('\n')}
+</ul>
+</main></noscript>
+<div id="swagger-ui"></div>
+<script src="${FILES}/swagger-ui-bundle.js"></script>
+<script src="${FILES}/swagger-ui-standalone-preset.js"></script>
+<script src="${FILES}/swagger-ui-init.js"></script>
+</body>
+</html>
+`;
+}
+
+// Swagger UI has colors with too little contrast, and is wider than a phone.
+const STYLE = `
+body { margin: 0; background: #fff; color: #3b4151; font: 1rem/1.5 sans-serif; }
+header, noscript main { max-width: 1460px; margin: 0 auto; padding: 1rem 20px 0; }
+header p { margin: 0 0 0.5rem; }
+header pre { margin: 0; padding: 0.75rem 1rem; overflow-x: auto; border-radius: 0.5rem; background: #f0f2f5; }
+header a, noscript a { color: #0b5ea8; }
+.swagger-ui .info .title small pre.version { background: #4d5564; }
+.swagger-ui .info .title small.version-stamp pre.version { background: #3d5a00; }
+.swagger-ui .btn.authorize { border-color: #14653f; color: #14653f; }
+.swagger-ui .btn.authorize svg { fill: #14653f; }
+.swagger-ui .opblock.opblock-post .opblock-summary-method { background: #14653f; }
+.swagger-ui .opblock.opblock-get .opblock-summary-method { background: #0b5ea8; }
+.swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #a3323c; }
+.swagger-ui :is(.opblock.opblock-put, .opblock.opblock-patch) .opblock-summary-method { background: #6b4b00; }
+.swagger-ui :is(table.headers td, .parameter__type, .parameter__in, .response-col_links, .opblock-description-wrapper p) { color: #3b4151; }
+.swagger-ui .parameter__name.required span, .swagger-ui .parameter__name.required::after { color: #a3323c; }
+.swagger-ui .responses-inner :is(h4, h5), .swagger-ui .tab li { color: #3b4151; }
+.swagger-ui button.json-schema-2020-12-expand-deep-button { color: #3b4151; }
+.swagger-ui .response-control-media-type__accept-message { color: #14653f; }
+@media (max-width: 48rem) {
+.swagger-ui :is(.opblock-summary-path, .opblock-summary-description) { overflow-wrap: anywhere; word-break: normal; }
+.swagger-ui .opblock-body { overflow-x: auto; }
+.swagger-ui .info .title { overflow-wrap: anywhere; }
+}
+`;
+
+function curl(origin: string): string {
+  return [
+    `curl -N ${quoted(`${origin}/api/v1/chat/stream`)}`,
+    '  -H "Authorization: Bearer $API_KEY"',
+    "  -H 'Content-Type: application/json'",
+    `  --data-raw ${quoted('{"model":"vendor/model","messages":[{"role":"user","content":"Hello!"}]}')}`,
+  ].join(' \\\n');
+}
+
+function operationsOf(paths: OpenAPIObject['paths']): string[] {
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations as Record<string, { summary?: string }>).map(
+      ([method, { summary = '' }]) =>
+        `<li><code>${escaped(`${method.toUpperCase()} ${path}`)}</code>: ${escaped(summary)}</li>`,
+    ),
+  );
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
