@@ -2,7 +2,11 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { TimestampColumn } from '../../database/queries/timestamp-column.js';
 import type { AccountRole } from './account-role.js';
 
-/** An account signs in, owns API keys and is rate limited. */
+/**
+ * An account signs in, owns API keys and is rate limited.
+ *
+ * @since 1.0
+ */
 @Entity('accounts')
 @Index('accounts_by_time', ['createdAt', 'id', 'tier'])
 export class Account {

@@ -2,11 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { MoreThan, Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
-import { AtomicStatements, type Row, type Statement } from '../../database/queries/atomic-statements.js';
+import { AtomicStatements, type ChangeAuthor, type Statement } from '../../database/queries/atomic-statements.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
-import { ApiKeyVerifier } from '../api-keys/api-key-verifier.js';
-import { RevocationWatch } from '../api-keys/revocation-watch.js';
-import { SessionsService } from '../sessions/sessions.service.js';
+import { EndedCredentials } from '../ended/ended-credentials.js';
 import { Account } from '../account/account.entity.js';
 import { AccountsService, type AccountReference } from './accounts.service.js';
 
@@ -32,9 +30,7 @@ export class AccountStates {
     @InjectRepository(Account) private readonly repository: Repository<Account>,
     private readonly accounts: AccountsService,
     private readonly database: AtomicStatements,
-    private readonly sessions: SessionsService,
-    private readonly verifier: ApiKeyVerifier,
-    private readonly revocations: RevocationWatch,
+    private readonly ended: EndedCredentials,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -44,16 +40,20 @@ export class AccountStates {
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async disable(reference: AccountReference): Promise<AccountWithState> {
+  async disable(reference: AccountReference, author?: ChangeAuthor): Promise<AccountWithState> {
     const account = await this.accounts.get(reference);
     const { id } = account;
     const now = new Date(this.now()).toISOString();
-    await this.end(id, [
-      statement('UPDATE accounts SET disabled_at = COALESCE(disabled_at, :now) WHERE id = :id RETURNING id', {
-        id,
-        now,
-      }),
-    ]);
+    await this.end(
+      id,
+      [
+        statement('UPDATE accounts SET disabled_at = COALESCE(disabled_at, :now) WHERE id = :id RETURNING id', {
+          id,
+          now,
+        }),
+      ],
+      author,
+    );
     return { account, state: 'disabled' };
   }
 
@@ -63,9 +63,11 @@ export class AccountStates {
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async enable(reference: AccountReference): Promise<AccountWithState> {
+  async enable(reference: AccountReference, author?: ChangeAuthor): Promise<AccountWithState> {
     const account = await this.accounts.get(reference);
-    await orUnavailable(this.repository.update({ id: account.id }, { disabledAt: null }));
+    const { id } = account;
+    const change = statement('UPDATE accounts SET disabled_at = NULL WHERE id = :id RETURNING id', { id });
+    await orUnavailable(this.database.run({ table: 'accounts', id }, [change], author));
     return { account, state: 'active' };
   }
 
@@ -75,13 +77,17 @@ export class AccountStates {
    *
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async delete(reference: AccountReference): Promise<AccountWithState> {
+  async delete(reference: AccountReference, author?: ChangeAuthor): Promise<AccountWithState> {
     const account = await this.accounts.get(reference);
     const { id } = account;
-    await this.end(id, [
-      statement('DELETE FROM api_keys WHERE account_id = :id RETURNING id', { id }),
-      statement('DELETE FROM accounts WHERE id = :id RETURNING id', { id }),
-    ]);
+    await this.end(
+      id,
+      [
+        statement('DELETE FROM api_keys WHERE account_id = :id RETURNING id', { id }),
+        statement('DELETE FROM accounts WHERE id = :id RETURNING id', { id }),
+      ],
+      author,
+    );
     return { account, state: 'deleted' };
   }
 
@@ -99,26 +105,22 @@ export class AccountStates {
   }
 
   /** Ends the sessions and refuses the keys in one step with `changes`. Other processes notice by themselves. */
-  private async end(id: string, changes: readonly Statement[]): Promise<void> {
+  private async end(id: string, changes: readonly Statement[], author: ChangeAuthor | undefined): Promise<void> {
     const [keys = [], sessions = []] = await orUnavailable(
-      this.database.run({ table: 'accounts', id }, [
-        statement('SELECT id, hashed_key FROM api_keys WHERE account_id = :id AND revoked_at IS NULL', { id }),
-        statement('DELETE FROM sessions WHERE account_id = :id RETURNING id', { id }),
-        ...changes,
-      ]),
+      this.database.run(
+        { table: 'accounts', id },
+        [
+          statement('SELECT id, hashed_key FROM api_keys WHERE account_id = :id AND revoked_at IS NULL', { id }),
+          statement('DELETE FROM sessions WHERE account_id = :id RETURNING id', { id }),
+          ...changes,
+        ],
+        author,
+      ),
     );
-    for (const session of sessions) this.sessions.forget(idOf(session));
-    for (const key of keys) {
-      this.verifier.forget(String(key['hashed_key']));
-      this.revocations.notify(idOf(key));
-    }
+    this.ended.forget(sessions, keys);
   }
 }
 
 function statement(sql: string, parameters: Statement['parameters']): Statement {
   return { sql, parameters };
-}
-
-function idOf(row: Row): string {
-  return String(row['id']);
 }

@@ -3,16 +3,26 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
-import { ServiceError, type ErrorDetail } from '../../common/service-error.js';
+import { ServiceError } from '../../common/service-error.js';
 import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
+import { AtomicStatements, type ChangeAuthor, type Statement } from '../../database/queries/atomic-statements.js';
 import { inChunks } from '../../database/queries/in-chunks.js';
 import { isUniqueViolation, orUnavailable } from '../../database/queries/query-failure.js';
+import { NO_PASSWORD } from '../passwords/no-password.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';
-import { passwordProblem } from '../passwords/password-policy.js';
 import { PasswordReplacement } from '../passwords/password-replacement.js';
 import { Account } from '../account/account.entity.js';
 import { isEmail, normalizeEmail } from '../account/email.js';
+import { AccountChanges, type AccountChange } from '../ended/account-changes.js';
 import { tierNamed } from '../account/tier.js';
+import {
+  emailProblems,
+  emailTaken,
+  expectNoProblems,
+  passwordProblems,
+  tierProblems,
+  wrongCurrentPassword,
+} from './account-details.js';
 
 const IDS_PER_QUERY = 500;
 
@@ -20,13 +30,20 @@ const IDS_PER_QUERY = 500;
 export type AccountReference = string | { readonly id: string };
 
 export interface NewAccount {
+  /** A UUID. A caller that may repeat its request sets the id, so that the account is created only once. By default a new UUID. */
+  readonly id?: string | undefined;
   readonly email: string;
-  readonly password: string;
+  /** `undefined`: nobody can sign in to the account until its owner does by single sign-on with its address. */
+  readonly password?: string | undefined;
   /** By default, the configured default tier. */
   readonly tier?: string | undefined;
 }
 
 export interface PasswordWorkOptions {
+  /** Who makes the change, for the audit log. By default the owner of the account. */
+  readonly author?: ChangeAuthor | undefined;
+  /** The address of the owner, if the owner makes the change. */
+  readonly source?: string | undefined;
   /** The network of the client, in the form that `siteOf` returns. Without a network, the work counts as the operator's. */
   readonly network?: string | undefined;
 }
@@ -53,6 +70,8 @@ export class AccountsService {
     @InjectRepository(Account) private readonly accounts: Repository<Account>,
     private readonly passwords: PasswordHashing,
     private readonly replacement: PasswordReplacement,
+    private readonly statements: AtomicStatements,
+    private readonly changes: AccountChanges,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -63,33 +82,58 @@ export class AccountsService {
    * @throws {ServiceError} `invalid_request` with the invalid fields, also when another account has the email address.
    */
   async create(
-    { email, password, tier = this.config.defaultTier.name }: NewAccount,
-    { network }: PasswordWorkOptions = {},
+    { id = randomUUID(), email, password, tier = this.config.defaultTier.name }: NewAccount,
+    { network, author, source }: PasswordWorkOptions = {},
   ): Promise<Account> {
     const normalized = normalizeEmail(email);
-    const details = [
+    expectNoProblems([
       ...emailProblems(normalized),
-      ...passwordProblems(password, normalized),
-      ...this.tierProblems(tier),
-    ];
-    if (details.length > 0) throw invalid(details);
+      ...(password === undefined ? [] : passwordProblems(this.config, password, normalized)),
+      ...tierProblems(this.config, tier),
+    ]);
 
     const account = this.accounts.create({
-      id: randomUUID(),
+      id,
       email: normalized,
-      passwordHash: await this.passwords.hash(password, network),
+      passwordHash: password === undefined ? NO_PASSWORD : await this.passwords.hash(password, network),
       tier,
       role: 'member',
       disabledAt: null,
       createdAt: new Date(this.now()),
     });
     try {
-      await orUnavailable(this.accounts.insert(account));
+      const by = author ?? { actor: `account:${account.id}`, source };
+      await orUnavailable(this.statements.run({ table: 'accounts', id: account.id }, [insertAccount(account)], by));
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
-      throw invalid([{ field: 'email', message: 'An account with this email already exists.' }]);
+      throw emailTaken();
     }
     return account;
+  }
+
+  /**
+   * Checks the address and the tier of an account that does not exist yet. Returns the address in its stored form, and the tier.
+   *
+   * @throws {ServiceError} `invalid_request` with the invalid fields, also when an account has the address.
+   */
+  async expectNew({
+    email,
+    tier = this.config.defaultTier.name,
+  }: Pick<NewAccount, 'email' | 'tier'>): Promise<Pick<Account, 'email' | 'tier'>> {
+    const normalized = normalizeEmail(email);
+    expectNoProblems([...emailProblems(normalized), ...tierProblems(this.config, tier)]);
+    if ((await this.findByEmail(normalized)) !== undefined) throw emailTaken();
+    return { email: normalized, tier };
+  }
+
+  /**
+   * Checks a new password, and returns its hash.
+   *
+   * @throws {ServiceError} `invalid_request` when the password is not acceptable.
+   */
+  async hashNewPassword(email: string, password: string, { network }: PasswordWorkOptions = {}): Promise<string> {
+    expectNoProblems(passwordProblems(this.config, password, email));
+    return this.passwords.hash(password, network);
   }
 
   /** Returns the account with this address, in any case of its letters, or `undefined`. */
@@ -117,6 +161,21 @@ export class AccountsService {
     return emails;
   }
 
+  /**
+   * Calls the listener within a second after each change of an account that any replica or the admin command makes: it was disabled,
+   * enabled or deleted, or has another tier or role; its key was revoked or changed, or its session was ended. A key or a session that
+   * expires is no change. For strategies and caches of plugins that keep what they have read of accounts.
+   *
+   * After an outage of the database, the changes come late.
+   *
+   * @param listener must return quickly. Errors are logged.
+   * @returns a function that removes the listener.
+   * @example this.accounts.onChange(({ accountId }) => this.remembered.delete(accountId));
+   */
+  onChange(listener: (change: AccountChange) => void): () => void {
+    return this.changes.listen(listener);
+  }
+
   /** Whether any account exists. */
   async hasAny(): Promise<boolean> {
     return orUnavailable(this.accounts.exists());
@@ -139,23 +198,26 @@ export class AccountsService {
    *
    * @throws {ServiceError} `invalid_request` for an unknown tier, `not_found` for an unknown account.
    */
-  async setTier(reference: AccountReference, tier: string): Promise<Account> {
-    const details = this.tierProblems(tier);
-    if (details.length > 0) throw invalid(details);
+  async setTier(reference: AccountReference, tier: string, author?: ChangeAuthor): Promise<Account> {
+    expectNoProblems(tierProblems(this.config, tier));
     const account = await this.get(reference);
-    await orUnavailable(this.accounts.update({ id: account.id }, { tier }));
+    const { id } = account;
+    const sql = 'UPDATE accounts SET tier = :tier WHERE id = :id RETURNING id';
+    const change = { sql, parameters: { id, tier } };
+    await orUnavailable(this.statements.run({ table: 'accounts', id }, [change], author));
     return this.accounts.merge(account, { tier });
   }
 
   /**
    * Returns the account if the password is correct and the account is not disabled. An unknown address and a disabled
-   * account take as long as a wrong password.
+   * account take as long as a wrong password. With `PASSWORDS=off`, no password is correct.
    */
   async verifyPassword(
     email: string,
     password: string,
     { network }: PasswordWorkOptions = {},
   ): Promise<Account | undefined> {
+    if (this.config.passwords === 'off') return undefined;
     const account = await this.findByEmail(email);
     const matches = await this.passwords.verify(account?.passwordHash, password, network);
     return matches && account?.disabledAt === null ? account : undefined;
@@ -176,8 +238,7 @@ export class AccountsService {
   ): Promise<ChangedPassword> {
     const account = await this.findById(accountId);
     if (account === undefined) throw new ServiceError('not_found', 'This account does not exist.');
-    const problems = passwordProblems(next, account.email, 'new_password');
-    if (problems.length > 0) throw invalid(problems);
+    expectNoProblems(passwordProblems(this.config, next, account.email, 'new_password'));
     const matches = await this.passwords.verify(account.passwordHash, current, options.network);
     if (!matches) throw wrongCurrentPassword();
     return this.replacePassword(account, next, options);
@@ -188,10 +249,25 @@ export class AccountsService {
    *
    * @throws {ServiceError} `invalid_request` when the password is not acceptable, `not_found` for an unknown account.
    */
-  async setPassword(email: string, password: string, options: PasswordChangeOptions = {}): Promise<ChangedPassword> {
-    const account = await this.get(email);
-    const problems = passwordProblems(password, account.email);
-    if (problems.length > 0) throw invalid(problems);
+  async setPassword(
+    reference: AccountReference,
+    password: string,
+    options: PasswordChangeOptions = {},
+  ): Promise<ChangedPassword> {
+    return this.resetPassword(await this.get(reference), password, options);
+  }
+
+  /**
+   * Sets a new password as {@link setPassword}, unless the password of `account` has changed since it was read.
+   *
+   * @throws {ServiceError} `invalid_request` when the password is not acceptable, or has changed.
+   */
+  async resetPassword(
+    account: Account,
+    password: string,
+    options: PasswordChangeOptions = {},
+  ): Promise<ChangedPassword> {
+    expectNoProblems(passwordProblems(this.config, password, account.email));
     return this.replacePassword(account, password, options);
   }
 
@@ -204,34 +280,19 @@ export class AccountsService {
   private async replacePassword(
     account: Account,
     next: string,
-    { network, revokeKeys = false }: PasswordChangeOptions,
+    { network, revokeKeys = false, source, author = { actor: `account:${account.id}`, source } }: PasswordChangeOptions,
   ): Promise<ChangedPassword> {
     const passwordHash = await this.passwords.hash(next, network);
-    const revokedKeys = await this.replacement.replace(account, passwordHash, revokeKeys);
+    const revokedKeys = await this.replacement.replace(account, passwordHash, revokeKeys, author);
     if (revokedKeys === undefined) throw wrongCurrentPassword();
     return { account: this.accounts.merge(account, { passwordHash }), revokedKeys };
   }
-
-  private tierProblems(tier: string): ErrorDetail[] {
-    if (this.config.tiers.has(tier)) return [];
-    const known = [...this.config.tiers.keys()].join(', ');
-    return [{ field: 'tier', message: `There is no tier "${tier}". The tiers are: ${known}.` }];
-  }
 }
 
-function emailProblems(email: string): ErrorDetail[] {
-  return isEmail(email) ? [] : [{ field: 'email', message: 'This is not a valid email address.' }];
-}
-
-function passwordProblems(password: string, email: string, field = 'password'): ErrorDetail[] {
-  const message = passwordProblem(password, email);
-  return message === undefined ? [] : [{ field, message }];
-}
-
-function wrongCurrentPassword(): ServiceError {
-  return invalid([{ field: 'current_password', message: 'The current password is incorrect.' }]);
-}
-
-function invalid(details: readonly ErrorDetail[]): ServiceError {
-  return new ServiceError('invalid_request', 'The account details are invalid.', { details });
+function insertAccount({ id, email, passwordHash, tier, role, createdAt }: Account): Statement {
+  return {
+    sql: `INSERT INTO accounts (id, email, password_hash, tier, role, created_at)
+      VALUES (:id, :email, :passwordHash, :tier, :role, :now) RETURNING id`,
+    parameters: { id, email, passwordHash, tier, role, now: createdAt.toISOString() },
+  };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ServiceError } from '../../common/service-error.js';
+import { CONFIG, type Config } from '../../config/config.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { AccountsService } from './accounts.service.js';
 
@@ -10,7 +11,8 @@ const KEY_NAME = 'first start';
 /** Show this to the person who started the service. The database stores only hashes of the password and the key. */
 export interface DevelopmentAccount {
   readonly email: string;
-  readonly password: string;
+  /** `undefined`: the owner of the address signs in by single sign-on. */
+  readonly password: string | undefined;
   readonly key: string;
 }
 
@@ -20,6 +22,7 @@ export class DevelopmentAccounts {
   constructor(
     private readonly accounts: AccountsService,
     private readonly apiKeys: ApiKeysService,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** Whether there is no account yet. */
@@ -30,7 +33,7 @@ export class DevelopmentAccounts {
   /** Creates an account with a random password and an API key. Returns `undefined` when any account exists already. */
   async ensureDevelopmentAccount(): Promise<DevelopmentAccount | undefined> {
     if (!(await this.isFirstStart())) return undefined;
-    const password = randomBytes(15).toString('base64url');
+    const password = this.config.passwords === 'on' ? randomBytes(15).toString('base64url') : undefined;
     try {
       const account = await this.accounts.create({ email: EMAIL, password });
       const { key } = await this.apiKeys.create(account.id, { name: KEY_NAME });

@@ -3,7 +3,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { isUUID } from 'class-validator';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
-import { AtomicStatements, type Row, type Statement } from '../../database/queries/atomic-statements.js';
+import {
+  AtomicStatements,
+  type ChangeAuthor,
+  type Row,
+  type Statement,
+} from '../../database/queries/atomic-statements.js';
 import { isForeignKeyViolation, isUniqueViolation, orUnavailable } from '../../database/queries/query-failure.js';
 import { generateApiKey, hashApiKey, prefixOf } from './api-key-format.js';
 import * as statements from './api-key-statements.js';
@@ -52,7 +57,14 @@ export class ApiKeyCreation {
    * @throws {ServiceError} `invalid_request` for an invalid name, expiry date or id, and for an account with too many
    * active keys; `not_found` for an unknown account; `unauthenticated` when the session has ended.
    */
-  async create(accountId: string, newKey: NewApiKey, replaced?: statements.ReplacedApiKey): Promise<CreatedApiKey> {
+  async create(
+    accountId: string,
+    newKey: NewApiKey,
+    {
+      replaced,
+      author,
+    }: { readonly replaced?: statements.ReplacedApiKey; readonly author?: ChangeAuthor | undefined } = {},
+  ): Promise<CreatedApiKey> {
     const { name, expiresAt, id = randomUUID(), sessionId, limits = {}, originId } = newKey;
     const now = this.now();
     const trimmed = name.trim();
@@ -76,20 +88,20 @@ export class ApiKeyCreation {
       budgetPer: statements.limitParameter(limits.budgetPer),
     };
     const ending = replaced === undefined ? [] : [endingOf(replaced, row)];
-    const [added, , ended = []] = await this.run(accountId, [
-      statements.insertKey(row, sessionId, replaced),
-      statements.removeOldestEnded(row),
-      ...ending,
-    ]);
+    const [added, , ended = []] = await this.run(
+      accountId,
+      [statements.insertKey(row, sessionId, replaced), statements.removeOldestEnded(row), ...ending],
+      author,
+    );
     if (added?.length !== 1) throw await this.reasonOfNone(row, sessionId, replaced);
     this.verifier.expect(row.hashedKey);
     for (const each of ended) this.forget(each, replaced);
     return { id, name: trimmed, key };
   }
 
-  private async run(accountId: string, all: readonly Statement[]) {
+  private async run(accountId: string, all: readonly Statement[], author?: ChangeAuthor) {
     try {
-      return await orUnavailable(this.database.run({ table: 'accounts', id: accountId }, all));
+      return await orUnavailable(this.database.run({ table: 'accounts', id: accountId }, all, author));
     } catch (error) {
       if (isUniqueViolation(error)) throw invalid('id', 'This key was already created.');
       if (!isForeignKeyViolation(error)) throw error;
@@ -122,12 +134,17 @@ function endingOf({ id, endsAt }: statements.ReplacedApiKey, row: statements.Api
 }
 
 function checkFields(name: string, expiresAt: Date | undefined, id: string, now: number): void {
+  checkKeyName(name);
+  checkKeyExpiry(expiresAt, now);
+  if (!isUUID(id)) throw invalid('id', 'The id must be a UUID.');
+}
+
+/** @throws {ServiceError} `invalid_request` for a name that is empty, too long, or not one line. */
+export function checkKeyName(name: string): void {
   if (name.length === 0 || name.length > MAX_NAME_LENGTH) {
     throw invalid('name', `The name must have 1 to ${MAX_NAME_LENGTH} characters.`);
   }
   if (CONTROL_CHARACTER.test(name)) throw invalid('name', 'The name must be one line of text.');
-  checkKeyExpiry(expiresAt, now);
-  if (!isUUID(id)) throw invalid('id', 'The id must be a UUID.');
 }
 
 /** @throws {ServiceError} `invalid_request` for an expiry date that is not in the future. */

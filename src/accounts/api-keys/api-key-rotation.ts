@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { ChangeAuthor } from '../../database/queries/atomic-statements.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ApiKeyCreation, replacedKeyEnded, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
 import { limitsIn } from './limits/key-limits.js';
@@ -30,7 +31,12 @@ export class ApiKeyRotation {
    * @throws {ServiceError} `not_found` for a key that is unknown or belongs to another account; `invalid_request` for a key
    * that has ended; the errors of {@link ApiKeyCreation.create}.
    */
-  async rotate(id: string, accountId: string, { overlapMs, ...replacement }: Rotation): Promise<RotatedApiKey> {
+  async rotate(
+    id: string,
+    accountId: string,
+    { overlapMs, ...replacement }: Rotation,
+    author?: ChangeAuthor,
+  ): Promise<RotatedApiKey> {
     const old = await this.keys.find(id, accountId);
     const now = this.now();
     if (old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt.getTime() <= now)) {
@@ -41,7 +47,7 @@ export class ApiKeyRotation {
     const created = await this.creation.create(
       accountId,
       { name: old.name, limits: limitsIn(old), originId: old.originId ?? old.id, ...replacement },
-      { id, endsAt: overlapMs === 0 ? undefined : endsAt },
+      { replaced: { id, endsAt: overlapMs === 0 ? undefined : endsAt }, author },
     );
     return { created, oldEndsAt: endsAt };
   }

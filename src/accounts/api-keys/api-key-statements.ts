@@ -108,6 +108,14 @@ export function removeOldestEnded({ accountId, now }: Pick<ApiKeyRow, 'accountId
   };
 }
 
+/** Revokes all active keys of the account. */
+export function revokeActiveKeys({ accountId, now }: Pick<ApiKeyRow, 'accountId' | 'now'>): Statement {
+  return {
+    sql: `UPDATE api_keys SET revoked_at = :now WHERE ${ACTIVE} RETURNING id, hashed_key`,
+    parameters: { accountId, now },
+  };
+}
+
 /** Finds the key of the account, if it is active. */
 export function findActive(id: string, { accountId, now }: Pick<ApiKeyRow, 'accountId' | 'now'>): Statement {
   return { sql: `SELECT id FROM api_keys WHERE id = :id AND ${ACTIVE}`, parameters: { id, accountId, now } };

@@ -26,11 +26,25 @@ export interface VerifiedKey {
   };
 }
 
+/** Why a known key is refused. */
+export type KeyRefusal = 'key_revoked' | 'key_expired' | 'account_disabled' | 'address_not_allowed';
+
+/** A known key that is refused. For operators: the caller must not learn the reason. */
+export interface RefusedKey extends Pick<VerifiedKey, 'keyId' | 'prefix'> {
+  readonly accountId: string;
+  readonly reason: KeyRefusal;
+}
+
 interface KnownKey {
   readonly verified: VerifiedKey;
   readonly expiresAt: Date | null;
-  /** Whether the key is revoked or its account is disabled. Such a key stays refused while the database is unavailable. */
-  readonly isRefused: boolean;
+  /** Set if the key is revoked or its account is disabled. Such a key stays refused while the database is unavailable. */
+  readonly refusal: KeyRefusal | undefined;
+}
+
+/** Describes a known key that is refused. */
+export function refusedKey({ keyId, prefix, account }: VerifiedKey, reason: KeyRefusal): RefusedKey {
+  return { keyId, prefix, accountId: account.id, reason };
 }
 
 /** Verifies API keys. Called for every request that has an API key. */
@@ -54,15 +68,23 @@ export class ApiKeyVerifier {
    * Finds the account that owns the key.
    *
    * @param networkOf returns the network of the caller. Unknown keys count against this network.
+   * @param onRefused called with a known key that is refused.
    * @returns `undefined` for a key that is malformed, unknown, revoked or expired, or whose account is disabled. The result does not disclose which.
    * @throws {ServiceError} `unavailable` when the key cannot be looked up now, which says nothing about the key;
    * `rate_limit_exceeded` for a new key from a network that sends too many unknown keys.
    */
-  async verify(key: string, networkOf?: () => string): Promise<VerifiedKey | undefined> {
+  async verify(
+    key: string,
+    networkOf?: () => string,
+    onRefused?: (key: RefusedKey) => void,
+  ): Promise<VerifiedKey | undefined> {
     if (!isWellFormedApiKey(key)) return undefined;
     const known = await this.lookups.get(hashApiKey(key), networkOf);
-    if (known === undefined || this.hasEnded(known)) return undefined;
-    return known.verified;
+    if (known === undefined) return undefined;
+    const refusal = this.refusalOf(known);
+    if (refusal === undefined) return known.verified;
+    onRefused?.(refusedKey(known.verified, refusal));
+    return undefined;
   }
 
   /** Records that this process has created a key, so that the first use does not count as an unknown key. */
@@ -99,13 +121,14 @@ export class ApiKeyVerifier {
     return {
       verified: { keyId: id, prefix, name, restrictions, account: { id: account.id, email: account.email, tier } },
       expiresAt,
-      isRefused: revokedAt !== null || account.disabledAt !== null,
+      refusal: revokedAt !== null ? 'key_revoked' : account.disabledAt === null ? undefined : 'account_disabled',
     };
   }
 
-  /** Whether the key is refused. The watch of open streams may know of a revocation before the cache does. */
-  private hasEnded({ verified, expiresAt, isRefused }: KnownKey): boolean {
-    if (isRefused || this.revocations.hasEnded(verified.keyId)) return true;
-    return expiresAt !== null && expiresAt.getTime() <= this.now();
+  /** Why the key is refused, if it is. The watch of open streams may know of a revocation before the cache does. */
+  private refusalOf({ verified, expiresAt, refusal }: KnownKey): KeyRefusal | undefined {
+    if (refusal !== undefined) return refusal;
+    if (this.revocations.hasEnded(verified.keyId)) return 'key_revoked';
+    return expiresAt !== null && expiresAt.getTime() <= this.now() ? 'key_expired' : undefined;
   }
 }

@@ -1,14 +1,12 @@
-import { Column, Entity, Index, JoinColumn, ManyToOne, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, JoinColumn, ManyToOne } from 'typeorm';
 import type { BudgetPeriod } from '../../config/limits/budget.js';
-import { TimestampColumn } from '../../database/queries/timestamp-column.js';
 import { Account } from '../account/account.entity.js';
+import { StoredKey } from '../credentials/stored-key.js';
 
-/** A credential of an account. The key itself is not stored. */
+/** A credential of an account. */
 @Entity('api_keys')
-export class ApiKey {
-  @PrimaryColumn({ type: 'text' })
-  readonly id!: string;
-
+@Index('api_keys_expires_at', ['expiresAt', 'id'])
+export class ApiKey extends StoredKey {
   @Index()
   @Column({ type: 'text', name: 'account_id' })
   readonly accountId!: string;
@@ -16,30 +14,6 @@ export class ApiKey {
   @ManyToOne(() => Account, { onDelete: 'CASCADE', nullable: false })
   @JoinColumn({ name: 'account_id' })
   readonly account!: Account;
-
-  /** The name that the owner has given to the key. */
-  @Column({ type: 'text' })
-  readonly name!: string;
-
-  /** The key's first characters, to tell keys apart. */
-  @Column({ type: 'text' })
-  readonly prefix!: string;
-
-  @Column({ type: 'text', name: 'hashed_key', unique: true })
-  readonly hashedKey!: string;
-
-  @TimestampColumn({ name: 'created_at' })
-  readonly createdAt!: Date;
-
-  @TimestampColumn({ name: 'expires_at', nullable: true })
-  readonly expiresAt!: Date | null;
-
-  /** Up to a minute late, see {@link LastUsedRecorder}. */
-  @TimestampColumn({ name: 'last_used_at', nullable: true })
-  readonly lastUsedAt!: Date | null;
-
-  @TimestampColumn({ name: 'revoked_at', nullable: true })
-  readonly revokedAt!: Date | null;
 
   /** The first key in a chain of rotated keys. `null`: this key. */
   @Column({ type: 'text', name: 'origin_id', nullable: true })

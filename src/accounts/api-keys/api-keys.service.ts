@@ -1,10 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { isUUID } from 'class-validator';
-import { IsNull, Repository } from 'typeorm';
+import { LessThan, Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
+import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
+import type { TimePage, TimePosition } from '../../database/queries/page-by-time.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
+import { keyNames } from '../credentials/key-names.js';
 import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 import { ApiKey } from './api-key.entity.js';
@@ -53,6 +56,7 @@ export class ApiKeysService {
     private readonly creation: ApiKeyCreation,
     private readonly verifier: ApiKeyVerifier,
     private readonly revocations: RevocationWatch,
+    private readonly database: AtomicStatements,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
@@ -62,8 +66,8 @@ export class ApiKeysService {
    * @throws {ServiceError} `invalid_request` for an invalid name or expiry date, and for an account with too many active keys;
    * `not_found` for an unknown account; `unauthenticated` when the session has ended.
    */
-  async create(accountId: string, newKey: NewApiKey): Promise<CreatedApiKey> {
-    return this.creation.create(accountId, newKey);
+  async create(accountId: string, newKey: NewApiKey, author?: ChangeAuthor): Promise<CreatedApiKey> {
+    return this.creation.create(accountId, newKey, { author });
   }
 
   /** Lists all keys of the account, oldest first, including revoked keys. */
@@ -90,6 +94,27 @@ export class ApiKeysService {
     );
   }
 
+  /** Returns the keys of the account that follow a position, newest first, including revoked keys. */
+  async pageAfter(accountId: string, after: TimePosition | undefined, limit: number): Promise<TimePage<ListedApiKey>> {
+    const time = after && new Date(after.time);
+    const where =
+      after === undefined || time === undefined
+        ? { accountId }
+        : [
+            { accountId, createdAt: LessThan(time) },
+            { accountId, createdAt: time, id: LessThan(after.id) },
+          ];
+    const order = { createdAt: 'DESC', id: 'DESC' } as const;
+    const keys = await orUnavailable(this.keys.find({ select: LISTED, where, order, take: limit + 1 }));
+    const last = keys.length > limit ? keys[limit - 1] : undefined;
+    return { rows: keys.slice(0, limit), next: last && { time: last.createdAt.toISOString(), id: last.id } };
+  }
+
+  /** Returns the names of the keys by id. An unknown id has none. */
+  namesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return keyNames(this.keys, ids);
+  }
+
   /** Counts the keys of the account, including revoked and expired keys. */
   async count(accountId: string): Promise<number> {
     return orUnavailable(this.keys.countBy({ accountId }));
@@ -109,15 +134,32 @@ export class ApiKeysService {
   }
 
   /**
+   * Returns the id of the account that owns the key.
+   *
+   * @throws {ServiceError} `not_found` for an unknown key.
+   */
+  async ownerOf(id: string): Promise<string> {
+    const key = isUUID(id) ? await orUnavailable(this.keys.findOneBy({ id })) : null;
+    if (key === null) throw unknownKey();
+    return key.accountId;
+  }
+
+  /**
    * Revokes a key permanently. Revoking a key again changes nothing and returns the time of the first revocation.
    *
    * @param accountId when given, keys of other accounts count as unknown.
    * @throws {ServiceError} `not_found` for an unknown key.
    */
-  async revoke(id: string, accountId?: string): Promise<RevokedApiKey> {
+  async revoke(id: string, accountId?: string, author?: ChangeAuthor): Promise<RevokedApiKey> {
     if (!isUUID(id)) throw unknownKey();
     const owned = accountId === undefined ? { id } : { id, accountId };
-    await orUnavailable(this.keys.update({ ...owned, revokedAt: IsNull() }, { revokedAt: new Date(this.now()) }));
+    const known = await orUnavailable(this.keys.findOneBy(owned));
+    if (known === null) throw unknownKey();
+    const change = {
+      sql: 'UPDATE api_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id',
+      parameters: { id, now: new Date(this.now()).toISOString() },
+    };
+    await orUnavailable(this.database.run({ table: 'accounts', id: known.accountId }, [change], author));
     const key = await orUnavailable(this.keys.findOneBy(owned));
     if (key?.revokedAt == null) throw unknownKey();
     // This process stops accepting the key at once. Other processes notice the revocation by themselves.

@@ -1,12 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
-import { AtomicStatements, type Statement } from '../../database/queries/atomic-statements.js';
+import { AtomicStatements, type ChangeAuthor, type Statement } from '../../database/queries/atomic-statements.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import type { Account } from '../account/account.entity.js';
 import { ACTIVE } from '../api-keys/api-key-statements.js';
-import { ApiKeyVerifier } from '../api-keys/api-key-verifier.js';
-import { RevocationWatch } from '../api-keys/revocation-watch.js';
-import { SessionsService } from '../sessions/sessions.service.js';
+import { EndedCredentials } from '../ended/ended-credentials.js';
 
 const HAS_PASSWORD = 'EXISTS (SELECT id FROM accounts WHERE id = :accountId AND password_hash = :next)';
 
@@ -15,34 +13,38 @@ const HAS_PASSWORD = 'EXISTS (SELECT id FROM accounts WHERE id = :accountId AND 
 export class PasswordReplacement {
   constructor(
     private readonly database: AtomicStatements,
-    private readonly sessions: SessionsService,
-    private readonly verifier: ApiKeyVerifier,
-    private readonly revocations: RevocationWatch,
+    private readonly ended: EndedCredentials,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
   /**
-   * Replaces the password hash, ends all sessions of the account and optionally revokes its active API keys. Either all of
+   * Replaces the password hash, ends all sessions and the reset link of the account, and optionally revokes its active API keys. Either all of
    * this happens or nothing.
    *
    * @param next the hash of the new password.
    * @returns the number of revoked keys, or `undefined` when the password was changed meanwhile.
    */
-  async replace({ id, passwordHash }: Account, next: string, andRevokeKeys: boolean): Promise<number | undefined> {
+  async replace(
+    { id, passwordHash }: Account,
+    next: string,
+    andRevokeKeys: boolean,
+    author?: ChangeAuthor,
+  ): Promise<number | undefined> {
     const now = new Date(this.now()).toISOString();
-    const [replaced, ended = [], revoked = []] = await orUnavailable(
-      this.database.run({ table: 'accounts', id }, [
-        replaceHash(id, passwordHash, next),
-        endSessions(id, next),
-        ...(andRevokeKeys ? [revokeKeys(id, next, now)] : []),
-      ]),
+    const [replaced, ended = [], , revoked = []] = await orUnavailable(
+      this.database.run(
+        { table: 'accounts', id },
+        [
+          replaceHash(id, passwordHash, next),
+          endSessions(id, next),
+          endResetLink(id, next),
+          ...(andRevokeKeys ? [revokeKeys(id, next, now)] : []),
+        ],
+        author,
+      ),
     );
     if (replaced?.length !== 1) return undefined;
-    for (const session of ended) this.sessions.forget(String(session['id']));
-    for (const key of revoked) {
-      this.verifier.forget(String(key['hashed_key']));
-      this.revocations.notify(String(key['id']));
-    }
+    this.ended.forget(ended, revoked);
     return revoked.length;
   }
 }
@@ -57,6 +59,13 @@ function replaceHash(accountId: string, current: string, next: string): Statemen
 function endSessions(accountId: string, next: string): Statement {
   return {
     sql: `DELETE FROM sessions WHERE account_id = :accountId AND ${HAS_PASSWORD} RETURNING id`,
+    parameters: { accountId, next },
+  };
+}
+
+function endResetLink(accountId: string, next: string): Statement {
+  return {
+    sql: `DELETE FROM password_resets WHERE account_id = :accountId AND ${HAS_PASSWORD} RETURNING account_id`,
     parameters: { accountId, next },
   };
 }

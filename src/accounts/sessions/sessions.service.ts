@@ -7,16 +7,19 @@ import { ShedLoad } from '../../common/shed-load.js';
 import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
 import { CredentialDatabase } from '../../database/credential-database.js';
 import { DatabasePresence } from '../../database/database-presence.js';
+import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
 import { isForeignKeyViolation, orUnavailable } from '../../database/queries/query-failure.js';
 import type { AccountRole } from '../account/account-role.js';
 import { tierNamed } from '../account/tier.js';
 import { CredentialCache } from '../credentials/credential-cache.js';
 import { ExpiredSessions } from './expired-sessions.js';
 import { ABSOLUTE_LIFETIME_MS, hasEnded } from './session-lifetime.js';
-import { generateSessionToken, hashSessionToken, isWellFormedSessionToken } from './session-token.js';
+import { generateToken, hashToken, isWellFormedToken } from '../credentials/random-token.js';
 import { SessionUseRecorder } from './session-use-recorder.js';
 import { SessionWatch } from './session-watch.js';
 import { Session } from './session.entity.js';
+import { SessionIdentity } from './session-identity.entity.js';
+import { insertSession, insertSessionIdentity } from './session-statements.js';
 import { SurplusSessions } from './surplus-sessions.js';
 
 export interface NewSession {
@@ -25,6 +28,9 @@ export interface NewSession {
   readonly sessionId: string;
   readonly expiresAt: Date;
 }
+
+/** The sign-in at an issuer of OpenID Connect by which a session begins. */
+export type SessionOrigin = Pick<SessionIdentity, 'issuer' | 'subject' | 'sid' | 'idToken'>;
 
 /** A valid session and its account. */
 export interface VerifiedSession {
@@ -46,11 +52,13 @@ export class SessionsService {
 
   constructor(
     @InjectRepository(Session) private readonly sessions: Repository<Session>,
+    @InjectRepository(SessionIdentity) private readonly identities: Repository<SessionIdentity>,
     private readonly database: CredentialDatabase,
     private readonly watch: SessionWatch,
     private readonly uses: SessionUseRecorder,
     private readonly expired: ExpiredSessions,
     private readonly surplus: SurplusSessions,
+    private readonly statements: AtomicStatements,
     presence: DatabasePresence,
     shedLoad: ShedLoad,
     @Inject(CONFIG) private readonly config: Config,
@@ -63,16 +71,27 @@ export class SessionsService {
   /**
    * Creates a session. An account has at most 100 sessions. Above this number, the least recently used session ends.
    *
+   * @param origin a logout at this issuer ends the session.
+   * @param source the address of the browser, for the audit log.
    * @throws {ServiceError} `not_found` for an unknown account.
    */
-  async create(accountId: string): Promise<NewSession> {
-    const token = generateSessionToken();
-    const id = hashSessionToken(token);
+  async create(accountId: string, origin?: SessionOrigin, source?: string): Promise<NewSession> {
+    const token = generateToken();
+    const id = hashToken(token);
     const now = this.now();
     const createdAt = new Date(now);
     const expiresAt = new Date(now + ABSOLUTE_LIFETIME_MS);
     try {
-      await orUnavailable(this.sessions.insert({ id, accountId, createdAt, lastSeenAt: createdAt, expiresAt }));
+      await orUnavailable(
+        this.statements.run(
+          { table: 'sessions', id },
+          [
+            insertSession({ id, accountId, createdAt, expiresAt }),
+            ...(origin === undefined ? [] : [insertSessionIdentity(id, origin)]),
+          ],
+          { actor: `account:${accountId}`, source },
+        ),
+      );
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
       throw new ServiceError('not_found', 'This account does not exist.');
@@ -93,8 +112,8 @@ export class SessionsService {
    * `rate_limit_exceeded` for a new token from a network that sends too many unknown tokens.
    */
   async verify(token: string, networkOf?: () => string): Promise<VerifiedSession | undefined> {
-    if (!isWellFormedSessionToken(token)) return undefined;
-    const known = await this.lookups.get(hashSessionToken(token), networkOf);
+    if (!isWellFormedToken(token)) return undefined;
+    const known = await this.lookups.get(hashToken(token), networkOf);
     if (known === undefined || this.watch.hasEnded(known.verified.sessionId)) return undefined;
     if (hasEnded(known, this.now())) return undefined;
     this.uses.touch(known.verified.sessionId);
@@ -106,9 +125,28 @@ export class SessionsService {
    *
    * @throws {ServiceError} `unavailable` when the database fails. The session then stays valid, so that the caller can try again.
    */
-  async end(sessionId: string): Promise<void> {
-    await orUnavailable(this.sessions.delete({ id: sessionId }));
+  async end(sessionId: string, author?: ChangeAuthor): Promise<void> {
+    const change = { sql: 'DELETE FROM sessions WHERE id = :sessionId RETURNING id', parameters: { sessionId } };
+    await orUnavailable(this.statements.run({ table: 'sessions', id: sessionId }, [change], author));
     this.forget(sessionId);
+  }
+
+  /** Ends all sessions of an account, on every replica within a second. Returns how many sessions have ended. */
+  async endAllOf(accountId: string, author?: ChangeAuthor): Promise<number> {
+    const change = {
+      sql: 'DELETE FROM sessions WHERE account_id = :accountId RETURNING id',
+      parameters: { accountId },
+    };
+    const [ended = []] = await orUnavailable(
+      this.statements.run({ table: 'accounts', id: accountId }, [change], author),
+    );
+    for (const { id } of ended) this.forget(String(id));
+    return ended.length;
+  }
+
+  /** Returns the sign-in at an issuer by which the session began. `undefined` for a session that began with a password. */
+  async originOf(sessionId: string): Promise<SessionOrigin | undefined> {
+    return (await orUnavailable(this.identities.findOneBy({ sessionId }))) ?? undefined;
   }
 
   /** Makes this process notice at once that a session has ended. Other processes notice the end by themselves. */

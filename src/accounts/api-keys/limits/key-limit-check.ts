@@ -1,6 +1,6 @@
 import { ServiceError, type ErrorDetail } from '../../../common/service-error.js';
 import { MAX_BUDGET, MICROS } from '../../../config/limits/budget.js';
-import { parseAddressRange } from './address-ranges.js';
+import { parseAddressRange } from '../../../common/network/address-ranges.js';
 import type { KeyLimitChanges } from './key-limits.js';
 
 const MAX_MODELS = 100;
@@ -32,6 +32,18 @@ export function checkKeyLimits({
   ];
   if (problems.length === 0) return;
   throw new ServiceError('invalid_request', 'The limits of the key are invalid.', { details: problems });
+}
+
+/**
+ * Checks that a key with a budget period has a budget.
+ *
+ * @param current the budget of the key before the change; `null` for a new key.
+ * @throws {ServiceError} `invalid_request`.
+ */
+export function checkBudgetPeriod({ budgetMicros, budgetPer }: KeyLimitChanges, current: number | null): void {
+  const budget = budgetMicros === undefined ? current : budgetMicros;
+  if (budget !== null || budgetPer === null || budgetPer === undefined) return;
+  throw new ServiceError('invalid_request', 'The key has no budget: set the budget together with its period.');
 }
 
 function listProblems(

@@ -1,6 +1,6 @@
 import type { Budget } from '../../../config/limits/budget.js';
 import type { ApiKey } from '../api-key.entity.js';
-import { isWithin, parseAddressRange, type AddressRange } from './address-ranges.js';
+import { isWithin, parseAddressRange, type AddressRange } from '../../../common/network/address-ranges.js';
 import { KEY_LIMIT_NAMES } from './key-limits.js';
 
 const ALL_OF_VENDOR = '/*';

@@ -100,8 +100,8 @@ describe('a credential', () => {
   });
 });
 
-describe('a credential that is forgotten', () => {
-  /** A question before the credential is forgotten and one afterwards, both without an answer. */
+describe('a credential that is invalidated', () => {
+  /** A question before the credential is invalidated and one afterwards, both without an answer. */
   async function askedTwice() {
     // Known credentials have two questions at once.
     cache.expect('key');

@@ -1,0 +1,81 @@
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { Rounds } from '../../common/timers/rounds.js';
+import { DatabasePresence } from '../../database/database-presence.js';
+import { engineOf, marks } from '../../database/queries/statements.js';
+import { WebhookOutbox } from '../../webhooks/outbox/webhook-outbox.js';
+
+const FIRST_ROUND_AFTER_MS = 15_000;
+const ROUND_EVERY_MS = 3_600_000;
+const REPORTED_BEFORE_MS = 7 * 86_400_000;
+const KEYS_PER_STATEMENT = 100;
+
+interface ExpiringKey {
+  readonly id: string;
+  readonly account_id: string;
+  readonly expires_at: string;
+}
+
+/** Reports the API keys that expire within seven days to webhooks, once for each expiry date. Looks once an hour. */
+@Injectable()
+export class ExpiringKeys implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly logger = new Logger('ExpiringKeys');
+  private readonly rounds = new Rounds(() => this.run());
+
+  constructor(
+    private readonly database: DataSource,
+    private readonly outbox: WebhookOutbox,
+    private readonly presence: DatabasePresence,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.rounds.start(FIRST_ROUND_AFTER_MS);
+  }
+
+  onApplicationShutdown(): void {
+    void this.rounds.stop();
+  }
+
+  /** Publishes an event for each key that expires soon. Events that were published before change nothing. */
+  async report(): Promise<void> {
+    if (!this.outbox.wants('key.expiring') || this.presence.isUnavailable) return;
+    const now = this.now();
+    const until = new Date(now + REPORTED_BEFORE_MS).toISOString();
+    let after = { expires_at: new Date(now).toISOString(), id: '' };
+    for (;;) {
+      const keys = await this.next(after, until);
+      for (const { id, account_id: accountId, expires_at: expiresAt } of keys) {
+        const data = { expires_at: expiresAt };
+        await this.outbox.publish({ type: 'key.expiring', subject: [id, expiresAt], accountId, keyId: id, data });
+      }
+      const last = keys.at(-1);
+      if (last === undefined || keys.length < KEYS_PER_STATEMENT) return;
+      after = last;
+    }
+  }
+
+  private next(after: Omit<ExpiringKey, 'account_id'>, until: string): Promise<ExpiringKey[]> {
+    const engine = engineOf(this.database);
+    const mark = (n: number): string => marks(engine, 1, n);
+    return this.database.query<ExpiringKey[]>(
+      `SELECT id, account_id, expires_at FROM api_keys
+        WHERE (expires_at, id) > (${mark(0)}, ${mark(1)}) AND expires_at <= ${mark(2)} AND revoked_at IS NULL
+        ORDER BY expires_at, id LIMIT ${KEYS_PER_STATEMENT}`,
+      [after.expires_at, after.id, until],
+    );
+  }
+
+  private async run(): Promise<number> {
+    try {
+      await this.report();
+    } catch (error) {
+      this.logger.warn({
+        msg: 'Expiring keys cannot be reported. The service tries again in an hour',
+        reason: String(error),
+      });
+    }
+    return ROUND_EVERY_MS;
+  }
+}

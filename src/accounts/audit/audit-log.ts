@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { ChangeAuthor } from '../../database/queries/atomic-statements.js';
+import { orUnavailable } from '../../database/queries/query-failure.js';
+import { pageByTime, type Condition, type TimePosition } from '../../database/queries/page-by-time.js';
+import { engineOf, insertStatement, marks, rowsOf } from '../../database/queries/statements.js';
+import { AccountsService } from '../accounts/accounts.service.js';
+import { OperatorKeys } from '../operator-keys/operator-keys.service.js';
+
+export type { ChangeAuthor };
+
+/**
+ * A change of an account, a key, a session or the configuration. Times are texts in ISO 8601.
+ *
+ * @since 1.0
+ */
+export interface AuditEntry {
+  readonly id: string;
+  readonly at: string;
+  /** Who made the change: `account:<id> (<email>)`, `operator-key:<id> (<name>)`, `command`, `issuer` or `service`. */
+  readonly actor: string;
+  /** Such as `key.created`. docs/accounts.md lists all actions. */
+  readonly action: string;
+  /**
+   * What was changed: `account:<id> (<email>)`, `key:<id>`, `operator-key:<id> (<name>)`, `session:<start of the id>` or
+   * `configuration`.
+   */
+  readonly target: string;
+  /** The address of the client, or the user and the host of a command. `null`: not known. */
+  readonly source: string | null;
+  /** The changed values before and after the change, never a secret. `null`: the action says everything. */
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Which entries a list has. A member that is `undefined` does not restrict the list. */
+export interface AuditFilter {
+  /** The account that was changed, or whose key or session was changed. */
+  readonly accountId?: string | undefined;
+  readonly action?: string | undefined;
+  /** Days in UTC, both included, as `YYYY-MM-DD`. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+export interface AuditPage {
+  /** The newest first. */
+  readonly entries: readonly AuditEntry[];
+  /** The position after which the next page begins. `undefined`: this is the last page. */
+  readonly next: TimePosition | undefined;
+}
+
+interface AuditRow {
+  readonly id: string;
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly source: string | null;
+  readonly value_before: string | null;
+  readonly value_after: string | null;
+}
+
+const COLUMNS = 'id, at, actor, action, target, source, value_before, value_after';
+const PAGE = 500;
+const ACCOUNT = /^account:(.+)$/;
+const OPERATOR_KEY = /^operator-key:(.+)$/;
+
+/** Reads the audit log. Triggers of the database write it: see `audit-statements.ts`. */
+@Injectable()
+export class AuditLog {
+  constructor(
+    private readonly database: DataSource,
+    private readonly accounts: AccountsService,
+    private readonly operatorKeys: OperatorKeys,
+  ) {}
+
+  /** Returns one page. If few entries pass the filter, a page can have fewer entries than `limit`: see {@link pageByTime}. */
+  async page(filter: AuditFilter, after: TimePosition | undefined, limit: number): Promise<AuditPage> {
+    const { from, to } = filter;
+    const list = {
+      table: 'audit_entries',
+      columns: COLUMNS,
+      timeColumn: 'at',
+      ...conditionsOf(filter),
+      end: from === undefined ? undefined : { time: from, id: '' },
+    };
+    // The list begins before the first moment of the day after `to`.
+    const start = to === undefined ? undefined : { time: dayAfter(to), id: '' };
+    const { rows, next } = await pageByTime<AuditRow>(this.database, list, after ?? start, limit);
+    return { entries: await this.entriesOf(rows), next };
+  }
+
+  /** Returns the entries after a position, oldest first. */
+  async following({ time, id }: TimePosition, limit: number): Promise<readonly AuditEntry[]> {
+    const engine = engineOf(this.database);
+    const sql = `SELECT ${COLUMNS} FROM audit_entries WHERE (at, id) > (${marks(engine, 2)}) ORDER BY at, id LIMIT ${limit}`;
+    return this.entriesOf(await orUnavailable(this.database.query<AuditRow[]>(sql, [time, id])));
+  }
+
+  /** Returns all entries that pass the filter in pages, the newest first. */
+  async *pages(filter: AuditFilter): AsyncGenerator<readonly AuditEntry[], void> {
+    let position: TimePosition | undefined;
+    do {
+      const { entries, next } = await this.page(filter, position, PAGE);
+      yield entries;
+      position = next;
+    } while (position !== undefined);
+  }
+
+  /**
+   * Writes that the configuration was loaded, unless the latest such entry has the same hash. So several replicas with one file
+   * write one entry.
+   *
+   * @param hash the SHA-256 of the configuration file, or `built-in`.
+   */
+  async configurationLoaded(hash: string, at: Date): Promise<void> {
+    const engine = engineOf(this.database);
+    const latest = `SELECT id, value_after FROM audit_entries WHERE action = 'config.loaded' ORDER BY at DESC, id DESC LIMIT 1`;
+    const [before] = await orUnavailable(this.database.query<{ id: string; value_after: string }[]>(latest));
+    const after = JSON.stringify({ sha256: hash });
+    if (before?.value_after === after) return;
+    // The same id on every replica, so that replicas that reload at the same time write one entry.
+    const id = createHash('sha256')
+      .update(`${hash} ${before?.id ?? ''}`)
+      .digest('hex');
+    const values = [id, at.toISOString(), 'service', 'config.loaded', 'configuration', before?.value_after, after];
+    const columns = ['id', 'at', 'actor', 'action', 'target', 'value_before', 'value_after'];
+    const sql = `${insertStatement(engine, 'audit_entries', columns, 1)} ON CONFLICT DO NOTHING`;
+    await orUnavailable(this.database.query(sql, values));
+  }
+
+  /**
+   * Deletes at most `limit` of the entries before a time.
+   *
+   * @returns how many were deleted.
+   */
+  async deleteBefore(time: Date, limit: number): Promise<number> {
+    const engine = engineOf(this.database);
+    const some = `SELECT id FROM audit_entries WHERE at < ${marks(engine, 1)} ORDER BY at LIMIT ${limit}`;
+    const sql = `DELETE FROM audit_entries WHERE id IN (${some}) RETURNING id`;
+    const result: unknown = await orUnavailable(this.database.query(sql, [time.toISOString()]));
+    return rowsOf(result).length;
+  }
+
+  private async entriesOf(rows: readonly AuditRow[]): Promise<AuditEntry[]> {
+    const texts = rows.flatMap(({ actor, target }) => [actor, target]);
+    const emails = await this.accounts.emailsOf(idsIn(ACCOUNT, texts));
+    const keyNames = await this.operatorKeys.namesOf(idsIn(OPERATOR_KEY, texts));
+    const named = (text: string): string => {
+      const name = emails.get(ACCOUNT.exec(text)?.[1] ?? '') ?? keyNames.get(OPERATOR_KEY.exec(text)?.[1] ?? '');
+      return name === undefined ? text : `${text} (${name})`;
+    };
+    return rows.map(({ actor, target, value_before: before, value_after: after, ...row }) => ({
+      ...row,
+      actor: named(actor),
+      target: named(target),
+      before: before === null ? null : (JSON.parse(before) as unknown),
+      after: after === null ? null : (JSON.parse(after) as unknown),
+    }));
+  }
+}
+
+/** An entry as the API and the command show it. */
+export function wireEntry({ at, actor, action, target, source, before, after }: AuditEntry) {
+  return { at, actor, action, target, source, before, after };
+}
+
+/** The table has an index for an account, and one for an action. */
+function conditionsOf({ accountId, action }: AuditFilter): Record<'scope' | 'filter', readonly Condition[]> {
+  const ofAction = action === undefined ? [] : [equals('action', action)];
+  return accountId === undefined
+    ? { scope: ofAction, filter: [] }
+    : { scope: [equals('account_id', accountId)], filter: ofAction };
+}
+
+function idsIn(kind: RegExp, texts: readonly string[]): readonly string[] {
+  return [...new Set(texts.flatMap((text) => kind.exec(text)?.[1] ?? []))];
+}
+
+function equals(column: string, value: string): Condition {
+  return (mark) => `${column} = ${mark(value)}`;
+}
+
+function dayAfter(day: string): string {
+  return new Date(Date.parse(`${day}T00:00:00.000Z`) + 86_400_000).toISOString();
+}

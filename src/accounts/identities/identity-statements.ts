@@ -1,0 +1,83 @@
+import type { Statement } from '../../database/queries/atomic-statements.js';
+import { NO_PASSWORD } from '../passwords/no-password.js';
+
+/** A person, as an issuer identifies it. */
+export interface Identity {
+  /** The claim `iss`. */
+  readonly issuer: string;
+  /** The claim `sub`. */
+  readonly subject: string;
+}
+
+/** A person with its address at the issuer, which is for people to read only. */
+export interface NamedIdentity extends Identity {
+  readonly email: string | undefined;
+}
+
+/** A row of `accounts`. `now` is the time of creation in ISO 8601. */
+export interface NewAccountRow {
+  readonly id: string;
+  readonly email: string;
+  readonly tier: string;
+  readonly now: string;
+}
+
+export function insertAccount({ id, email, tier, now }: NewAccountRow): Statement {
+  return {
+    sql: `INSERT INTO accounts (id, email, password_hash, tier, role, created_at)
+      VALUES (:id, :email, :none, :tier, 'member', :now) RETURNING id`,
+    parameters: { id, email, none: NO_PASSWORD, tier, now },
+  };
+}
+
+export function insertIdentity(identity: NamedIdentity, accountId: string, now: string): Statement {
+  return {
+    sql: `INSERT INTO account_identities (issuer, subject, account_id, email, created_at, last_sign_in_at)
+      VALUES (:issuer, :subject, :accountId, :email, :now, :now) RETURNING account_id`,
+    parameters: { ...parametersOf(identity), accountId, now },
+  };
+}
+
+/** Links an active account to which nobody can sign in: it has no password and no identity. */
+export function insertIdentityOfPrepared(identity: NamedIdentity, accountId: string, now: string): Statement {
+  return {
+    sql: `INSERT INTO account_identities (issuer, subject, account_id, email, created_at, last_sign_in_at)
+      SELECT :issuer, :subject, id, :email, :now, :now FROM accounts
+      WHERE id = :accountId AND password_hash = :none AND disabled_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM account_identities linked WHERE linked.account_id = :accountId)
+      RETURNING account_id`,
+    parameters: { ...parametersOf(identity), accountId, now, none: NO_PASSWORD },
+  };
+}
+
+/** Removes the identity of an issuer from an account, if the account has a password, so that its owner can still sign in. */
+export function deleteIdentityBesidePassword(issuer: string, accountId: string): Statement {
+  return {
+    sql: `DELETE FROM account_identities WHERE issuer = :issuer AND account_id = :accountId
+      AND EXISTS (SELECT 1 FROM accounts WHERE id = :accountId AND password_hash <> :none) RETURNING subject`,
+    parameters: { issuer, accountId, none: NO_PASSWORD },
+  };
+}
+
+/** Statements that leave an account without any way to sign in, so that its owner can sign in anew. The last one ends the sessions. */
+export function prepareAccount(accountId: string): readonly [Statement, Statement, Statement, Statement] {
+  return [
+    {
+      sql: 'UPDATE accounts SET password_hash = :none WHERE id = :accountId RETURNING id',
+      parameters: { accountId, none: NO_PASSWORD },
+    },
+    {
+      sql: 'DELETE FROM account_identities WHERE account_id = :accountId RETURNING subject',
+      parameters: { accountId },
+    },
+    {
+      sql: 'DELETE FROM password_resets WHERE account_id = :accountId RETURNING account_id',
+      parameters: { accountId },
+    },
+    { sql: 'DELETE FROM sessions WHERE account_id = :accountId RETURNING id', parameters: { accountId } },
+  ];
+}
+
+function parametersOf({ issuer, subject, email }: NamedIdentity) {
+  return { issuer, subject, email: email ?? null };
+}

@@ -1,0 +1,135 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, Repository } from 'typeorm';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import {
+  AtomicStatements,
+  type LockedRow,
+  type Row,
+  type Statement,
+} from '../../database/queries/atomic-statements.js';
+import { orUnavailable } from '../../database/queries/query-failure.js';
+import { NO_ACCOUNT, type WebhookEvent } from '../../webhooks/outbox/webhook-event.js';
+import { WebhookOutbox } from '../../webhooks/outbox/webhook-outbox.js';
+import { hashApiKey, isWellFormedApiKey } from '../api-keys/api-key-format.js';
+import { ApiKey } from '../api-keys/api-key.entity.js';
+import { hashKey } from '../credentials/key-format.js';
+import { EndedCredentials } from '../ended/ended-credentials.js';
+import { OPERATOR_KEY_FORMAT, OperatorKeyVerifier } from '../operator-keys/operator-key-verifier.js';
+import { OperatorKey } from '../operator-keys/operator-key.entity.js';
+
+/** A text that was found in a public place. */
+export interface Leak {
+  readonly text: string;
+  /** The address of the place, as the reporter says. Webhooks get it only if it is a URL of the web. */
+  readonly url: string;
+}
+
+interface FoundKey {
+  readonly id: string;
+  readonly hashedKey: string;
+  readonly revokedAt: Date | null;
+  /** The table of the key. */
+  readonly table: 'api_keys' | 'operator_keys';
+  /** {@link NO_ACCOUNT} for a key of the API for operators. */
+  readonly accountId: string;
+}
+
+const FOUND = { id: true, hashedKey: true, revokedAt: true } as const;
+
+/** Revokes API keys and operator keys that were found in public places. */
+@Injectable()
+export class LeakedKeys {
+  constructor(
+    @InjectRepository(ApiKey) private readonly apiKeys: Repository<ApiKey>,
+    @InjectRepository(OperatorKey) private readonly operatorKeys: Repository<OperatorKey>,
+    private readonly database: AtomicStatements,
+    private readonly ended: EndedCredentials,
+    private readonly operatorKeyVerifier: OperatorKeyVerifier,
+    private readonly outbox: WebhookOutbox,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /**
+   * Revokes the keys among the texts permanently, on every replica within a second, and reports them to webhooks. Texts without a
+   * valid checksum cost no query.
+   *
+   * @param source the address of the reporter, for the audit log.
+   * @returns the texts that are keys of this service, including keys that were revoked before.
+   * @throws {ServiceError} `unavailable` when the database is unavailable.
+   */
+  async revoke(leaks: readonly Leak[], source: string | undefined): Promise<ReadonlySet<string>> {
+    const ofAccounts = byHash(leaks, isWellFormedApiKey, hashApiKey);
+    const ofOperators = byHash(leaks, (text) => OPERATOR_KEY_FORMAT.isWellFormed(text), hashKey);
+    const leaksByHash = new Map([...ofAccounts, ...ofOperators]);
+    const found = [
+      ...(await this.findApiKeys([...ofAccounts.keys()])),
+      ...(await this.findOperatorKeys([...ofOperators.keys()])),
+    ];
+    for (const key of found.filter(({ revokedAt }) => revokedAt === null)) {
+      await this.revokeKey(key, leaksByHash.get(key.hashedKey)?.url ?? '', source);
+    }
+    return new Set(found.map(({ hashedKey }) => leaksByHash.get(hashedKey)?.text ?? ''));
+  }
+
+  private async revokeKey(key: FoundKey, url: string, source: string | undefined): Promise<void> {
+    const { id, table, accountId, hashedKey } = key;
+    const event: WebhookEvent = {
+      ...{ type: 'key.leaked', subject: [id], accountId, keyId: id },
+      data: { url: isWebAddress(url) ? url : null },
+    };
+    const statements = [revokeStatement(table, id, this.now()), ...this.outbox.statements(event, isRevoked(table))];
+    const author = { actor: 'secret-scanner', source };
+    const [revoked = []]: Row[][] = await orUnavailable(this.database.run(lockOf(key), statements, author));
+    if (table === 'api_keys') this.ended.forget([], revoked);
+    else this.operatorKeyVerifier.forget(hashedKey);
+    this.outbox.notify();
+  }
+
+  private async findApiKeys(hashes: string[]): Promise<readonly FoundKey[]> {
+    if (hashes.length === 0) return [];
+    const select = { ...FOUND, accountId: true } as const;
+    const keys = await orUnavailable(this.apiKeys.find({ select, where: { hashedKey: In(hashes) } }));
+    return keys.map(({ id, hashedKey, revokedAt, accountId }) => ({
+      ...{ id, hashedKey, revokedAt, accountId },
+      table: 'api_keys',
+    }));
+  }
+
+  private async findOperatorKeys(hashes: string[]): Promise<readonly FoundKey[]> {
+    if (hashes.length === 0) return [];
+    const keys = await orUnavailable(this.operatorKeys.find({ select: FOUND, where: { hashedKey: In(hashes) } }));
+    return keys.map(({ id, hashedKey, revokedAt }) => ({
+      ...{ id, hashedKey, revokedAt, accountId: NO_ACCOUNT },
+      table: 'operator_keys',
+    }));
+  }
+}
+
+function byHash(
+  leaks: readonly Leak[],
+  isKey: (text: string) => boolean,
+  hash: (text: string) => string,
+): ReadonlyMap<string, Leak> {
+  return new Map(leaks.filter(({ text }) => isKey(text)).map((leak) => [hash(leak.text), leak]));
+}
+
+function lockOf({ table, id, accountId }: FoundKey): LockedRow {
+  return table === 'api_keys' ? { table: 'accounts', id: accountId } : { table, id };
+}
+
+/** Whether the key is revoked, for the statements of the event: the key can have been deleted meanwhile. */
+function isRevoked(table: FoundKey['table']): string {
+  return `EXISTS (SELECT 1 FROM ${table} WHERE id = :keyId AND revoked_at IS NOT NULL)`;
+}
+
+function revokeStatement(table: FoundKey['table'], id: string, now: number): Statement {
+  return {
+    sql: `UPDATE ${table} SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id, hashed_key`,
+    parameters: { id, now: new Date(now).toISOString() },
+  };
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}

@@ -1,0 +1,80 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { MoreThan, Repository } from 'typeorm';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { DAY_MS } from '../../common/utc-day.js';
+import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
+import { orUnavailable } from '../../database/queries/query-failure.js';
+import type { Account } from '../account/account.entity.js';
+import { AccountsService } from '../accounts/accounts.service.js';
+import { generateToken, hashToken, isWellFormedToken } from '../credentials/random-token.js';
+import { PasswordReset } from './password-reset.entity.js';
+
+const VALID_MS = DAY_MS;
+
+/** A new link. Only this object has its token. */
+export interface CreatedReset {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Creates links with which a user sets a new password. Each change of the password ends the link of the account, see
+ * `PasswordReplacement`.
+ */
+@Injectable()
+export class PasswordResets {
+  constructor(
+    @InjectRepository(PasswordReset) private readonly resets: Repository<PasswordReset>,
+    private readonly accounts: AccountsService,
+    private readonly database: AtomicStatements,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /**
+   * Creates a link, which replaces an earlier link of the account. It is valid for 24 hours.
+   *
+   * @param createdBy the id of the operator, or of its key.
+   * @param author by default the account `createdBy`.
+   */
+  async create(accountId: string, createdBy: string, author?: ChangeAuthor): Promise<CreatedReset> {
+    const token = generateToken();
+    const now = this.now();
+    const expiresAt = new Date(now + VALID_MS);
+    const change = {
+      sql: `INSERT INTO password_resets (account_id, hashed_token, created_by, created_at, expires_at)
+        VALUES (:accountId, :hashedToken, :createdBy, :now, :expiresAt)
+        ON CONFLICT (account_id) DO UPDATE SET hashed_token = excluded.hashed_token, created_by = excluded.created_by,
+          created_at = excluded.created_at, expires_at = excluded.expires_at
+        RETURNING account_id`,
+      parameters: {
+        ...{ accountId, hashedToken: hashToken(token), createdBy },
+        ...{ now: new Date(now).toISOString(), expiresAt: expiresAt.toISOString() },
+      },
+    };
+    await orUnavailable(this.database.run({ table: 'accounts', id: accountId }, [change], author));
+    return { token, expiresAt };
+  }
+
+  /** Returns until when the link of the account is valid. `undefined`: the account has no valid link. */
+  async validUntil(accountId: string): Promise<Date | undefined> {
+    const reset = await orUnavailable(this.resets.findOneBy({ accountId, expiresAt: MoreThan(new Date(this.now())) }));
+    return reset?.expiresAt;
+  }
+
+  /** Revokes the link of the account, if it has one. */
+  async revoke(accountId: string, author?: ChangeAuthor): Promise<void> {
+    const sql = 'DELETE FROM password_resets WHERE account_id = :accountId RETURNING account_id';
+    const change = { sql, parameters: { accountId } };
+    await orUnavailable(this.database.run({ table: 'accounts', id: accountId }, [change], author));
+  }
+
+  /** Returns the account of this token. `undefined`: the link is unknown, used, revoked or expired, or the account is disabled. */
+  async find(token: string): Promise<Account | undefined> {
+    if (!isWellFormedToken(token)) return undefined;
+    const where = { hashedToken: hashToken(token), expiresAt: MoreThan(new Date(this.now())) };
+    const reset = await orUnavailable(this.resets.findOneBy(where));
+    const account = reset === null ? undefined : await this.accounts.findById(reset.accountId);
+    return account?.disabledAt === null ? account : undefined;
+  }
+}
