@@ -8,11 +8,21 @@ import { AttemptCounters } from './attempts/attempt-counters.js';
 import { InProcessAttemptCounters } from './attempts/in-process-attempt-counters.js';
 import { KeyCreationLimit } from './attempts/key-creation-limit.js';
 import { RedisAttemptCounters } from './attempts/redis-attempt-counters.js';
+import { LeakReportLimit } from './leaked-keys/leak-report-limit.js';
+import { LeakedKeysController } from './leaked-keys/leaked-keys.controller.js';
+import { OperatorAccess } from './operators/operator-access.js';
 import { RequestBodyClients } from './session/request-body-clients.js';
 import { SameOriginGuard } from './same-origin/same-origin.guard.js';
 import { SessionCookie } from './session/session-cookie.js';
 import { SessionStart } from './session/session-start.js';
 import { SessionMiddleware } from './session/session.middleware.js';
+import { LinkSignIn } from './sign-in/link-sign-in.js';
+import { AccountLink } from './single-sign-on/account-link.js';
+import { BackChannelLogout } from './single-sign-on/back-channel-logout.js';
+import { Issuer } from './single-sign-on/issuer.js';
+import { LinkedAccounts } from './single-sign-on/linked-accounts.js';
+import { SignInStates } from './single-sign-on/sign-in-state.js';
+import { SingleSignOn } from './single-sign-on/single-sign-on.js';
 import { PasswordChange } from './sign-in/password-change.js';
 import { SignIn } from './sign-in/sign-in.js';
 import { SignInLimits } from './sign-in/sign-in-limits.js';
@@ -26,13 +36,18 @@ const services = [
   SessionCookie,
   SignIn,
   PasswordChange,
+  LinkSignIn,
   KeyCreationLimit,
+  SingleSignOn,
+  AccountLink,
+  BackChannelLogout,
 ];
 
 /** Authenticates requests and signs users in. */
 @Global()
 @Module({
   imports: [AccountsModule, RedisModule],
+  controllers: [LeakedKeysController],
   providers: [
     ...STRATEGIES,
     {
@@ -42,8 +57,13 @@ const services = [
         redis === undefined ? new InProcessAttemptCounters() : new RedisAttemptCounters(redis),
     },
     { provide: BodyClients, useClass: RequestBodyClients },
+    OperatorAccess,
     SignInLimits,
+    LeakReportLimit,
     SessionStart,
+    Issuer,
+    SignInStates,
+    LinkedAccounts,
     ...services,
   ],
   exports: [...services, BodyClients],

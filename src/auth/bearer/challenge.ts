@@ -5,3 +5,6 @@ export const CHALLENGE = `Bearer realm="${REALM}"`;
 
 /** The value of `WWW-Authenticate` for a credential that is unknown, expired or revoked. */
 export const INVALID_TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;
+
+/** The message for a request with such a key. */
+export const UNKNOWN_KEY = 'The API key is unknown, expired or revoked.';

@@ -1,10 +1,13 @@
 import type { KeyRestrictions } from '../../accounts/api-keys/limits/key-restrictions.js';
+import type { RefusedKey } from '../../accounts/api-keys/api-key-verifier.js';
 import type { TierConfig } from '../../config/config.js';
 
 declare module '../../http/request/request-context.js' {
   interface RequestContext {
     /** The caller that a guard has accepted. Read it with `@CurrentPrincipal()`. */
     principal?: Principal;
+    /** The known key of a request that was refused because of this key. */
+    refusedKey?: RefusedKey;
   }
 }
 

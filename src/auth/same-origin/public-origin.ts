@@ -17,6 +17,22 @@ export function publicOriginOf(request: Request): string {
 }
 
 /**
+ * Whether the request came through the proxies of `TRUST_PROXY`, so that a strategy may believe a header that a proxy sets, such as
+ * the name in a client certificate.
+ *
+ * The service counts proxies, and does not know their addresses. So the network must let only the proxy reach the service, and the
+ * proxy must remove the header from the requests of clients.
+ *
+ * @since 1.0
+ */
+export function isFromTrustedProxy({ app, headers }: Request): boolean {
+  const proxies = app.get('trust proxy') as number;
+  return (
+    proxies > 0 && String(headers['x-forwarded-for'] ?? '').split(',').length >= proxies && 'x-forwarded-for' in headers
+  );
+}
+
+/**
  * Returns the value that the outermost trusted proxy has written. With `TRUST_PROXY` n, this is the nth value from the
  * right, as for the client's address. Values further left come from the client. When a proxy replaces the header, there
  * may be fewer values than proxies. Then this is the first value.

@@ -8,7 +8,7 @@ const LOCAL_HOST = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\
  * Whether the browser will keep the session cookie, which is `Secure`. Without TLS, browsers drop the cookie silently, except
  * for the names of their own machine.
  *
- * The service may not see that a proxy ends TLS. Then the headers of the browser tell: `Sec-Fetch-Site` is sent only to
+ * The service may not see that a proxy ends TLS. Then the headers of the browser show it: `Sec-Fetch-Site` is sent only to
  * addresses that keep secure cookies, and `Origin` has the scheme. A form without both headers comes from a program.
  */
 export function acceptsSessionCookie(request: Request): boolean {

@@ -8,7 +8,7 @@ declare module '../../http/request/request-context.js' {
   interface RequestContext {
     /** Set by the session middleware; read it with `sessionOf`. */
     session?: VerifiedSession;
-    /** Why the session of the cookie cannot be used: its lookup failed, or the page was made for another account. */
+    /** Why the session of the cookie cannot be used: its lookup failed, or the page belongs to another account. */
     sessionFailure?: unknown;
   }
 }
@@ -16,7 +16,7 @@ declare module '../../http/request/request-context.js' {
 /**
  * Returns the session of the request. Works on any route and before any guard.
  *
- * @throws {ServiceError} when the page was made for another account: `account_mismatch`. When the request has a session cookie
+ * @throws {ServiceError} when the page belongs to another account: `account_mismatch`. When the request has a session cookie
  * that could not be checked: `unavailable`, or
  * `rate_limit_exceeded` for a network that sends too many unknown tokens.
  */
@@ -40,7 +40,7 @@ export function principalOfSession({ sessionId, account }: VerifiedSession): Pri
 }
 
 /** Ignores the session of the request, for routes that only keys may use. */
-export function forgetSession({ context }: Request): void {
+export function clearSession({ context }: Request): void {
   delete context.session;
   delete context.sessionFailure;
 }

@@ -11,7 +11,7 @@ const NAME = '__Host-session';
 const LEADING_SPACE = /^[ \t]+/;
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
 
-/** The cookie that carries the session's token. */
+/** The cookie that carries the session's token. While a visitor signs in at an issuer, its value binds the sign-in to the browser. */
 @Injectable()
 export class SessionCookie {
   constructor(@Inject(CLOCK) private readonly now: Clock) {}
@@ -19,6 +19,11 @@ export class SessionCookie {
   set(response: ServerResponse, token: string, expiresAt: Date): void {
     // An age instead of a date, because the browser's clock may be wrong.
     this.write(response, token, Math.floor((expiresAt.getTime() - this.now()) / 1000));
+  }
+
+  /** Sets a value other than a token, which binds a sign-in in progress to the browser. */
+  setForSignIn(response: ServerResponse, value: string, lifetimeMs: number): void {
+    this.write(response, value, lifetimeMs / 1000);
   }
 
   clear(response: ServerResponse): void {

@@ -43,7 +43,7 @@ export class PasswordChange {
     const attempt = await this.limits.attempt(address, account.email);
     const changed = await this.replace(account.id, passwords, address, attempt);
     await attempt.succeeded();
-    const session = await this.beginSession(changed.account);
+    const session = await this.beginSession(changed.account, address);
     return { ...session, revokedKeys: changed.revokedKeys };
   }
 
@@ -54,7 +54,8 @@ export class PasswordChange {
     attempt: Attempt,
   ): Promise<ChangedPassword> {
     try {
-      return await this.accounts.changePassword(accountId, current, next, { network: siteOf(address), revokeKeys });
+      const options = { network: siteOf(address), source: address, revokeKeys };
+      return await this.accounts.changePassword(accountId, current, next, options);
     } catch (error) {
       if (isWrongGuess(error)) await attempt.failed();
       else await attempt.withdrawn();
@@ -62,10 +63,10 @@ export class PasswordChange {
     }
   }
 
-  private async beginSession(account: Account): Promise<NewSession> {
+  private async beginSession(account: Account, address: string | undefined): Promise<NewSession> {
     let session: NewSession | undefined;
     try {
-      session = await this.starts.begin(account);
+      session = await this.starts.begin(account, undefined, address);
     } catch (cause) {
       throw new ServiceError('unavailable', 'Your password was changed. Sign in with the new password.', { cause });
     }

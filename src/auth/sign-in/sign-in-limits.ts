@@ -30,6 +30,10 @@ const SIGN_UPS_BY_SITE = { name: 'sign-up:site', attempts: 200, withinSeconds: H
 /** Sign-ups of all networks with one email address. Limited because a sign-up discloses whether the address has an account. */
 const SIGN_UPS_BY_ACCOUNT = { name: 'sign-up:account', attempts: 20, withinSeconds: HOUR_SECONDS };
 
+/** Links of one network that are not valid. A link cannot be guessed, but each lookup is a query. */
+const LINKS_BY_NETWORK = { name: 'link:network', attempts: 50, withinSeconds: 15 * MINUTE_SECONDS };
+const LINKS_BY_SITE = { name: 'link:site', attempts: 500, withinSeconds: 15 * MINUTE_SECONDS };
+
 /** An attempt. It counts both as failed and as successful until one of these methods is called. */
 export interface Attempt {
   /** The password was correct, or is new. */
@@ -63,6 +67,8 @@ export class SignInLimits {
   private readonly signUpsByNetwork: AttemptCounter;
   private readonly signUpsBySite: AttemptCounter;
   private readonly signUpsByAccount: AttemptCounter;
+  private readonly linksByNetwork: AttemptCounter;
+  private readonly linksBySite: AttemptCounter;
 
   constructor(counters: AttemptCounters) {
     this.byNetwork = counters.counter(BY_NETWORK);
@@ -78,6 +84,8 @@ export class SignInLimits {
     this.signUpsByNetwork = counters.counter(SIGN_UPS_BY_NETWORK);
     this.signUpsBySite = counters.counter(SIGN_UPS_BY_SITE);
     this.signUpsByAccount = counters.counter(SIGN_UPS_BY_ACCOUNT);
+    this.linksByNetwork = counters.counter(LINKS_BY_NETWORK);
+    this.linksBySite = counters.counter(LINKS_BY_SITE);
   }
 
   /**
@@ -113,6 +121,28 @@ export class SignInLimits {
   }
 
   /**
+   * Counts an attempt to finish a sign-in at an issuer of OpenID Connect. The issuer protects its accounts itself, so only networks
+   * are limited.
+   *
+   * @param address `request.ip`.
+   * @throws {ServiceError} `rate_limit_exceeded`
+   */
+  async issuerAttempt(address: string | undefined): Promise<Attempt> {
+    const network = keyOf(networkOf(address));
+    const withdraw = await countAll([
+      [this.byNetwork, network],
+      ...siteCount(this.bySite, address),
+      [this.successesByNetwork, network],
+      ...siteCount(this.successesBySite, address),
+    ]);
+    return {
+      succeeded: () => withdraw(this.failures),
+      failed: () => withdraw(this.successes),
+      withdrawn: () => withdraw(),
+    };
+  }
+
+  /**
    * Counts a sign-up, before any work is done for it.
    *
    * @param address `request.ip`.
@@ -128,6 +158,20 @@ export class SignInLimits {
       [this.signUpsByAccount, account],
     ]);
     return { succeeded: () => this.known.add(bothOf(network, account)) };
+  }
+
+  /**
+   * Counts the use of a one-time link, before the link is looked up.
+   *
+   * @param address `request.ip`.
+   * @throws {ServiceError} `rate_limit_exceeded`
+   */
+  async link(address: string | undefined): Promise<Pick<Attempt, 'succeeded'>> {
+    const withdraw = await countAll([
+      [this.linksByNetwork, keyOf(networkOf(address))],
+      ...siteCount(this.linksBySite, address),
+    ]);
+    return { succeeded: () => withdraw() };
   }
 }
 

@@ -66,15 +66,17 @@ export class SignIn {
       throw new ServiceError('forbidden', 'Sign-up is closed. Ask the operator of this service for an account.');
     }
     const attempt = await this.limits.signUp(visitor.address, normalizeEmail(credentials.email));
-    const account = await this.accounts.create(credentials, { network: siteOf(visitor.address) });
+    const { address } = visitor;
+    const account = await this.accounts.create(credentials, { network: siteOf(address), source: address });
     await attempt.succeeded();
     return this.begin(account, visitor);
   }
 
-  private async begin(account: Account, { sessionId }: Visitor): Promise<NewSession> {
-    const session = await this.starts.begin(account);
+  private async begin(account: Account, { sessionId, address }: Visitor): Promise<NewSession> {
+    const session = await this.starts.begin(account, undefined, address);
     if (session === undefined) throw wrongCredentials();
-    if (sessionId !== undefined) await this.sessions.end(sessionId);
+    if (sessionId !== undefined)
+      await this.sessions.end(sessionId, { actor: `account:${account.id}`, source: address });
     return session;
   }
 }

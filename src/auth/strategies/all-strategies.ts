@@ -24,7 +24,23 @@ export interface StrategyType extends Type<Strategy> {
  */
 export type SecurityScheme =
   | { readonly type: 'http'; readonly scheme: string; readonly bearerFormat?: string; readonly description?: string }
-  | { readonly type: 'apiKey'; readonly in: 'header'; readonly name: string; readonly description?: string };
+  | { readonly type: 'apiKey'; readonly in: 'header'; readonly name: string; readonly description?: string }
+  | { readonly type: 'mutualTLS'; readonly description?: string }
+  | { readonly type: 'openIdConnect'; readonly openIdConnectUrl: string; readonly description?: string }
+  | { readonly type: 'oauth2'; readonly flows: OAuthFlows; readonly description?: string };
+
+/** The flows of OAuth 2 in OpenAPI. */
+export type OAuthFlows = Readonly<
+  Partial<Record<'implicit' | 'password' | 'clientCredentials' | 'authorizationCode', OAuthFlow>>
+>;
+
+export interface OAuthFlow {
+  readonly authorizationUrl?: string;
+  readonly tokenUrl?: string;
+  readonly refreshUrl?: string;
+  /** What each scope allows, by the name of the scope. */
+  readonly scopes: Record<string, string>;
+}
 
 /** The strategies of plugins. */
 export const PLUGIN_STRATEGIES = new ExtensionPoint<StrategyType>('strategies');

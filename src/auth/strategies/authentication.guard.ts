@@ -1,8 +1,9 @@
-import { Injectable, type CanActivate, type ExecutionContext, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type CanActivate, type ExecutionContext, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef, Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import passport, { type Strategy } from 'passport';
 import { Extensions } from '../../common/extensions/extensions.js';
+import { RouteMetadata } from '../../common/route-metadata.js';
 import { ServiceError } from '../../common/service-error.js';
 import { enterSurface } from '../../http/surface/enter-surface.js';
 import { SURFACE, type SurfaceDescription } from '../../http/surface/surface.decorator.js';
@@ -10,11 +11,16 @@ import { IS_PUBLIC } from '../../http/routing/public.decorator.js';
 import { READS_KEY } from '../../http/routing/reads-key.decorator.js';
 import type { Principal } from '../principal/principal.js';
 import { PLUGIN_STRATEGIES, STRATEGIES, type StrategyType } from './all-strategies.js';
-import { forgetSession } from '../session/request-session.js';
+import { clearSession } from '../session/request-session.js';
 import { SessionStrategy } from './session.strategy.js';
-import { CHALLENGE, INVALID_TOKEN_CHALLENGE } from '../bearer/challenge.js';
+import { CHALLENGE, INVALID_TOKEN_CHALLENGE, UNKNOWN_KEY } from '../bearer/challenge.js';
+import { OperatorAccess } from '../operators/operator-access.js';
+import { OPERATOR_API } from '../operators/operator-api.decorator.js';
 
-/** Global guard: accepts requests with a valid credential, and all requests to routes that are `@Public()`. */
+/**
+ * Global guard: accepts requests with a valid credential, and all requests to routes that are `@Public()`. Routes that are
+ * `@OperatorApi()` are public for this purpose, but need an operator key.
+ */
 @Injectable()
 export class AuthenticationGuard implements CanActivate, OnModuleInit {
   /** Not the default instance: all applications of the process share that one, and would replace each other's strategies. */
@@ -23,9 +29,10 @@ export class AuthenticationGuard implements CanActivate, OnModuleInit {
   private hints = '';
 
   constructor(
-    private readonly reflector: Reflector,
+    @Inject(RouteMetadata) private readonly reflector: Reflector,
     private readonly modules: ModuleRef,
     private readonly extensions: Extensions,
+    private readonly operators: OperatorAccess,
   ) {}
 
   onModuleInit(): void {
@@ -49,6 +56,10 @@ export class AuthenticationGuard implements CanActivate, OnModuleInit {
     const isPublic = this.reflector.getAllAndOverride<boolean | undefined>(IS_PUBLIC, route) === true;
     const request = http.getRequest<Request>();
     if (isPublic) {
+      if (this.reflector.get<boolean | undefined>(OPERATOR_API, context.getClass()) === true) {
+        await this.operators.accept(request);
+        return true;
+      }
       const { authorization, 'x-api-key': apiKey } = request.headers;
       const hasCredential = authorization !== undefined || apiKey !== undefined;
       if (hasCredential && this.reflector.get<boolean | undefined>(READS_KEY, context.getHandler()) === true) {
@@ -81,7 +92,7 @@ export class AuthenticationGuard implements CanActivate, OnModuleInit {
     let { names } = this;
     if (surface?.keysOnly === true) {
       names = names.filter((name) => name !== SessionStrategy.strategyName);
-      forgetSession(request);
+      clearSession(request);
     }
     return new Promise((resolve, reject) => {
       const decide = (error: unknown, principal?: Principal | false | null, challenges?: unknown): void => {
@@ -98,7 +109,7 @@ export class AuthenticationGuard implements CanActivate, OnModuleInit {
   private refusal(challenges: unknown, surface: SurfaceDescription | undefined): ServiceError {
     const challenge = [challenges].flat().find((sent) => typeof sent === 'string') ?? CHALLENGE;
     const message = challenge.includes('invalid_token')
-      ? 'The API key is unknown, expired or revoked.'
+      ? UNKNOWN_KEY
       : `Send an API key as "Authorization: Bearer <API key>"${alsoIn(surface)}.${this.hints}`;
     return unauthenticated(message, challenge);
   }

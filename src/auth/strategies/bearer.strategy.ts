@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { PassportStrategy } from '@nestjs/passport';
 import type { Request } from 'express';
 import { Strategy } from 'passport-http-bearer';
-import { ApiKeyVerifier } from '../../accounts/api-keys/api-key-verifier.js';
+import { ApiKeyVerifier, refusedKey, type RefusedKey } from '../../accounts/api-keys/api-key-verifier.js';
+import { KEY_MARK } from '../../accounts/api-keys/api-key-format.js';
 import { LastUsedRecorder } from '../../accounts/api-keys/last-used-recorder.js';
 import { ServiceError } from '../../common/service-error.js';
 import { networkOf } from '../network/client-network.js';
 import type { Principal } from '../principal/principal.js';
-import { REALM } from '../bearer/challenge.js';
+import { INVALID_TOKEN_CHALLENGE, REALM, UNKNOWN_KEY } from '../bearer/challenge.js';
 
 /** The object that the library gets instead of the request. `request` is for {@link BearerStrategy.validate}. */
 interface ShownRequest {
@@ -39,13 +40,29 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
   }
 
   async validate({ request }: ShownRequest, key: string): Promise<Principal | false> {
-    const verified = await this.keys.verify(key, () => networkOf(request.ip));
-    if (verified === undefined) return false;
+    const onRefused = (refused: RefusedKey): void => {
+      request.context.refusedKey = refused;
+    };
+    const verified = await this.keys.verify(key, () => networkOf(request.ip), onRefused);
+    if (verified === undefined) {
+      // Another strategy must not accept the request of a key that was revoked.
+      if (key.startsWith(KEY_MARK)) throw unknownKey();
+      return false;
+    }
     const { account, keyId, prefix, restrictions } = verified;
-    if (restrictions?.allowsAddress(request.ip ?? '') === false) throw addressNotAllowed();
+    if (restrictions?.allowsAddress(request.ip ?? '') === false) {
+      onRefused(refusedKey(verified, 'address_not_allowed'));
+      throw addressNotAllowed();
+    }
     this.lastUsed.touch(keyId);
     return { accountId: account.id, tier: account.tier, credential: { kind: 'api_key', keyId, prefix, restrictions } };
   }
+}
+
+function unknownKey(): ServiceError {
+  return new ServiceError('unauthenticated', UNKNOWN_KEY, {
+    headers: { 'WWW-Authenticate': INVALID_TOKEN_CHALLENGE },
+  });
 }
 
 function addressNotAllowed(): ServiceError {

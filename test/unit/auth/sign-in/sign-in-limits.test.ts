@@ -36,6 +36,8 @@ describe('the limits of sign-in', () => {
       ['sign-up:network', 20, 3600],
       ['sign-up:site', 200, 3600],
       ['sign-up:account', 20, 3600],
+      ['link:network', 50, 900],
+      ['link:site', 500, 900],
     ]);
     expect(counters.memories).toEqual([['sign-in:known', 30 * 86_400]]);
   });

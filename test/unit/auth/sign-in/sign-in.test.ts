@@ -17,6 +17,8 @@ import { RecordedCounters } from '../recorded-counters.js';
 
 const ADDRESS = '2001:db8:1:2::3';
 const SITE = '2001:db8:1::/48';
+/** Of the changes, for the audit log. */
+const AUTHOR = { actor: 'account:ada', source: ADDRESS };
 const adaWith = (passwordHash: string) =>
   ({ id: 'ada', email: 'ada@example.com', passwordHash, disabledAt: null }) as Account;
 const ADA = adaWith('hash 1');
@@ -90,9 +92,9 @@ describe('a sign-in', () => {
     ]);
     expect(stage.arguments).toEqual([
       ['verifyPassword', CREDENTIALS.email, CREDENTIALS.password, { network: SITE }],
-      ['begin', 'ada'],
+      ['begin', 'ada', undefined, ADDRESS],
       ['findById', 'ada'],
-      ['end', 'old'],
+      ['end', 'old', AUTHOR],
     ]);
     expect(stage.counters.keys.get('sign-in:account')).toBe(keyOf('ada@example.com'));
   });
@@ -155,8 +157,8 @@ describe('a sign-up', () => {
     const session = await stage.signIn().signUp(CREDENTIALS, { address: ADDRESS, sessionId: 'old' });
     expect(session).toBe(SESSION);
     expect(stage.calls).toEqual(['create', 'remember sign-in:known', 'begin', 'findById', 'end']);
-    expect(stage.arguments[0]).toEqual(['create', CREDENTIALS, { network: SITE }]);
-    expect(stage.arguments.at(-1)).toEqual(['end', 'old']);
+    expect(stage.arguments[0]).toEqual(['create', CREDENTIALS, { network: SITE, source: ADDRESS }]);
+    expect(stage.arguments.at(-1)).toEqual(['end', 'old', AUTHOR]);
     expect(stage.counters.keys.get('sign-up:account')).toBe(keyOf('ada@example.com'));
   });
 
@@ -202,7 +204,7 @@ describe('a change of the password', () => {
     expect(stage.calls).toEqual(['changePassword', ...FAILURES, 'remember sign-in:known', 'begin', 'findById']);
     expect(stage.arguments[0]).toEqual([
       ...['changePassword', 'ada', 'old horse', 'new horse'],
-      { network: SITE, revokeKeys: true },
+      { network: SITE, source: ADDRESS, revokeKeys: true },
     ]);
     expect(stage.counters.keys.get('sign-in:account')).toBe(keyOf('ada@example.com'));
   });

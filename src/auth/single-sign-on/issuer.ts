@@ -1,0 +1,208 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
+import type { ClientAuth, Configuration } from 'openid-client';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { CONFIG, type Config, type SingleSignOnConfig } from '../../config/config.js';
+import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
+import { boundedFetch } from './bounded-fetch.js';
+import { CALLBACK_PATH } from './paths.js';
+
+/** How long one request to the issuer may take. */
+const TIMEOUT_SECONDS = 5;
+/** After this time, the metadata is read again. The old metadata stays in use until the issuer answers. */
+const METADATA_LIFETIME_MS = 3_600_000;
+/** After a failure, the next request for the metadata waits this long. */
+const RETRY_AFTER_MS = 2_000;
+/** How often the keys are read again because a token names an unknown key. */
+const KEYS_COOLDOWN_MS = 10_000;
+const KEYS_LIFETIME_MS = 600_000;
+/** An ID token is redeemed at once. Without a maximum age, times in the future would pass. */
+const MAX_ID_TOKEN_AGE_SECONDS = 600;
+/** How far the clocks of the issuer and of this service may differ. */
+export const CLOCK_TOLERANCE_SECONDS = 60;
+
+/** What only this browser and this service know of a sign-in in progress. */
+export interface SignInChecks {
+  readonly verifier: string;
+  readonly nonce: string;
+  readonly state: string;
+}
+
+/** What the issuer says about a person. */
+export interface IssuerAnswer {
+  /** The claims of the ID token and of the UserInfo endpoint. */
+  readonly claims: Claims;
+  readonly idToken: string;
+}
+
+/** The claims about a person. `iss` and `sub` are checked. */
+export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string };
+
+interface Discovered {
+  readonly configuration: Configuration;
+  readonly issuer: string;
+  readonly keys: JWTVerifyGetKey;
+  readonly at: number;
+}
+
+/**
+ * The issuer of OpenID Connect. Loads its libraries and asks the issuer only when someone signs in. So the service starts and
+ * serves without the issuer.
+ */
+@Injectable()
+export class Issuer {
+  private known: Discovered | undefined;
+  private pending: Promise<Discovered> | undefined;
+  private failure: { readonly error: unknown; readonly at: number } | undefined;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /** Returns the address to which the browser goes to sign in. */
+  async authorizationUrl({ verifier, nonce, state }: SignInChecks): Promise<URL> {
+    const { configuration } = await this.discovered();
+    const client = await import('openid-client');
+    return client.buildAuthorizationUrl(configuration, {
+      redirect_uri: this.settings.publicUrl + CALLBACK_PATH,
+      scope: this.settings.scopes,
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      nonce,
+      state,
+    });
+  }
+
+  /**
+   * Redeems the code with which the issuer has sent the browser back.
+   *
+   * @param query the query of the callback, as the browser has sent it.
+   * @throws the errors of the libraries, see `failureOf`.
+   */
+  async redeem(query: string, { verifier, nonce, state }: SignInChecks): Promise<IssuerAnswer> {
+    const { configuration } = await this.discovered();
+    const client = await import('openid-client');
+    const callback = new URL(`${this.settings.publicUrl}${CALLBACK_PATH}${query}`);
+    const tokens = await client.authorizationCodeGrant(configuration, callback, {
+      pkceCodeVerifier: verifier,
+      expectedNonce: nonce,
+      expectedState: state,
+      idTokenExpected: true,
+    });
+    const { id_token: idToken = '', access_token: accessToken } = tokens;
+    const claims = (await this.verify(idToken, { maxTokenAge: MAX_ID_TOKEN_AGE_SECONDS })) as Claims;
+    const hasMore = configuration.serverMetadata().userinfo_endpoint !== undefined;
+    const more = hasMore ? await client.fetchUserInfo(configuration, accessToken, claims.sub) : {};
+    return { claims: { ...more, ...claims }, idToken };
+  }
+
+  /** Checks the signature of a token of the issuer for this service, and the claims `iss`, `aud`, `exp`, `nbf` and `iat`. */
+  async verify(token: string, options: JWTVerifyOptions = {}): Promise<JWTPayload> {
+    const { issuer, keys } = await this.discovered();
+    const { jwtVerify } = await import('jose');
+    const { payload } = await jwtVerify(token, keys, {
+      issuer,
+      audience: this.settings.clientId,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: new Date(this.now()),
+      ...options,
+    });
+    return payload;
+  }
+
+  /** Returns the address at which the browser also signs out of the issuer, or `undefined` if the issuer has none. */
+  async endSessionUrl(idToken: string | null, returnPath: string): Promise<URL | undefined> {
+    const { configuration } = await this.discovered();
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+    const client = await import('openid-client');
+    return client.buildEndSessionUrl(configuration, {
+      post_logout_redirect_uri: this.settings.publicUrl + returnPath,
+      ...(idToken === null ? {} : { id_token_hint: idToken }),
+    });
+  }
+
+  private get settings(): SingleSignOnConfig {
+    const { singleSignOn } = this.config;
+    if (singleSignOn === undefined) throw new Error('There is no issuer.');
+    return singleSignOn;
+  }
+
+  /** Concurrent callers share one request. */
+  private async discovered(): Promise<Discovered> {
+    const { known, failure } = this;
+    const now = performance.now();
+    if (known !== undefined && now - known.at < METADATA_LIFETIME_MS) return known;
+    if (this.pending === undefined && failure !== undefined && now - failure.at < RETRY_AFTER_MS) {
+      if (known !== undefined) return known;
+      throw failure.error;
+    }
+    this.pending ??= this.discover().finally(() => {
+      this.pending = undefined;
+    });
+    if (known === undefined) return this.pending;
+    // The failure is kept for the next caller, and does not concern this one.
+    this.pending.catch(() => undefined);
+    return known;
+  }
+
+  private async discover(): Promise<Discovered> {
+    try {
+      this.known = await this.readMetadata();
+      this.failure = undefined;
+      return this.known;
+    } catch (cause) {
+      const error = new Error('The metadata of the issuer cannot be used', { cause });
+      this.failure = { error, at: performance.now() };
+      throw error;
+    }
+  }
+
+  private async readMetadata(): Promise<Discovered> {
+    const [client, { createRemoteJWKSet, customFetch }] = await Promise.all([import('openid-client'), import('jose')]);
+    const { issuer, clientId, clientSecret } = this.settings;
+    const isLocal = issuer.startsWith('http:');
+    const configuration = await client.discovery(
+      new URL(issuer),
+      clientId,
+      undefined,
+      authentication(client, clientSecret),
+      {
+        // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so to stand out; the configuration allows http:// on this machine only
+        execute: isLocal ? [client.allowInsecureRequests] : [],
+        timeout: TIMEOUT_SECONDS,
+        [client.customFetch]: boundedFetch,
+      },
+    );
+    const metadata = configuration.serverMetadata();
+    if (withoutTrailingSlashes(metadata.issuer) !== withoutTrailingSlashes(issuer)) {
+      throw new Error('The metadata of the issuer names another issuer.');
+    }
+    const keysUrl = new URL(metadata.jwks_uri ?? '');
+    if (keysUrl.protocol !== 'https:' && !isLocal)
+      throw new Error('The issuer has its keys at an address without TLS.');
+    return {
+      configuration,
+      issuer: metadata.issuer,
+      keys: createRemoteJWKSet(keysUrl, {
+        cooldownDuration: KEYS_COOLDOWN_MS,
+        cacheMaxAge: KEYS_LIFETIME_MS,
+        timeoutDuration: TIMEOUT_SECONDS * 1000,
+        [customFetch]: boundedFetch,
+      }),
+      at: performance.now(),
+    };
+  }
+}
+
+/** The standard method, unless the issuer has only the other one. */
+function authentication(
+  { ClientSecretBasic, ClientSecretPost }: typeof import('openid-client'),
+  secret: string,
+): ClientAuth {
+  return (server, ...rest) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const method = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost;
+    method(secret)(server, ...rest);
+  };
+}

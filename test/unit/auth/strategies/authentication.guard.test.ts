@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { Principal } from '../../../../src/auth/principal/principal.js';
+import { AuthenticationGuard } from '../../../../src/auth/strategies/authentication.guard.js';
+import { ServiceError } from '../../../../src/common/service-error.js';
+import { Public } from '../../../../src/http/routing/public.decorator.js';
+import { contextOf, requestWith, TIER } from '../requests.js';
+import { AWAY, Decided, type Decision, newGuard, SEND_A_KEY } from './callers.js';
+
+const ADA: Principal = { accountId: 'ada', tier: TIER, credential: { kind: 'external', id: 'x' } };
+
+class Routes {
+  @Public()
+  open(): void {
+    // Only its metadata matters.
+  }
+}
+
+function guardOf(...decisions: Decision[]): AuthenticationGuard {
+  const guard = newGuard();
+  decisions.forEach((decide, index) => {
+    guard.add({ strategyName: `strategy ${index}` }, new Decided(decide));
+  });
+  return guard;
+}
+
+describe('the guard of authentication', () => {
+  const accept: Decision = (strategy) => {
+    strategy.success(ADA);
+  };
+  const fail: Decision = (strategy) => {
+    strategy.fail();
+  };
+
+  it('accepts the principal of the first strategy that knows the caller', async () => {
+    const request = requestWith();
+    const other: Decision = () => {
+      throw new Error('It was asked.');
+    };
+    await expect(guardOf(fail, accept, other).canActivate(contextOf(request))).resolves.toBe(true);
+    expect(request.context.principal).toBe(ADA);
+  });
+
+  it('calls no strategy on a public route', async () => {
+    const request = requestWith();
+    await expect(guardOf(accept).canActivate(contextOf(request, Routes.prototype.open))).resolves.toBe(true);
+    expect(request.context).toEqual({});
+  });
+
+  it('refuses a caller whom no strategy knows, with the challenge for a missing credential', async () => {
+    const request = requestWith();
+    await expect(guardOf(fail, fail).canActivate(contextOf(request))).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: SEND_A_KEY,
+      headers: { 'WWW-Authenticate': 'Bearer realm="chat"' },
+    });
+    expect(request.context).toEqual({});
+  });
+
+  it('sends the first challenge of a strategy that is a text', async () => {
+    const guard = guardOf(
+      (strategy) => {
+        strategy.fail(400);
+      },
+      (strategy) => {
+        strategy.fail('Bearer realm="chat", error="invalid_token"');
+      },
+      (strategy) => {
+        strategy.fail('Basic realm="other"');
+      },
+    );
+    await expect(guard.canActivate(contextOf(requestWith()))).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: 'The API key is unknown, expired or revoked.',
+      headers: { 'WWW-Authenticate': 'Bearer realm="chat", error="invalid_token"' },
+    });
+  });
+
+  it('sends the challenge of a single strategy', async () => {
+    const guard = guardOf((strategy) => {
+      strategy.fail('Basic realm="other"');
+    });
+    await expect(guard.canActivate(contextOf(requestWith()))).rejects.toMatchObject({
+      message: SEND_A_KEY,
+      headers: { 'WWW-Authenticate': 'Basic realm="other"' },
+    });
+  });
+
+  it('refuses the caller of a strategy that passes the request on without a decision', async () => {
+    const guard = guardOf((strategy) => {
+      strategy.pass();
+    }, accept);
+    await expect(guard.canActivate(contextOf(requestWith()))).rejects.toMatchObject({
+      code: 'unauthenticated',
+      headers: { 'WWW-Authenticate': 'Bearer realm="chat"' },
+    });
+  });
+
+  it('fails with the error of a strategy, whatever the next one says', async () => {
+    const guard = guardOf((strategy) => {
+      strategy.error(AWAY);
+    }, accept);
+    await expect(guard.canActivate(contextOf(requestWith()))).rejects.toBe(AWAY);
+  });
+
+  it('makes an error of what a strategy fails with', async () => {
+    const guard = guardOf((strategy) => {
+      strategy.error('away');
+    });
+    const failed = guard.canActivate(contextOf(requestWith()));
+    await expect(failed).rejects.toBeInstanceOf(Error);
+    await expect(failed).rejects.toMatchObject({ cause: 'away' });
+  });
+
+  const failingWith = (error: unknown) =>
+    guardOf((strategy) => {
+      strategy.error(error);
+    }).canActivate(contextOf(requestWith()));
+
+  it('adds a challenge to the refusal of a strategy, as HTTP demands, and keeps its words', async () => {
+    const refused = failingWith(new ServiceError('unauthenticated', 'This badge has expired.'));
+    await expect(refused).rejects.toMatchObject({
+      code: 'unauthenticated',
+      message: 'This badge has expired.',
+      headers: { 'WWW-Authenticate': 'Bearer realm="chat", error="invalid_token"' },
+    });
+  });
+
+  it.each([
+    new ServiceError('unauthenticated', 'No.', { headers: { 'WWW-Authenticate': 'Badge' } }),
+    new ServiceError('unavailable', 'The badges cannot be read.'),
+  ])('leaves the failure of a strategy as it is: $message', async (error) => {
+    await expect(failingWith(error)).rejects.toBe(error);
+  });
+
+  it('keeps the strategies of two applications apart', async () => {
+    const [one, other] = [guardOf(accept), guardOf(fail)];
+    await expect(one.canActivate(contextOf(requestWith()))).resolves.toBe(true);
+    await expect(other.canActivate(contextOf(requestWith()))).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+});
