@@ -1,22 +1,48 @@
 import type { Response } from 'express';
-import { KEY_LIMITS, LIMITS, type LimitDefinition } from '../config/limits/limit-table.js';
+import { KEY_LIMITS, LIMITS, type LimitDefinition, type LimitWindow } from '../config/limits/limit-table.js';
 import { ServiceError } from '../common/service-error.js';
 import '../http/surface/surface.decorator.js';
 import type { LimitState, LimitStates, Refusal } from './limit-store.js';
+import type { PluginLimit } from './plugin-limits.js';
 
 const DEFINITIONS: Readonly<Record<string, LimitDefinition | undefined>> = { ...LIMITS, ...KEY_LIMITS };
+
+const NONE: readonly PluginLimit[] = [];
+const REMAIN: Readonly<Record<LimitWindow, string>> = {
+  none: 'now',
+  minute: 'in this minute',
+  day: 'until midnight UTC',
+  month: 'in this month',
+};
+
+type ShownDefinition = PluginLimit['definition'];
+
+function definitionOf(name: string, ofPlugins: readonly PluginLimit[]): ShownDefinition | undefined {
+  return DEFINITIONS[name] ?? ofPlugins.find((limit) => limit.name === name)?.definition;
+}
 
 /**
  * Sets the headers of the limits of a tier and of a key, for admitted and for refused requests. If both have the same limit, the
  * headers show the one of which less remains.
  */
-export function setLimitHeaders(response: Response, prefix: string, states: LimitStates): void {
+export function setLimitHeaders(
+  response: Response,
+  prefix: string,
+  states: LimitStates,
+  ofPlugins: readonly PluginLimit[] = NONE,
+): void {
   for (const [name, state] of Object.entries(states)) {
-    const header = DEFINITIONS[name]?.header;
+    const header = definitionOf(name, ofPlugins)?.header;
     if (header === undefined || (name in KEY_LIMITS && hasTighter(states, header, state))) continue;
     setHeaders(response, prefix, header, state);
   }
   if (response.req.context.surface !== undefined) setSurfaceHeaders(response, states);
+}
+
+/** Sets the headers of a budget of requests. */
+export function setBudgetHeaders(response: Response, state: LimitState): void {
+  setHeaders(response, 'X-RateLimit', '', state);
+  if (response.req.context.surface !== undefined) setSurfaceHeaders(response, { requestsPerMinute: state });
 }
 
 /** Sets the headers that clients of other APIs read: for requests, and for the tokens of the shortest window. */
@@ -47,12 +73,16 @@ export function setHeaders(response: Response, prefix: string, suffix: string, s
   if (state.resetSeconds !== undefined) response.setHeader(`${prefix}-Reset${suffix}`, state.resetSeconds);
 }
 
-/** @param needed the fewest tokens that the request needs, or `undefined` when the body has not been read. */
+/**
+ * @param needed the fewest tokens that the request needs, or `undefined` when the body has not been read.
+ * @param ofPlugins the limits of plugins that the request had to pass.
+ */
 export function refusalError(
   { refusedBy, retryAfterSeconds, state }: Refusal,
   needed: number | undefined,
+  ofPlugins: readonly PluginLimit[] = NONE,
 ): ServiceError {
-  const definition = DEFINITIONS[refusedBy];
+  const definition = definitionOf(refusedBy, ofPlugins);
   if (definition === undefined) {
     // A limit of a custom store.
     const message = `The limit ${refusedBy} of the account is reached.`;
@@ -63,7 +93,7 @@ export function refusalError(
   let message = `The ${refusedBy in KEY_LIMITS ? 'API key' : 'tier'} allows ${limit} ${label}.`;
   if (unit === 'tokens') {
     const need = needed === undefined ? '' : `, and this request needs ${needed}`;
-    message += ` ${remaining} remain ${window === 'day' ? 'until midnight UTC' : 'in this minute'}${need}.`;
+    message += ` ${remaining} remain ${REMAIN[window]}${need}.`;
   }
   return new ServiceError(code, message, { retryAfterSeconds });
 }

@@ -11,21 +11,46 @@ export interface Limit {
   readonly name: string;
   /** `requests`: counts 1 at admission. `streams`: holds 1 until `release`. `tokens`: holds the reservation until `settle`. */
   readonly unit: LimitUnit;
-  /** When the count begins again: a minute after its first request, at midnight in UTC, or `none`. */
+  /** When the count begins again: a minute after its first request, at midnight or with the month in UTC, or `none`. */
   readonly window: LimitWindow;
   /** How many units the account may use in one window, or hold at the same time. */
   readonly max: number;
   /**
-   * The API key whose requests the limit counts: the id of the key, or of the first key in a chain of rotated keys. `undefined`:
-   * the limit counts all requests of the account. The limits of one request have at most one key, and stand after the limits of
-   * the account.
+   * The requests of the account that the limit counts. Requests with another key are counted apart: each key has its own requests,
+   * streams and tokens. The key is the id of an API key (of the first key in a chain of rotated keys), or what a plugin has chosen,
+   * such as a model. `undefined`: the limit counts all requests of the account.
+   *
+   * The limits of the account stand first. Limits with the same key stand together, and at most one of them counts tokens of a
+   * day or of a month.
    */
   readonly key?: string | undefined;
+  /** How many units of `requests` an admission uses. By default 1. */
+  readonly cost?: number | undefined;
+  /**
+   * Returns the tokens of the key that were used from `from` on, when nothing was counted yet in a day or a month. Without the
+   * method, the store asks `TokensUsed`.
+   */
+  usedBefore?(from: Date): Promise<number>;
 }
 
-/** Returns the key whose requests some of the limits count, or `undefined`. */
-export function keyOf(limits: readonly Limit[]): string | undefined {
-  return limits.at(-1)?.key;
+const NO_KEYS: readonly string[] = [];
+
+/** Returns the different keys of the limits, in order. */
+export function keysOf(limits: readonly Limit[]): readonly string[] {
+  if (limits.at(-1)?.key === undefined) return NO_KEYS;
+  const keys = new Set<string>();
+  for (const { key } of limits) if (key !== undefined) keys.add(key);
+  return [...keys];
+}
+
+/** Returns what an admission uses of a limit of requests or streams. */
+export function costOf({ unit, cost = 1 }: Limit): number {
+  return unit === 'requests' ? cost : 1;
+}
+
+/** Returns the name under which uses are counted: an account and each of its API keys are counted apart. */
+export function bucketOf(accountId: string, key: string | undefined): string {
+  return key === undefined ? accountId : `${accountId} ${key}`;
 }
 
 /** The tokens that a request may use. With fewer than `atLeast` left, the request is refused. It gets at most `atMost`. */
@@ -49,9 +74,6 @@ export interface AdmissionRequest {
 
 /**
  * A limit and what remains of it.
- *
- * @experimental
- * @since 1.0
  */
 export interface LimitState {
   readonly limit: number;
@@ -62,17 +84,11 @@ export interface LimitState {
 
 /**
  * The state of each requested limit, by the name of the limit.
- *
- * @experimental
- * @since 1.0
  */
 export type LimitStates = Readonly<Record<string, LimitState>>;
 
 /**
  * The stream's slot and the reserved tokens of an admitted request.
- *
- * @experimental
- * @since 1.0
  */
 export interface Lease {
   /** The reserved tokens, between `atLeast` and `atMost`. `undefined` when no limit counts tokens. */

@@ -1,10 +1,13 @@
 import { Injectable, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import type { ServiceError } from '../common/service-error.js';
 import type { TierConfig } from '../config/config.js';
+import type { LimitedCall } from './account-limits.js';
 import { refusalError, setLimitHeaders } from './limit-response.js';
 import { LimitStore, type Limit, type Refusal, type TokenDemand } from './limit-store.js';
 import type { TokenUse } from './limited-by-tier.decorator.js';
+import { PluginLimits, type PluginLimit } from './plugin-limits.js';
 import { StreamSlots } from './process-load/stream-slots.js';
 import { RepeatedRequests } from './repeated-requests.js';
 import { RequestLease } from './request-lease.js';
@@ -42,6 +45,7 @@ export class RequestLimiter {
     private readonly store: LimitStore,
     private readonly slots: StreamSlots,
     private readonly repeated: RepeatedRequests,
+    private readonly ofPlugins: PluginLimits,
   ) {}
 
   /**
@@ -81,13 +85,15 @@ export class RequestLimiter {
    * @throws {ServiceError} when a limit refuses the request. Nothing is counted then.
    */
   async admit(request: Request, response: Response, limited: LimitedRequest): Promise<void> {
-    const release = limited.opensStream ? this.slots.take(response) : undefined;
-    if (limited.limits.length === 0) return;
     const body = request.body as object | undefined;
-    const usesTokens = limited.limits.some(({ unit }) => unit === 'tokens') && body !== undefined;
+    const ofPlugins = this.ofPlugins.isEmpty ? [] : await this.ofPlugins.of(callOf(request, body));
+    const release = limited.opensStream ? this.slots.take(response) : undefined;
+    if (limited.limits.length + ofPlugins.length === 0) return;
+    const all = ofPlugins.length === 0 ? limited : { ...limited, limits: [...limited.limits, ...ofPlugins] };
+    const usesTokens = all.limits.some(({ unit }) => unit === 'tokens') && body !== undefined;
     const tokens = usesTokens ? limited.tokenUse?.tokensOf(body, limited.tier) : undefined;
     try {
-      await this.count(request, response, limited, tokens ?? NO_TOKENS);
+      await this.count(request, response, all, tokens ?? NO_TOKENS, ofPlugins);
     } catch (error) {
       release?.();
       throw error;
@@ -109,17 +115,28 @@ export class RequestLimiter {
     response: Response,
     { accountId, limits }: LimitedRequest,
     tokens: TokenDemand,
+    ofPlugins: readonly PluginLimit[] = [],
   ): Promise<void> {
     const admission = await this.store.admit({ accountId, limits, tokens });
-    setLimitHeaders(response, LIMIT_HEADER_PREFIX, admission.state);
-    if (!admission.admitted) throw refused(request, admission, tokens.atLeast);
+    setLimitHeaders(response, LIMIT_HEADER_PREFIX, admission.state, ofPlugins);
+    if (!admission.admitted) throw refused(request, admission, tokens.atLeast, ofPlugins);
     const holdsSlot = limits.some(({ unit }) => unit === 'streams');
     request.context.lease = new RequestLease(admission.lease, response, this.slots, holdsSlot);
   }
 }
 
 /** Returns the error for a refusal, and records the limit for the observers of the request. */
-function refused({ context }: Request, refusal: Refusal, needed: number | undefined): ServiceError {
+function refused(
+  { context }: Request,
+  refusal: Refusal,
+  needed: number | undefined,
+  ofPlugins?: readonly PluginLimit[],
+): ServiceError {
   context.refusedBy = refusal.refusedBy;
-  return refusalError(refusal, needed);
+  return refusalError(refusal, needed, ofPlugins);
+}
+
+function callOf(request: Request, body: object | undefined): LimitedCall {
+  const { model } = (body ?? {}) as { readonly model?: unknown };
+  return { principal: principalOf(request), model: typeof model === 'string' ? model : undefined, body };
 }

@@ -10,6 +10,7 @@ import { LimitStore } from './limit-store.js';
 import { StreamSlots } from './process-load/stream-slots.js';
 import { RedisLimitStore } from './redis/redis-limit-store.js';
 import { AdmissionGuard } from './admission.guard.js';
+import { PluginLimits } from './plugin-limits.js';
 import { RequestLimiter } from './request-limiter.js';
 import { RefusedBodies } from '../http/body/refused-bodies.js';
 import { TierThrottlerGuard } from './tier-throttler.guard.js';
@@ -36,6 +37,7 @@ export class ThrottlingModule {
         RequestLimiter,
         { provide: RefusedBodies, useExisting: RequestLimiter },
         RequestBudgets,
+        PluginLimits,
         StreamSlots,
         LimitFallback,
         { provide: TokensUsed, useExisting: tokensUsed.token },

@@ -1,7 +1,7 @@
 import { LIMITS, LIMIT_NAMES, type LimitWindow, type TierLimits } from '../config/limits/limit-table.js';
 import type { Limit } from './limit-store.js';
 
-const LENGTHS: Readonly<Record<LimitWindow, number>> = { none: 0, minute: 1, day: 2 };
+const LENGTHS: Readonly<Record<LimitWindow, number>> = { none: 0, minute: 1, day: 2, month: 3 };
 
 /** The longest window first: the limit that refuses a request for the longest time is the one that the client hears of. */
 const BY_WINDOW_LENGTH = LIMIT_NAMES.map((name) => ({

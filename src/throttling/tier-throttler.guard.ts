@@ -4,6 +4,7 @@ import { ThrottlerGuard, type ThrottlerRequest, type ThrottlerStorage } from '@n
 import type { Request } from 'express';
 import { principalOf } from '../auth/principal/current-principal.decorator.js';
 import { restrictionsOf } from '../auth/principal/principal.js';
+import { RouteMetadata } from '../common/route-metadata.js';
 import { limitsOfKey } from './key-limits.js';
 import { RequestLimiter, type LimitedRequest } from './request-limiter.js';
 import { LIMITED_BY_TIER, type RouteLimits } from './limited-by-tier.decorator.js';
@@ -29,7 +30,7 @@ const NO_STORAGE: ThrottlerStorage = {
 export class TierThrottlerGuard extends ThrottlerGuard {
   constructor(
     // Without these tokens, Nest would use the tokens of the parent's parameters.
-    @Inject(Reflector) reflector: Reflector,
+    @Inject(RouteMetadata) reflector: Reflector,
     @Inject(RequestLimiter) private readonly limiter: RequestLimiter,
   ) {
     super([{ ttl: MINUTE_MS, limit: requestsPerMinute }], NO_STORAGE, reflector);

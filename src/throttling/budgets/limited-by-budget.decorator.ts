@@ -24,17 +24,18 @@ export class RequestBudgetGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const caller = callerIn(request.context);
-    if (caller === undefined) return true;
+    const { operatorKey } = request.context;
+    const callerId = operatorKey?.id ?? callerIn(request.context)?.accountId;
+    if (callerId === undefined) return true;
     const budget = this.reflector.getAllAndOverride<BudgetName>(BUDGET, [context.getHandler(), context.getClass()]);
-    await this.budgets.count(budget, caller.accountId, request, http.getResponse<Response>());
+    await this.budgets.count(budget, callerId, request, http.getResponse<Response>());
     return true;
   }
 }
 
 /**
- * Limits the requests of each account to a route by a budget of `REQUEST_BUDGETS`, instead of the limits of the tier. Above the
- * budget, the route answers 429 `rate_limit_exceeded`. Nest runs guards from the lowest decorator up, so this decorator stands
+ * Limits the requests of each account, or of each operator key, to a route by a budget of `REQUEST_BUDGETS`, instead of the limits of
+ * the tier. Above the budget, the route answers 429 `rate_limit_exceeded`. Nest runs guards from the lowest decorator up, so this decorator stands
  * above one that refuses callers.
  *
  * @example `@Get() @LimitedByBudget('reports')`

@@ -1,29 +1,48 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../common/service-error.js';
-import { setHeaders } from '../limit-response.js';
+import { setBudgetHeaders } from '../limit-response.js';
 import { LimitStore, type Limit } from '../limit-store.js';
 
+/** `account`: an account with all its keys and sessions. */
+type BudgetOwner = 'account' | 'operator_key';
+
+/** The beginnings of the error messages. */
+const MAY: Readonly<Record<BudgetOwner, string>> = {
+  account: 'An account can request',
+  operator_key: 'An operator key can send',
+};
+
 interface RequestBudget {
+  /** Whose requests are counted. */
+  readonly of: BudgetOwner;
   readonly requestsPerMinute: number;
   /** The requests of the budget, in the plural, for the error message. */
   readonly requests: string;
 }
 
 /**
- * How many requests of a kind each account may send per minute, whatever its tier. A minute begins with its first request.
+ * How many requests of a kind each account, or each operator key, may send per minute, whatever its tier. A minute begins with its
+ * first request.
  * These requests do not count towards the limits of the tier, so an account that has used up its tier can still read why.
  */
 export const REQUEST_BUDGETS = {
   /** `GET /usage` and receipts. */
-  reports: { requestsPerMinute: 60, requests: 'reports and receipts' },
+  reports: { of: 'account', requestsPerMinute: 60, requests: 'reports and receipts' },
   /** The pages that read the usage. A program that uses up `reports` does not lock its owner out of these pages. */
-  pages: { requestsPerMinute: 120, requests: 'pages with usage' },
+  pages: { of: 'account', requestsPerMinute: 120, requests: 'pages with usage' },
   /** `POST /messages/count_tokens`. Agents count the tokens before many requests. */
-  token_counts: { requestsPerMinute: 600, requests: 'token counts' },
+  token_counts: { of: 'account', requestsPerMinute: 600, requests: 'token counts' },
+  /** The API for operators. */
+  operator_api: { of: 'operator_key', requestsPerMinute: 600, requests: 'requests' },
 } as const satisfies Record<string, RequestBudget>;
 
 export type BudgetName = keyof typeof REQUEST_BUDGETS;
+
+/** Returns the names of the budgets of accounts, or of operator keys. */
+export function budgetNamesOf(owner: BudgetOwner): readonly string[] {
+  return Object.entries(REQUEST_BUDGETS).flatMap(([name, { of }]) => (of === owner ? name : []));
+}
 
 /** Counts requests against {@link REQUEST_BUDGETS}, in the limit store: exactly for all replicas, if the store is shared. */
 @Injectable()
@@ -31,22 +50,22 @@ export class RequestBudgets {
   constructor(@Inject(LimitStore) private readonly limits: LimitStore) {}
 
   /**
-   * Counts a request of the account, and sets the headers `X-RateLimit-*` of the budget.
+   * Counts a request of the account or the operator key with this id, and sets the headers `X-RateLimit-*` of the budget.
    *
    * @throws {ServiceError} `rate_limit_exceeded` when the budget is used up, `unavailable` when the store is too slow.
    */
-  async count(budget: BudgetName, accountId: string, { context }: Request, response: Response): Promise<void> {
-    const { requestsPerMinute, requests } = REQUEST_BUDGETS[budget];
+  async count(budget: BudgetName, callerId: string, { context }: Request, response: Response): Promise<void> {
+    const { of, requestsPerMinute, requests } = REQUEST_BUDGETS[budget];
     const limits: readonly Limit[] = [{ name: budget, unit: 'requests', window: 'minute', max: requestsPerMinute }];
-    const counted = `${accountId}:${budget}`;
+    const counted = `${callerId}:${budget}`;
     const admission =
       this.limits.precheck?.(counted, limits) ??
       (await this.limits.admit({ accountId: counted, limits, tokens: { atLeast: 0, atMost: 0 } }));
     const state = admission.state[budget];
-    if (state !== undefined) setHeaders(response, 'X-RateLimit', '', state);
+    if (state !== undefined) setBudgetHeaders(response, state);
     if (admission.admitted) return;
     context.refusedBy = budget;
-    const message = `An account can request at most ${requestsPerMinute} ${requests} per minute.`;
+    const message = `${MAY[of]} at most ${requestsPerMinute} ${requests} per minute.`;
     throw new ServiceError('rate_limit_exceeded', message, { retryAfterSeconds: admission.retryAfterSeconds });
   }
 }

@@ -1,4 +1,4 @@
-import { DAY_MS, startOfDay } from '../../common/utc-day.js';
+import { periodOf } from '../../config/limits/budget.js';
 import type { Limit, LimitState, LimitStates } from '../limit-store.js';
 
 const MINUTE_MS = 60_000;
@@ -39,7 +39,7 @@ export class AccountUse {
   }
 
   /** Makes the recorded tokens unknown again, because other replicas may have used tokens that are not counted here. */
-  forgetSeeds(): void {
+  removeSeeds(): void {
     for (const window of this.windows.values()) window.seed = undefined;
   }
 
@@ -89,7 +89,7 @@ export class AccountUse {
 
 /** When a window ends that begins now. */
 function endOf({ window }: Limit, now: number): number {
-  return window === 'day' ? startOfDay(now) + DAY_MS : now + MINUTE_MS;
+  return window === 'day' || window === 'month' ? periodOf(window, now).until : now + MINUTE_MS;
 }
 
 export function statesOf(balances: readonly Balance[], now: number): LimitStates {

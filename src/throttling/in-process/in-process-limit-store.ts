@@ -1,6 +1,8 @@
 import type { Clock } from '../../common/clock.js';
 import {
-  keyOf,
+  bucketOf,
+  costOf,
+  keysOf,
   LimitStore,
   refusal,
   type Admission,
@@ -11,10 +13,9 @@ import {
   type Refusal,
   type TokenDemand,
 } from '../limit-store.js';
-import { seededLimits } from '../tokens/seeded-limit.js';
+import { seededLimits, windowOf, type SeededLimit } from '../tokens/seeded-limit.js';
 import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import { NoTokensUsed, type TokensUsed } from '../tokens/tokens-used.js';
-import { startOfDay } from '../../common/utc-day.js';
 import { wholeTokens } from '../tokens/whole-tokens.js';
 import { AccountUse, statesOf, type Balance } from './account-use.js';
 
@@ -33,7 +34,7 @@ export interface InProcessLimitStoreOptions {
 
 /** Counts the use of limits in this process. */
 export class InProcessLimitStore extends LimitStore {
-  /** The use of each account, and of each API key with limits of its own. */
+  /** The use of each account, and of each key with limits of its own. */
   private readonly accounts = new Map<string, AccountUse>();
   private readonly lookup: TokensUsedLookup;
   private readonly now: Clock;
@@ -53,7 +54,7 @@ export class InProcessLimitStore extends LimitStore {
   async admit({ accountId, limits, tokens }: AdmissionRequest): Promise<Admission> {
     const seeding = this.seed(accountId, limits);
     if (seeding !== undefined) await seeding;
-    this.forgetSome();
+    this.evictSome();
     const now = this.now();
     const balances = this.balances(accountId, limits, now, true);
     const refusedBy = refusing(balances, tokens);
@@ -64,8 +65,9 @@ export class InProcessLimitStore extends LimitStore {
     }
     for (const balance of balances) {
       const { unit, window } = balance.limit;
-      if (window !== 'none') balance.use.count(balance.limit, unit === 'requests' ? 1 : 0, now);
-      balance.remaining -= unit === 'tokens' ? (granted ?? 0) : 1;
+      const cost = unit === 'tokens' ? (granted ?? 0) : costOf(balance.limit);
+      if (window !== 'none') balance.use.count(balance.limit, unit === 'requests' ? cost : 0, now);
+      balance.remaining -= cost;
     }
     const lease = this.lease(accountId, limits, granted);
     return { admitted: true, lease, state: statesOf(balances, now) };
@@ -87,39 +89,38 @@ export class InProcessLimitStore extends LimitStore {
 
   /** Holds what Redis has granted to a request that runs in this process. */
   hold(accountId: string, limits: readonly Limit[], granted: number | undefined): Lease {
-    this.forgetSome();
+    this.evictSome();
     return this.lease(accountId, limits, granted);
   }
 
   /** Makes the recorded tokens of all accounts unknown again, because other replicas use tokens that are not counted here. */
-  forgetSeeds(): void {
-    for (const use of this.accounts.values()) use.forgetSeeds();
+  removeSeeds(): void {
+    for (const use of this.accounts.values()) use.removeSeeds();
   }
 
-  /** The balances of the limits of the account, and of the API key. With `keep`, their uses are kept from now on. */
+  /** The balances of the limits of the account, and of each key. With `keep`, their uses are kept from now on. */
   private balances(accountId: string, limits: readonly Limit[], now: number, keep = false): UsedBalance[] {
     const useAt = (key?: string) =>
-      keep ? this.useOf(placeOf(accountId, key)) : this.knownUse(placeOf(accountId, key));
+      keep ? this.useOf(bucketOf(accountId, key)) : this.knownUse(bucketOf(accountId, key));
     const replicas = this.replicas();
-    const key = keyOf(limits);
-    if (key === undefined) return balancesIn(useAt(), limits, replicas, now);
-    return [
-      ...balancesIn(useAt(), ofKey(limits, undefined), replicas, now),
-      ...balancesIn(useAt(key), ofKey(limits, key), replicas, now),
-    ];
+    const keys = keysOf(limits);
+    if (keys.length === 0) return balancesIn(useAt(), limits, replicas, now);
+    return [undefined, ...keys].flatMap((key) => balancesIn(useAt(key), ofKey(limits, key), replicas, now));
   }
 
   private lease(accountId: string, limits: readonly Limit[], granted: number | undefined): Lease {
-    const key = keyOf(limits);
-    if (key === undefined) return { tokens: granted, ...this.leaseIn(this.useOf(accountId), limits, granted) };
-    const ofAccount = this.leaseIn(this.useOf(accountId), ofKey(limits, undefined), granted);
-    const here = this.leaseIn(this.useOf(placeOf(accountId, key)), ofKey(limits, key), granted);
+    const keys = keysOf(limits);
+    if (keys.length === 0) return { tokens: granted, ...this.leaseIn(this.useOf(accountId), limits, granted) };
+    const leases = [undefined, ...keys].map((key) =>
+      this.leaseIn(this.useOf(bucketOf(accountId, key)), ofKey(limits, key), granted),
+    );
     return {
       tokens: granted,
-      release: ofAccount.release,
+      release: () => {
+        for (const lease of leases) lease.release();
+      },
       settle: (tokensUsed) => {
-        ofAccount.settle(tokensUsed);
-        here.settle(tokensUsed);
+        for (const lease of leases) lease.settle(tokensUsed);
       },
     };
   }
@@ -149,42 +150,42 @@ export class InProcessLimitStore extends LimitStore {
     };
   }
 
-  private knownUse(place: string): AccountUse {
-    return this.accounts.get(place) ?? new AccountUse();
+  private knownUse(bucket: string): AccountUse {
+    return this.accounts.get(bucket) ?? new AccountUse();
   }
 
-  private useOf(place: string): AccountUse {
-    let use = this.accounts.get(place);
-    if (use === undefined) this.accounts.set(place, (use = new AccountUse()));
+  private useOf(bucket: string): AccountUse {
+    let use = this.accounts.get(bucket);
+    if (use === undefined) this.accounts.set(bucket, (use = new AccountUse()));
     return use;
   }
 
-  /** Asks the ledger for the tokens of the day, once a day for each account and key. Returns `undefined` when they are known. */
+  /** Asks for the tokens of the day or the month, once for each account and key. Returns `undefined` when they are known. */
   private seed(accountId: string, limits: readonly Limit[]): Promise<unknown> | undefined {
     const unseeded = seededLimits(limits).filter(
-      (limit) => this.accounts.get(placeOf(accountId, limit.key))?.isSeeded(limit, this.now()) !== true,
+      (limit) => this.accounts.get(bucketOf(accountId, limit.key))?.isSeeded(limit, this.now()) !== true,
     );
     if (unseeded.length === 0) return undefined;
     return Promise.all(unseeded.map((limit) => this.seedFromLedger(accountId, limit)));
   }
 
-  private async seedFromLedger(accountId: string, limit: Limit): Promise<void> {
-    const day = startOfDay(this.now());
-    const used = await this.lookup.since(accountId, day, limit.key);
+  private async seedFromLedger(accountId: string, limit: SeededLimit): Promise<void> {
+    const { from } = windowOf(limit, this.now());
+    const used = await this.lookup.since(accountId, from, limit);
     // When midnight in UTC has passed meanwhile, the sum is about yesterday.
-    if (used === undefined || startOfDay(this.now()) !== day) return;
-    this.useOf(placeOf(accountId, limit.key)).seed(limit, used, this.now());
+    if (used === undefined || windowOf(limit, this.now()).from !== from) return;
+    this.useOf(bucketOf(accountId, limit.key)).seed(limit, used, this.now());
   }
 
-  private forgetSome(): void {
+  private evictSome(): void {
     const now = this.now();
     const exceptDays = this.accounts.size > MAX_ACCOUNTS;
     let left = CHECKED_AT_ONCE;
-    for (const [place, use] of this.accounts) {
+    for (const [bucket, use] of this.accounts) {
       if (left-- === 0) return;
       // A Map keeps the order of insertion. An account that stays moves to the end, so the next admission checks others.
-      this.accounts.delete(place);
-      if (!use.isIdle(now, exceptDays)) this.accounts.set(place, use);
+      this.accounts.delete(bucket);
+      if (!use.isIdle(now, exceptDays)) this.accounts.set(bucket, use);
     }
   }
 }
@@ -198,16 +199,13 @@ function balancesIn(use: AccountUse, limits: readonly Limit[], replicas: number,
   return use.balances(limits, replicas, now).map((balance) => Object.assign(balance, { use }));
 }
 
-/** An account and each of its API keys have a place of their own. */
-function placeOf(accountId: string, key: string | undefined): string {
-  return key === undefined ? accountId : `${accountId} ${key}`;
-}
-
 function ofKey(limits: readonly Limit[], wanted: string | undefined): readonly Limit[] {
   return limits.filter(({ key }) => key === wanted);
 }
 
 /** Returns the first limit of which too little remains. */
 function refusing(balances: readonly Balance[], tokens: TokenDemand): Balance | undefined {
-  return balances.find(({ limit, remaining }) => remaining < (limit.unit === 'tokens' ? tokens.atLeast : 1));
+  return balances.find(
+    ({ limit, remaining }) => remaining < (limit.unit === 'tokens' ? tokens.atLeast : costOf(limit)),
+  );
 }

@@ -4,9 +4,9 @@ import { RedisScript } from '../../redis/redis-script.js';
 export const LEASE_MS = 25_000;
 
 /**
- * The common beginning of all scripts. Each account has three keys, and so has each API key with limits of its own:
+ * The common beginning of all scripts. Each account has three keys, and so has each {@link Limit.key} with limits of its own:
  * - KEYS[1], a hash: for each limit with a window, `<name>` units used in the window that ends at `<name>@`; `s` the end of the
- *   day whose used tokens include those used before the counter began; `v` tokens reserved, the sum over KEYS[3];
+ *   day or the month whose used tokens include those used before the counter began; `v` tokens reserved, the sum over KEYS[3];
  * - KEYS[2], the streams: a sorted set of lease ids by expiry;
  * - KEYS[3], the reservations: a sorted set of `<id of the lease>:<tokens>` by expiry.
  *
@@ -18,6 +18,17 @@ local LEASE, MINUTE, DAY = ${LEASE_MS}, 60000, 86400000
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local dayEnd = now - now % DAY + DAY
+-- The end of the month in UTC. Years begin in March here, so that a leap day is at the end of a year.
+local function monthEnd()
+  local days = math.floor(now / DAY) + 719468
+  local era = math.floor(days / 146097)
+  local day = days - era * 146097
+  local year = math.floor((day - math.floor(day / 1460) + math.floor(day / 36524) - math.floor(day / 146096)) / 365)
+  local function first(y) return 365 * y + math.floor(y / 4) - math.floor(y / 100) end
+  local month = math.floor((5 * (day - first(year)) + 2) / 153)
+  local nextMonth = month < 11 and first(year) + math.floor((153 * (month + 1) + 2) / 5) or first(year + 1)
+  return (era * 146097 + nextMonth - 719468) * DAY
+end
 local function int(n) return string.format('%.0f', n) end
 
 local function tokensOf(members)
@@ -39,10 +50,16 @@ local function reservedSum() return reserved(KEYS[3], tonumber(redis.call('HGET'
 local function current(window, used, windowEnd)
   windowEnd = tonumber(windowEnd) or 0
   if windowEnd > now then return tonumber(used), windowEnd end
+  if window == 'month' then return 0, monthEnd() end
   return 0, window == 'day' and dayEnd or now + MINUTE
 end
 
-local function expireAfterDay(use) redis.call('PEXPIRE', use, dayEnd - now + 2 * LEASE) end
+-- Keeps the counters for some time after a moment, and never shorter than before.
+local function keepUntil(use, moment)
+  local wanted = moment - now + 2 * LEASE
+  if redis.call('PTTL', use) < wanted then redis.call('PEXPIRE', use, wanted) end
+end
+local function expireAfterDay(use) keepUntil(use, dayEnd) end
 `;
 
 /** The outcome of {@link ADMIT} for an admitted request. A positive outcome is the position of the limit that refuses, from 1. */
@@ -50,32 +67,31 @@ export const ADMITTED = 0;
 /** The outcome of {@link ADMIT} when nothing is counted yet. Call the script again with the tokens that were used before. */
 export const UNSEEDED = -1;
 
-/** Stands in the arguments of {@link ADMIT} between the limits of the account and those of the API key. */
-export const LIMITS_OF_KEY = '';
-
 /**
- * Admits or refuses a request. KEYS: those of the account, then those of the API key if the key has limits of its own.
+ * Admits or refuses a request. KEYS: those of the account, then those of each key with limits of its own.
  *
- * ARGV: id of the lease ('' reads the state only); fewest and most tokens; the tokens used since the beginning of a day ('?' not
- * asked yet, '' unknown); the end of that day; for each limit of the account its name, unit, window and maximum. If the API key
- * has limits: {@link LIMITS_OF_KEY}, the tokens that the key has used, the end of that day, '', and the limits of the key.
+ * ARGV: id of the lease ('' reads the state only); fewest and most tokens. Then for the account, and for each key: the tokens used
+ * since the beginning of the day or the month ('?' not asked yet, '' unknown), the end of that day or month, the number of limits,
+ * and for each limit its name, unit, window, maximum and cost.
  * Returns: outcome, tokens granted, now in ms; for each limit the units left and the end of the window in ms. If unseeded, the
- * second number is 1 for the account and 2 for the key.
+ * second number is 1 for the account, and n + 1 for the nth key.
  */
 export const ADMIT = new RedisScript(`${PRELUDE}
 local id, atLeast, atMost = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local FIRST, EACH = 6, 4
+local HEAD, EACH = 3, 5
 local nowText = int(now)
 
--- Reads the counters of the limits from argument \`first\` on. The fields of the nth of them are at 2n + 1 and 2n + 2.
-local function read(at, seed, seedEnd, first, last)
+-- Reads the counters of the limits whose arguments begin at \`head\`. The fields of the nth of them are at 2n + 1 and 2n + 2.
+local function read(at, head)
+  local first = head + HEAD
+  local last = first + EACH * tonumber(ARGV[head + 2]) - 1
   local fields = {'v', 's'}
   for i = first, last, EACH do
     fields[#fields + 1] = ARGV[i]
     fields[#fields + 1] = ARGV[i] .. '@'
   end
   local stored = redis.call('HMGET', KEYS[at + 1], unpack(fields))
-  return {at = at, seed = seed, seedEnd = seedEnd, first = first, last = last, fields = fields, stored = stored,
+  return {at = at, seed = ARGV[head], seedEnd = ARGV[head + 1], first = first, last = last, fields = fields, stored = stored,
     used = {}, writes = {}, keepUntil = now}
 end
 local function write(subject, field, value)
@@ -84,24 +100,22 @@ local function write(subject, field, value)
 end
 
 local subjects = {}
-if #KEYS == 3 then
-  subjects[1] = read(0, ARGV[4], ARGV[5], FIRST, #ARGV)
-else
-  local key = FIRST
-  while ARGV[key] ~= '${LIMITS_OF_KEY}' do key = key + EACH end
-  subjects[1] = read(0, ARGV[4], ARGV[5], FIRST, key - 1)
-  subjects[2] = read(3, ARGV[key + 1], ARGV[key + 2], key + EACH, #ARGV)
+local head = 4
+while head <= #ARGV do
+  local subject = read(3 * #subjects, head)
+  subjects[#subjects + 1] = subject
+  head = subject.last + 1
 end
 
 local outcome, granted = ${ADMITTED}, atMost
 local reply = {outcome, granted, now}
-local streams, total = nil, 0
+local total = 0
 for position, subject in ipairs(subjects) do
   local stored = subject.stored
   local n = 0
   for i = subject.first, subject.last, EACH do
     n, total = n + 1, total + 1
-    local unit, window, needed, held = ARGV[i + 1], ARGV[i + 2], 1, 0
+    local unit, window, needed, held = ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 4]), 0
     local windowEnd = 0
     local used = 0
     if window ~= 'none' then
@@ -109,13 +123,13 @@ for position, subject in ipairs(subjects) do
       if windowEnd > subject.keepUntil then subject.keepUntil = windowEnd end
     end
     if unit == 'streams' then
-      redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', nowText)
-      streams = redis.call('ZCARD', KEYS[2])
-      held = streams
+      redis.call('ZREMRANGEBYSCORE', KEYS[subject.at + 2], '-inf', nowText)
+      held = redis.call('ZCARD', KEYS[subject.at + 2])
+      subject.streams = true
     elseif unit == 'tokens' then
       subject.tokens = subject.tokens or reserved(KEYS[subject.at + 3], tonumber(stored[1]))
       held, needed = subject.tokens, atLeast
-      if window == 'day' and tonumber(stored[2]) ~= windowEnd then
+      if (window == 'day' or window == 'month') and tonumber(stored[2]) ~= windowEnd then
         local seed = subject.seed
         if seed == '?' or (seed ~= '' and tonumber(subject.seedEnd) ~= windowEnd) then
           redis.call('HSET', KEYS[subject.at + 1], 'v', int(subject.tokens))
@@ -148,8 +162,10 @@ for _, subject in ipairs(subjects) do
     n, total = n + 1, total + 1
     if admits then
       local unit, windowEnd = ARGV[i + 1], reply[2 * total + 3]
-      reply[2 * total + 2] = reply[2 * total + 2] - (unit == 'tokens' and granted or 1)
-      if unit == 'requests' then write(subject, subject.fields[2 * n + 1], subject.used[n] + 1) end
+      reply[2 * total + 2] = reply[2 * total + 2] - (unit == 'tokens' and granted or tonumber(ARGV[i + 4]))
+      if unit == 'requests' then
+        write(subject, subject.fields[2 * n + 1], subject.used[n] + tonumber(ARGV[i + 4]))
+      end
       if windowEnd > 0 and tonumber(subject.stored[2 * n + 2]) ~= windowEnd then
         if unit ~= 'requests' then write(subject, subject.fields[2 * n + 1], subject.used[n]) end
         write(subject, subject.fields[2 * n + 2], windowEnd)
@@ -166,10 +182,10 @@ for _, subject in ipairs(subjects) do
     redis.call('HSET', KEYS[subject.at + 1], unpack(subject.writes))
     redis.call('PEXPIRE', KEYS[subject.at + 1], subject.keepUntil - now + 2 * LEASE)
   end
-end
-if admits and streams then
-  redis.call('ZADD', KEYS[2], expiry, id)
-  redis.call('PEXPIRE', KEYS[2], 2 * LEASE)
+  if admits and subject.streams then
+    redis.call('ZADD', KEYS[subject.at + 2], expiry, id)
+    redis.call('PEXPIRE', KEYS[subject.at + 2], 2 * LEASE)
+  end
 end
 reply[1], reply[2] = outcome, granted
 return reply
@@ -216,6 +232,7 @@ if held == 1 or ARGV[4] == '0' then
     local stored = redis.call('HMGET', KEYS[1], name, name .. '@')
     local used, windowEnd = current(ARGV[i + 1], stored[1], stored[2])
     redis.call('HSET', KEYS[1], name, int(used + tonumber(ARGV[3])), name .. '@', int(windowEnd))
+    keepUntil(KEYS[1], windowEnd)
   end
 end
 expireAfterDay(KEYS[1])

@@ -4,8 +4,11 @@ import { ADMITTED, UNSEEDED } from './account-scripts.js';
 
 /** The reply of the script `ADMIT`. Times are by the clock of Redis. */
 export interface AdmissionReply {
-  /** Whose tokens of the day are not known yet. `undefined`: all that is needed is known. */
-  readonly unseeded: 'account' | 'key' | undefined;
+  /**
+   * Whose tokens of the day or the month are not known yet: 0 for the account, n for the nth key. `undefined`: all that is needed is
+   * known.
+   */
+  readonly unseeded: number | undefined;
   /** The limit that refuses the request. `undefined`: the request is admitted. */
   readonly refusedBy: Limit | undefined;
   readonly granted: number;
@@ -29,7 +32,7 @@ export function readReply(reply: unknown, limits: readonly Limit[]): AdmissionRe
     next += 2;
   }
   return {
-    unseeded: outcome === UNSEEDED ? (granted === 2 ? 'key' : 'account') : undefined,
+    unseeded: outcome === UNSEEDED ? granted - 1 : undefined,
     refusedBy: limits[outcome - 1],
     granted,
     now,

@@ -1,5 +1,5 @@
 import { wholeSeconds } from '../in-process/account-use.js';
-import { keyOf, type Limit, type LimitStates } from '../limit-store.js';
+import { bucketOf, keysOf, type Limit, type LimitStates } from '../limit-store.js';
 
 const MAX_ACCOUNTS = 10_000;
 /** An entry ends this long before its window, because the reply of Redis takes time to arrive. */
@@ -20,9 +20,9 @@ export class ExhaustedWindows {
 
   set(accountId: string, limit: Limit, states: LimitStates, leftMs: number): void {
     if (limit.unit !== 'requests') return;
-    const place = placeOf(accountId, limit.key);
-    this.windows.delete(place);
-    this.windows.set(place, { limit, states, endsAt: performance.now() + leftMs - SLACK_MS });
+    const bucket = bucketOf(accountId, limit.key);
+    this.windows.delete(bucket);
+    this.windows.set(bucket, { limit, states, endsAt: performance.now() + leftMs - SLACK_MS });
     if (this.windows.size <= MAX_ACCOUNTS) return;
     for (const oldest of this.windows.keys()) {
       this.windows.delete(oldest);
@@ -35,9 +35,13 @@ export class ExhaustedWindows {
     accountId: string,
     limits: readonly Limit[],
   ): { readonly name: string; readonly states: LimitStates } | undefined {
-    const key = keyOf(limits);
     const ofAccount = this.at(accountId, limits);
-    return ofAccount ?? (key === undefined ? undefined : this.at(placeOf(accountId, key), limits));
+    if (ofAccount !== undefined) return ofAccount;
+    for (const key of keysOf(limits)) {
+      const ofKey = this.at(bucketOf(accountId, key), limits);
+      if (ofKey !== undefined) return ofKey;
+    }
+    return undefined;
   }
 
   clear(): void {
@@ -45,25 +49,20 @@ export class ExhaustedWindows {
   }
 
   private at(
-    place: string,
+    bucket: string,
     limits: readonly Limit[],
   ): { readonly name: string; readonly states: LimitStates } | undefined {
-    const window = this.windows.get(place);
+    const window = this.windows.get(bucket);
     if (window === undefined) return undefined;
     const { limit, states, endsAt } = window;
     const leftMs = endsAt - performance.now();
     const isCurrent = limits.some(({ name, max }) => name === limit.name && max === limit.max);
     const state = states[limit.name];
     if (leftMs <= 0 || !isCurrent || state === undefined) {
-      this.windows.delete(place);
+      this.windows.delete(bucket);
       return undefined;
     }
     const resetSeconds = wholeSeconds(leftMs + SLACK_MS);
     return { name: limit.name, states: { ...states, [limit.name]: { ...state, resetSeconds } } };
   }
-}
-
-/** An account and each of its API keys have a place of their own. */
-function placeOf(accountId: string, key: string | undefined): string {
-  return key === undefined ? accountId : `${accountId} ${key}`;
 }

@@ -31,7 +31,7 @@ export class Outbox {
 
   private async attempt(key: string, command: Command, wasSent: boolean): Promise<void> {
     try {
-      await this.redis.runPatiently(key, (client) => command(client, wasSent));
+      await this.redis.runWithoutTimeout(key, (client) => command(client, wasSent));
     } catch (error) {
       const isUnsent = (error instanceof RedisUnavailable || error instanceof RedisTimeout) && !error.wasSent;
       this.pending.push({ key, command, wasSent: wasSent || !isUnsent });

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { RedisUnavailable } from '../../redis/redis-unavailable.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisTimeout } from '../../redis/redis-timeout.js';
-import { DAY_MS, startOfDay } from '../../common/utc-day.js';
 import { InProcessLimitStore } from '../in-process/in-process-limit-store.js';
 import type { LimitFallback } from '../limit-fallback.js';
 import {
-  keyOf,
+  costOf,
+  keysOf,
   LimitStore,
   refusal,
   type Admission,
@@ -19,9 +19,10 @@ import {
 } from '../limit-store.js';
 import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import type { TokensUsed } from '../tokens/tokens-used.js';
+import { seededLimits, windowOf } from '../tokens/seeded-limit.js';
 import { wholeTokens } from '../tokens/whole-tokens.js';
 import { accountKeys } from './account-keys.js';
-import { ADMIT, LIMITS_OF_KEY, RENEW, SETTLE, WITHDRAW } from './account-scripts.js';
+import { ADMIT, RENEW, SETTLE, WITHDRAW } from './account-scripts.js';
 import { readReply, type AdmissionReply } from './admission-reply.js';
 import { LeaseRenewal, type RenewedLease } from './lease-renewal.js';
 import { Outbox } from './outbox.js';
@@ -33,9 +34,8 @@ const UNKNOWN = '';
 /** The used tokens are looked up at most twice, because midnight can pass once during a lookup. */
 const MAX_LOOKUPS = 2;
 
-/** The used tokens since the beginning of a day, and the end of the day, as arguments of `ADMIT`. */
-type Seed = readonly [tokens: string, endOfDay: string];
-type Seeds = Record<'account' | 'key', Seed>;
+/** The used tokens since the beginning of a day or a month, and its end, as arguments of `ADMIT`. */
+type Seed = readonly [tokens: string, endOfWindow: string];
 const NO_SEED: Seed = [NOT_LOOKED_UP, '0'];
 const OF_ACCOUNT = [undefined] as const;
 
@@ -70,7 +70,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     this.lookup = new TokensUsedLookup(tokensUsed);
     this.local = new InProcessLimitStore({ tokensUsed, replicas: () => fallback.replicas });
     redis.whenUnavailable(() => {
-      this.local.forgetSeeds();
+      this.local.removeSeeds();
       this.exhausted.clear();
     });
   }
@@ -151,33 +151,37 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   }
 
   private async query(request: AdmissionRequest, id: string): Promise<AdmissionReply> {
-    const seeds: Seeds = { account: NO_SEED, key: NO_SEED };
-    const lookups = { account: 0, key: 0 };
+    const subjects = subjectsOf(request.limits);
+    const seeds = subjects.map((): Seed => NO_SEED);
+    const lookups = subjects.map(() => 0);
     for (;;) {
-      const reply = await this.queryOnce(request, id, seeds);
+      const reply = await this.queryOnce(request, id, subjects, seeds);
       const { unseeded } = reply;
       if (unseeded === undefined) return reply;
-      const day = startOfDay(reply.now);
-      const apiKey = unseeded === 'key' ? keyOf(request.limits) : undefined;
-      const mayAsk = lookups[unseeded]++ < MAX_LOOKUPS;
-      const used = mayAsk ? await this.lookup.since(request.accountId, day, apiKey) : undefined;
-      seeds[unseeded] = used === undefined ? [UNKNOWN, '0'] : [String(used), String(day + DAY_MS)];
+      const asked = (lookups[unseeded] = (lookups[unseeded] ?? 0) + 1);
+      const limit = seededLimits(request.limits).find(({ key }) => key === subjects[unseeded]);
+      const window = limit && windowOf(limit, reply.now);
+      const isOver = limit === undefined || window === undefined || asked > MAX_LOOKUPS;
+      const used = isOver ? undefined : await this.lookup.since(request.accountId, window.from, limit);
+      seeds[unseeded] = isOver || used === undefined ? [UNKNOWN, '0'] : [String(used), String(window.until)];
     }
   }
 
   private async queryOnce(
     { accountId, limits, tokens }: AdmissionRequest,
     id: string,
-    seeds: Seeds,
+    subjects: readonly (string | undefined)[],
+    seeds: readonly Seed[],
   ): Promise<AdmissionReply> {
-    const args = [id, String(tokens.atLeast), String(tokens.atMost), ...seeds.account];
-    const keys: string[] = accountKeys(accountId);
-    for (const { name, unit, window, max, key } of limits) {
-      if (key !== undefined && keys.length === 3) {
-        keys.push(...accountKeys(accountId, key));
-        args.push(LIMITS_OF_KEY, ...seeds.key, '');
+    const args = [id, String(tokens.atLeast), String(tokens.atMost)];
+    const keys: string[] = [];
+    for (const [position, subject] of subjects.entries()) {
+      const own = subjects.length === 1 ? limits : limits.filter(({ key }) => key === subject);
+      keys.push(...accountKeys(accountId, subject));
+      args.push(...(seeds[position] ?? NO_SEED), String(own.length));
+      for (const limit of own) {
+        args.push(limit.name, limit.unit, limit.window, String(limit.max), String(costOf(limit)));
       }
-      args.push(name, unit, window, String(max));
     }
     const use = keys[0] as string;
     return readReply(await this.redis.run(use, (client) => ADMIT.run(client, keys, args)), limits);
@@ -198,7 +202,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     };
   }
 
-  /** Holds what the request uses of the limits of its account, or of its API key. */
+  /** Holds what the request uses of the limits of its account, or of a key. */
   private holdIn(
     id: string,
     accountId: string,
@@ -236,15 +240,15 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
   }
 }
 
-/** The account, as `undefined`, and the API key if some limits count the requests of a key only. */
+/** The account, as `undefined`, and each key that some limits have. */
 function subjectsOf(limits: readonly Limit[]): readonly (string | undefined)[] {
-  const key = keyOf(limits);
-  return key === undefined ? OF_ACCOUNT : [undefined, key];
+  const keys = keysOf(limits);
+  return keys.length === 0 ? OF_ACCOUNT : [undefined, ...keys];
 }
 
 /** The states of the limits that count all requests of the account. */
 function ofAccount(states: LimitStates, limits: readonly Limit[]): LimitStates {
-  if (keyOf(limits) === undefined) return states;
+  if (keysOf(limits).length === 0) return states;
   const names = new Set(limits.filter(({ key }) => key === undefined).map(({ name }) => name));
   return Object.fromEntries(Object.entries(states).filter(([name]) => names.has(name)));
 }

@@ -1,3 +1,4 @@
+import type { Limit } from '../limit-store.js';
 import type { TokensUsed } from './tokens-used.js';
 import { wholeTokens } from './whole-tokens.js';
 
@@ -13,28 +14,32 @@ export class TokensUsedLookup {
   constructor(private readonly tokensUsed: TokensUsed) {}
 
   /** Returns `undefined` when there is no valid value. Requests continue without the value, and a later request tries again. */
-  async since(accountId: string, day: number, apiKey?: string): Promise<number | undefined> {
+  async since(accountId: string, from: number, limit: Limit): Promise<number | undefined> {
     // Requests that arrive together share one lookup. Around midnight, there is one lookup for each day.
-    const key = `${accountId} ${apiKey ?? ''} ${day}`;
+    const key = `${accountId} ${limit.key ?? ''} ${from}`;
     const pending = this.pending.get(key);
     if (pending !== undefined) return pending;
     if (performance.now() < this.failedUntil) return undefined;
-    const lookup = this.read(accountId, new Date(day), apiKey).finally(() => this.pending.delete(key));
+    const lookup = this.read(accountId, new Date(from), limit).finally(() => this.pending.delete(key));
     this.pending.set(key, lookup);
     return lookup;
   }
 
-  private async read(accountId: string, from: Date, apiKey: string | undefined): Promise<number | undefined> {
+  private async read(accountId: string, from: Date, limit: Limit): Promise<number | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<undefined>((resolve) => {
       timer = setTimeout(resolve, TIMEOUT_MS, undefined);
     });
-    const asked =
-      apiKey === undefined ? this.tokensUsed.since(accountId, from) : this.tokensUsed.since(accountId, from, apiKey);
-    const value = await Promise.race([asked.catch(() => undefined), timeout]);
+    const value = await Promise.race([this.ask(accountId, from, limit).catch(() => undefined), timeout]);
     clearTimeout(timer);
     const used = value === undefined ? undefined : wholeTokens(value);
     if (used === undefined) this.failedUntil = performance.now() + COOLDOWN_MS;
     return used;
+  }
+
+  private async ask(accountId: string, from: Date, limit: Limit): Promise<number> {
+    if (limit.usedBefore !== undefined) return limit.usedBefore(from);
+    const { key } = limit;
+    return key === undefined ? this.tokensUsed.since(accountId, from) : this.tokensUsed.since(accountId, from, key);
   }
 }

@@ -13,7 +13,9 @@ import { AdmissionGuard } from '../../../src/throttling/admission.guard.js';
 import { LimitedByTier, ShowsLimits } from '../../../src/throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../../../src/throttling/process-load/opens-stream.decorator.js';
 import { StreamSlots } from '../../../src/throttling/process-load/stream-slots.js';
+import { PluginLimits } from '../../../src/throttling/plugin-limits.js';
 import { RequestLimiter } from '../../../src/throttling/request-limiter.js';
+import { extensionsOf } from '../../support/extensions.js';
 import { TierThrottlerGuard } from '../../../src/throttling/tier-throttler.guard.js';
 
 const LIMITS = { requestsPerMinute: 5, concurrentStreams: 2, tokensPerDay: 1_000 };
@@ -37,6 +39,7 @@ const HEADERS = {
   'X-RateLimit-Remaining-Tokens': 930,
   'X-RateLimit-Reset-Tokens': 43_200,
 };
+const noPluginLimits = new PluginLimits(extensionsOf());
 const DEMAND = { atLeast: 10, atMost: 70 };
 const NO_TOKENS = { atLeast: 0, atMost: 0 };
 const REFUSED: Refusal = { admitted: false, refusedBy: 'requestsPerMinute', retryAfterSeconds: 30, state: STATE };
@@ -150,7 +153,7 @@ describe('a request to a route with limits', () => {
     context = { requestId: 'r1' };
     body = new Text();
     response = newResponse(headers);
-    limiter = new RequestLimiter(store, slots, { isRepeat: () => Promise.resolve(isRepeat) });
+    limiter = new RequestLimiter(store, slots, { isRepeat: () => Promise.resolve(isRepeat) }, noPluginLimits);
     precheck = new TierThrottlerGuard(new Reflector(), limiter);
     admissionGuard = new AdmissionGuard(limiter);
     await precheck.onModuleInit();

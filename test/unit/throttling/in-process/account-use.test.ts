@@ -50,7 +50,7 @@ describe('the use of one account', () => {
     expect(states(NOON + MINUTE_MS + 1001)[name]?.resetSeconds).toBe(59);
   });
 
-  it('forgets the tokens of yesterday at midnight', () => {
+  it('drops the tokens of yesterday at midnight', () => {
     const tokens = limit('tokensPerDay');
     use.count(tokens, 300, NOON);
     expect(states(NOON)['tokensPerDay']?.remaining).toBe(700);
@@ -60,7 +60,7 @@ describe('the use of one account', () => {
     expect(states(NOON + DAY_MS)['tokensPerDay']?.remaining).toBe(999);
   });
 
-  it('forgets at midnight what the ledger has recorded for yesterday, also where tokens are counted first', () => {
+  it('drops at midnight what the ledger has recorded for yesterday, also if tokens are counted first', () => {
     const tokens = limit('tokensPerDay');
     use.seed(tokens, 400, NOON);
     use.count(tokens, 1, NOON + DAY_MS);
@@ -80,7 +80,7 @@ describe('the use of one account', () => {
     expect(remaining()).toBe(600);
     expect(use.isSeeded(tokens, NOON + DAY_MS)).toBe(false);
 
-    use.forgetSeeds();
+    use.removeSeeds();
     expect(use.isSeeded(tokens, NOON)).toBe(false);
     expect(remaining()).toBe(600);
   });

@@ -67,7 +67,7 @@ describe('leases', () => {
     expect(redis.argsOf(RENEW)).toEqual([['a2', '1', '-1']]);
   });
 
-  it('of others of the account stay when one is over, and the account is forgotten after the last', async () => {
+  it('of others of the account stay when one is over, and the account is removed after the last', async () => {
     const [first, second] = [add('a1'), add('a2')];
     const held = (): number => (Reflect.get(renewal, 'byAccount') as Map<string, unknown>).size;
     first.holdsSlot = false;

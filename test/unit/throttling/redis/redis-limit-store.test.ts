@@ -25,11 +25,12 @@ const [BY_TOKENS, BY_REQUESTS, BY_STREAMS] = [1, 2, 3];
 const MINUTE_LEFT_MS = 30_000;
 const RENEWED_EVERY_MS = 8_000;
 const LIMITS: TierLimits = { requestsPerMinute: 5, concurrentStreams: 2, tokensPerDay: 1_000 };
-/** The limits as arguments of `ADMIT`. */
+/** The limits as arguments of `ADMIT`: their number, and each with its cost. */
 const LIMIT_ARGS = [
-  ...['tokensPerDay', 'tokens', 'day', '1000'],
-  ...['requestsPerMinute', 'requests', 'minute', '5'],
-  ...['concurrentStreams', 'streams', 'none', '2'],
+  '3',
+  ...['tokensPerDay', 'tokens', 'day', '1000', '1'],
+  ...['requestsPerMinute', 'requests', 'minute', '5', '1'],
+  ...['concurrentStreams', 'streams', 'none', '2', '1'],
 ];
 const LOST = new RedisUnavailable('lost', true);
 const AWAY = new RedisUnavailable('away', false);
@@ -60,8 +61,18 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What `ADMIT` returns: 930 tokens, 4 requests and 1 stream are left, and 70 tokens are granted. */
-const reply = (outcome: number): number[] => [outcome, 70, NOW, 930, DAY + DAY_MS, 4, NOW + MINUTE_LEFT_MS, 1, 0];
+/** What `ADMIT` returns: 930 tokens, 4 requests and 1 stream are left, and 70 tokens are granted, or the account is not seeded. */
+const reply = (outcome: number): number[] => [
+  outcome,
+  outcome === UNSEEDED ? 1 : 70,
+  NOW,
+  930,
+  DAY + DAY_MS,
+  4,
+  NOW + MINUTE_LEFT_MS,
+  1,
+  0,
+];
 const request = (limits = LIMITS, accountId = 'ada'): AdmissionRequest => ({
   accountId,
   limits: limitsOf(limits),
@@ -111,7 +122,7 @@ describe('an admission by Redis', () => {
       lease: { tokens: undefined },
       state: {},
     });
-    expect(redis.argsOf(ADMIT)[0]?.slice(5)).toEqual([]);
+    expect(redis.argsOf(ADMIT)[0]?.slice(5)).toEqual(['0']);
   });
 
   it.each([

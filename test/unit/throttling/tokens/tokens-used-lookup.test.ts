@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Limit } from '../../../../src/throttling/limit-store.js';
 import { TokensUsedLookup } from '../../../../src/throttling/tokens/tokens-used-lookup.js';
 import { TokensUsed } from '../../../../src/throttling/tokens/tokens-used.js';
 
 const DAY = Date.parse('2026-11-21T00:00:00Z');
+const LIMIT: Limit = { name: 'tokensPerDay', unit: 'tokens', window: 'day', max: 100 };
 const WAIT_MS = 1000;
 const PAUSE_MS = 5000;
 
@@ -28,11 +30,15 @@ describe('the tokens that the ledger knows', () => {
 
   it('are read once for requests that arrive together, and again for later ones', async () => {
     answer = () => Promise.resolve(42);
-    expect(await Promise.all([lookup.since('ada', DAY), lookup.since('ada', DAY), lookup.since('bob', DAY)])).toEqual([
-      42, 42, 42,
-    ]);
+    expect(
+      await Promise.all([
+        lookup.since('ada', DAY, LIMIT),
+        lookup.since('ada', DAY, LIMIT),
+        lookup.since('bob', DAY, LIMIT),
+      ]),
+    ).toEqual([42, 42, 42]);
     expect(asked).toEqual(['ada 2026-11-21T00:00:00.000Z', 'bob 2026-11-21T00:00:00.000Z']);
-    expect(await lookup.since('ada', DAY)).toBe(42);
+    expect(await lookup.since('ada', DAY, LIMIT)).toBe(42);
     expect(asked).toHaveLength(3);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -40,7 +46,7 @@ describe('the tokens that the ledger knows', () => {
   it('are read again after midnight, also while the query about yesterday has no result', async () => {
     const answers: ((tokens: number) => void)[] = [];
     answer = () => new Promise((resolve) => answers.push(resolve));
-    const both = Promise.all([lookup.since('ada', DAY), lookup.since('ada', DAY + 86_400_000)]);
+    const both = Promise.all([lookup.since('ada', DAY, LIMIT), lookup.since('ada', DAY + 86_400_000, LIMIT)]);
     answers[1]?.(7);
     answers[0]?.(900);
     expect(await both).toEqual([900, 7]);
@@ -51,20 +57,20 @@ describe('the tokens that the ledger knows', () => {
     ['says what is not a number', () => Promise.resolve(NaN)],
   ])('are not waited for again for five seconds after a ledger that %s', async (_, broken) => {
     answer = broken;
-    expect(await lookup.since('ada', DAY)).toBeUndefined();
+    expect(await lookup.since('ada', DAY, LIMIT)).toBeUndefined();
     answer = () => Promise.resolve(42);
     vi.advanceTimersByTime(PAUSE_MS - 1);
-    expect(await lookup.since('ada', DAY)).toBeUndefined();
+    expect(await lookup.since('ada', DAY, LIMIT)).toBeUndefined();
     expect(asked).toHaveLength(1);
 
     vi.advanceTimersByTime(1);
-    expect(await lookup.since('ada', DAY)).toBe(42);
+    expect(await lookup.since('ada', DAY, LIMIT)).toBe(42);
   });
 
   it('are waited for for a second', async () => {
     answer = () => new Promise(() => undefined);
     let outcome: unknown = 'waiting';
-    void lookup.since('ada', DAY).then((tokens) => (outcome = tokens));
+    void lookup.since('ada', DAY, LIMIT).then((tokens) => (outcome = tokens));
     await vi.advanceTimersByTimeAsync(WAIT_MS - 1);
     expect(outcome).toBe('waiting');
     await vi.advanceTimersByTimeAsync(1);

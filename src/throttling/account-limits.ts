@@ -1,0 +1,68 @@
+import type { Principal } from '../auth/principal/principal.js';
+import { ExtensionPoint } from '../common/extensions/extension-point.js';
+import type { LimitUnit, LimitWindow } from '../config/limits/limit-table.js';
+
+/**
+ * A request to a route with `@LimitedByTier()`, after its body was read.
+ *
+ * @experimental
+ * @since 1.0
+ */
+export interface LimitedCall {
+  readonly principal: Principal;
+  /** The member `model` of the body, if the body has one. The model may be unknown. */
+  readonly model: string | undefined;
+  /** The valid body. `undefined` for a route that reads the body later, or that has none. */
+  readonly body: object | undefined;
+}
+
+/** One limit of an account that a plugin adds to the limits of the tier. */
+export interface AccountLimit {
+  /** Lower-case letters, digits and hyphens. Begin it with the name of the plugin. The counter, metrics and logs have this name. */
+  readonly name: string;
+  /**
+   * What is counted apart within the account, such as the model. Without a key, all requests of the account count together. Use
+   * few different keys: each has a counter.
+   */
+  readonly key?: string;
+  /** `requests`: the cost at admission. `streams`: a slot until the stream ends. `tokens`: reserved, and then the used tokens. */
+  readonly unit: LimitUnit;
+  /** When the count begins again. A minute begins with its first request. Days and months are those of UTC. `none` for streams. */
+  readonly window: LimitWindow;
+  /** How many units an account may use in one window. */
+  readonly max: number;
+  /** How many units of `requests` this request uses: a whole number. By default 1. */
+  readonly cost?: number;
+  /**
+   * Returns the tokens that were used before, for tokens of a day or a month. Called once for each window when the process or Redis
+   * has no count. Without the method, the count begins at 0.
+   */
+  usedBefore?(from: Date): Promise<number>;
+  /** The end of the names of headers: `Model` for `X-RateLimit-Limit-Model`. Without it, the limit has no headers. */
+  readonly header?: string;
+  /** The limit for people, such as `requests per minute to this model`. It follows the number in the error message. */
+  readonly label: string;
+}
+
+/**
+ * Limits of a plugin. They are checked and counted in one step with the limits of the tier, in the process or in Redis. A request
+ * that one limit refuses uses nothing of the others, and gets 429 with `Retry-After`.
+ *
+ * @experimental
+ * @since 1.0
+ *
+ * @example
+ * ```ts
+ * limitsOf({ model }) {
+ *   if (model !== 'acme/large') return [];
+ *   return [{ name: 'acme-large', unit: 'requests', window: 'minute', max: 5, label: 'requests per minute to acme/large' }];
+ * }
+ * ```
+ */
+export interface AccountLimits {
+  /** Returns the limits of this request. Of several that refuse it, the error names the first. */
+  limitsOf(call: LimitedCall): readonly AccountLimit[] | Promise<readonly AccountLimit[]>;
+}
+
+/** The limits of plugins. */
+export const ACCOUNT_LIMITS = new ExtensionPoint<AccountLimits>('limits');
