@@ -2,9 +2,16 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import type { ProvidedExtension } from '../common/extensions/extension-point.js';
 import { DatabaseModule } from '../database/database.module.js';
+import { OutboxModule } from '../webhooks/outbox/outbox.module.js';
+import { BudgetEvents } from './budgets/budget-events.js';
+import { BudgetRounds } from './budgets/budget-rounds.js';
 import { HoldQueue } from './budgets/hold-queue.js';
+import { KeyBudgets } from './budgets/key-budgets.js';
 import { RunningHolds } from './budgets/running-holds.js';
+import { SharedHolds } from './budgets/shared-holds.js';
 import { SpendBudgets } from './budgets/spend-budgets.js';
+import { FeedEntries } from './feeds/feed-entries.js';
+import { UsageFeeds } from './feeds/usage-feeds.js';
 import { InterruptedStreams } from './ledger/interrupted-streams.js';
 import { RecordRetention } from './ledger/record-retention.js';
 import { RecordWriter } from './ledger/record-writer.js';
@@ -33,6 +40,7 @@ export class UsageModule {
       imports: [
         DatabaseModule,
         AccountsModule,
+        OutboxModule,
         UsageReportsModule,
         ...(usageStore === undefined ? [] : [usageStore.module]),
       ],
@@ -46,13 +54,19 @@ export class UsageModule {
         ReceiptSemaphore,
         SpendBudgets,
         HoldQueue,
+        KeyBudgets,
+        BudgetEvents,
+        BudgetRounds,
         RunningHolds,
+        SharedHolds,
         UnsharedLimits,
+        FeedEntries,
+        UsageFeeds,
         usageStore === undefined
           ? { provide: UsageStore, useClass: DatabaseUsageStore }
           : { provide: UsageStore, useExisting: usageStore.token },
       ],
-      exports: [UsageLedger, UsageReportsModule, UnsharedLimits, SpendBudgets],
+      exports: [UsageLedger, UsageReportsModule, UnsharedLimits, SpendBudgets, KeyBudgets],
     };
   }
 }

@@ -1,29 +1,15 @@
-import type { BudgetPeriod } from '../../config/limits/budget.js';
 import type { Statement } from '../../database/queries/atomic-statements.js';
+import type { CurrentBudget } from './current-budget.js';
 
-/** An account, or one API key of the account with the keys that it replaced. */
-export interface BudgetOwner {
-  readonly accountId: string;
-  /** The first key of a chain of rotated keys. `undefined`: the whole account. */
-  readonly key: string | undefined;
-}
-
-/** A budget in the current period. Days are `YYYY-MM-DD` in UTC. */
-export interface CurrentBudget extends BudgetOwner {
-  readonly micros: number;
-  readonly per: BudgetPeriod;
-  readonly from: string;
-  readonly until: string;
-  readonly resetsAt: number;
-}
-
-/** Money that a stream reserves. */
+/** Money that a stream reserves, or that the streams of a busy caller share. */
 export interface BudgetHold {
-  /** The id of the record that the stream will get. */
+  /** The id of the record that the stream will get, or the id of a shared hold. */
   readonly id: string;
   readonly accountId: string;
   readonly keyId: string | undefined;
   readonly micros: number;
+  /** How much the budgets must have left besides this hold. By default `micros`. */
+  readonly needed?: number | undefined;
 }
 
 const SPENT = `(SELECT COALESCE(SUM(cost_micros), 0) FROM usage_days
@@ -39,7 +25,22 @@ export function selectUse(budget: CurrentBudget, currency: string, expired: stri
   return { sql: named(sql, ''), parameters: parametersOf(budget, currency, expired, '') };
 }
 
-/** Adds a hold if all budgets have enough left. One statement sees a stream either as reserved or as spent. */
+/** Selects what each API key of the account has spent in the period of the budget, and what its running streams have reserved. */
+export function selectUseOfKeys(budget: CurrentBudget, currency: string, expired: string): Statement {
+  return {
+    sql: `SELECT COALESCE(api_keys.origin_id, used.key_id) AS owner, SUM(used.spent) AS spent, SUM(used.reserved) AS reserved
+      FROM (
+        SELECT key_id, cost_micros AS spent, 0 AS reserved FROM usage_days
+          WHERE account_id = :accountId AND day >= :from AND day < :until AND currency = :currency
+        UNION ALL
+        SELECT key_id, 0, micros FROM budget_holds WHERE account_id = :accountId AND renewed_at > :expired
+      ) AS used LEFT JOIN api_keys ON api_keys.id = used.key_id
+      GROUP BY COALESCE(api_keys.origin_id, used.key_id)`,
+    parameters: parametersOf(budget, currency, expired, ''),
+  };
+}
+
+/** Adds or replaces a hold if all budgets have enough left. One statement sees a stream either as reserved or as spent. */
 export function insertHold(
   hold: BudgetHold,
   budgets: readonly CurrentBudget[],
@@ -49,8 +50,8 @@ export function insertHold(
 ): Statement {
   const conditions = budgets.map((budget, n) => {
     const ofKey = budget.key === undefined ? '' : OF_KEY;
-    const use = `${SPENT}${ofKey}) + ${RESERVED}${ofKey})`;
-    return named(`${use} + CAST(:micros AS double precision) <= CAST(:most AS double precision)`, String(n));
+    const use = `${SPENT}${ofKey}) + ${RESERVED}${ofKey} AND id <> :id)`;
+    return named(`${use} + CAST(:needed AS double precision) <= CAST(:most AS double precision)`, String(n));
   });
   const ofBudgets = budgets.map((budget, n) => ({
     ...parametersOf(budget, currency, expired, String(n)),
@@ -59,10 +60,12 @@ export function insertHold(
   return {
     sql: `INSERT INTO budget_holds (id, account_id, key_id, micros, renewed_at)
       SELECT :id, :account, :keyId, CAST(:micros AS double precision), :now
-      WHERE ${conditions.join(' AND ')} RETURNING id`,
+      WHERE ${['true', ...conditions].join(' AND ')}
+      ON CONFLICT (id) DO UPDATE SET micros = excluded.micros, renewed_at = excluded.renewed_at RETURNING id`,
     parameters: {
       ...Object.assign({}, ...ofBudgets),
       ...{ id: hold.id, account: hold.accountId, keyId: hold.keyId ?? null, micros: String(hold.micros), now },
+      ...(budgets.length > 0 && { needed: String(hold.needed ?? hold.micros) }),
     } as Statement['parameters'],
   };
 }

@@ -6,12 +6,12 @@ const ESTIMATE_MARGIN = 1.2;
 const TOKENS_PER_MESSAGE = 8;
 
 /** Returns the most tokens that a prompt is expected to have at any provider. */
-export function mostPromptTokens(estimated: number, messages: number): number {
+export function maxPromptTokens(estimated: number, messages: number): number {
   return Math.ceil(estimated * ESTIMATE_MARGIN) + TOKENS_PER_MESSAGE * (messages + 1);
 }
 
 /** Returns the most tokens of an answer without a limit. */
-export function mostAnswerTokens({ contextLength, maxOutputTokens }: ModelConfig, prompt: number): number {
+export function maxAnswerTokens({ contextLength, maxOutputTokens }: ModelConfig, prompt: number): number {
   return Math.max(1, Math.min(maxOutputTokens ?? Infinity, contextLength - prompt));
 }
 
@@ -20,7 +20,7 @@ export function mostAnswerTokens({ contextLength, maxOutputTokens }: ModelConfig
  *
  * @throws {ServiceError} `model_not_priced` when a route has no price.
  */
-export function mostMicros({ id, price, routes }: ModelConfig, prompt: number, answer: number): number {
+export function maxMicros({ id, price, routes }: ModelConfig, prompt: number, answer: number): number {
   const costs = routes.map((route) => {
     const applied = route.price ?? price;
     if (applied === undefined) throw notPriced(id);

@@ -1,15 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
+import { CONFIG, type Config } from '../../config/config.js';
 import { inChunks } from '../../database/queries/in-chunks.js';
 import { engineOf, marks } from '../../database/queries/statements.js';
+import { insertHold, type BudgetHold } from './budget-statements.js';
+import type { CurrentBudget } from './current-budget.js';
+import { HoldQueue } from './hold-queue.js';
 
 const RENEW_EVERY_MS = 60_000;
 /** A hold that was not renewed for this long belongs to no running stream. The ledger removes all other holds by itself. */
 const EXPIRES_AFTER_MS = 15 * 60_000;
 const IDS_PER_STATEMENT = 200;
 
-/** Renews the holds of the streams that run in this process, so that those of a killed process expire. */
+/** Takes the holds of the streams that run in this process, and renews them, so that those of a killed process expire. */
 @Injectable()
 export class RunningHolds {
   private readonly ids = new Set<string>();
@@ -17,12 +21,23 @@ export class RunningHolds {
 
   constructor(
     private readonly database: DataSource,
+    private readonly queue: HoldQueue,
+    @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
 
-  add(id: string): void {
-    this.ids.add(id);
-    this.timer ??= setInterval(() => void this.renew(), RENEW_EVERY_MS).unref();
+  /**
+   * Writes the hold, if all budgets have enough left.
+   *
+   * @returns whether the hold was written.
+   */
+  async take(hold: BudgetHold, budgets: readonly CurrentBudget[]): Promise<boolean> {
+    const now = this.now();
+    const { currency } = this.config;
+    const statement = insertHold(hold, budgets, currency, new Date(now).toISOString(), this.expiredAt(now));
+    const isTaken = (await this.queue.run(hold.accountId, statement)).length === 1;
+    if (isTaken) this.add(hold.id);
+    return isTaken;
   }
 
   remove(id: string): void {
@@ -38,6 +53,11 @@ export class RunningHolds {
   stop(): void {
     clearInterval(this.timer);
     this.timer = undefined;
+  }
+
+  private add(id: string): void {
+    this.ids.add(id);
+    this.timer ??= setInterval(() => void this.renew(), RENEW_EVERY_MS).unref();
   }
 
   private async renew(): Promise<void> {

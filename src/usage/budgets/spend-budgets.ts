@@ -2,33 +2,47 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { restrictionsOf, type Principal } from '../../auth/principal/principal.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
-import { utcDay } from '../../common/utc-day.js';
 import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
-import { MICROS, periodOf, type Budget } from '../../config/limits/budget.js';
+import { MICROS, type Budget } from '../../config/limits/budget.js';
+import type { Row } from '../../database/queries/atomic-statements.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
-import { recordId } from '../record/record-id.js';
-import {
-  deleteHold,
-  insertHold,
-  selectUse,
-  updateHold,
-  type BudgetOwner,
-  type CurrentBudget,
-} from './budget-statements.js';
+import { BudgetEvents } from './budget-events.js';
+import { deleteHold, selectUse, updateHold, type BudgetHold } from './budget-statements.js';
+import { currentBudget, type CurrentBudget } from './current-budget.js';
 import { HoldQueue } from './hold-queue.js';
 import { RunningHolds } from './running-holds.js';
+import { SharedHolds } from './shared-holds.js';
 
 /** A budget and what remains of it, in units of the currency. */
 export interface BudgetState {
   readonly amount: number;
   /** The cost of the streams of the period that are over, from the ledger. */
   readonly spent: number;
-  /** The most that the running streams can cost. */
+  /** The most that the running streams can cost, and money that a process keeps for the next requests of a busy caller. */
   readonly reserved: number;
   readonly currency: string;
   readonly per: Budget['per'];
   readonly resetsAt: Date;
 }
+
+/**
+ * Returns a budget and what remains of it.
+ *
+ * @param use a row of `selectUse` or `selectUseOfKeys`. `undefined`: nothing is spent or reserved.
+ */
+export function budgetState(budget: CurrentBudget, use: Row | undefined, currency: string): BudgetState {
+  const { micros, per, resetsAt } = budget;
+  return {
+    amount: micros / MICROS,
+    spent: Number(use?.['spent'] ?? 0) / MICROS,
+    reserved: Number(use?.['reserved'] ?? 0) / MICROS,
+    currency,
+    per,
+    resetsAt: new Date(resetsAt),
+  };
+}
+
+type Budgets = () => readonly CurrentBudget[];
 
 /** The money that one stream has reserved. */
 export interface SpendHold {
@@ -49,6 +63,8 @@ export class SpendBudgets implements OnModuleDestroy {
   constructor(
     private readonly queue: HoldQueue,
     private readonly running: RunningHolds,
+    private readonly shared: SharedHolds,
+    private readonly events: BudgetEvents,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -62,32 +78,17 @@ export class SpendBudgets implements OnModuleDestroy {
    * Reserves money for a stream.
    *
    * @param micros the most that the stream can cost, in millionths of the currency unit.
+   * @param id the id of the record of the stream.
+   * @returns a promise only if the database must be asked.
    * @throws {ServiceError} `budget_exceeded`, and `unavailable` when the database does not answer.
    */
-  async reserve(principal: Principal, micros: number): Promise<SpendHold> {
-    const now = this.now();
+  reserve(principal: Principal, micros: number, id: string): SpendHold | Promise<SpendHold> {
     const { accountId, credential } = principal;
-    const budgets = this.budgetsOf(principal, now);
-    const id = recordId(now);
     const keyId = credential.kind === 'api_key' ? credential.keyId : undefined;
-    const { currency } = this.config;
-    const expired = this.running.expiredAt(now);
     const hold = { id, accountId, keyId, micros };
-    const added = await orUnavailable(
-      this.queue.run(accountId, insertHold(hold, budgets, currency, new Date(now).toISOString(), expired)),
-    );
-    if (added.length !== 1) throw await this.refusal(budgets, micros, now);
-    this.running.add(id);
-    return {
-      recordId: id,
-      release: () => {
-        this.end(accountId, id, deleteHold(id));
-      },
-      settle: (cost) => {
-        if (cost === undefined) this.running.remove(id);
-        else this.end(accountId, id, updateHold(id, cost));
-      },
-    };
+    const budgets = () => this.budgetsOf(principal, this.now());
+    const isShared = this.shared.take(hold, id, micros, budgets);
+    return isShared === true ? this.sharedHold(hold, budgets) : this.reserveLater(hold, budgets, isShared);
   }
 
   /** Returns the budget of the caller, or `undefined`. With two budgets, the one of which less remains. */
@@ -101,11 +102,53 @@ export class SpendBudgets implements OnModuleDestroy {
   async stateOfAccount(accountId: string, tier: TierConfig): Promise<BudgetState | undefined> {
     const { budget } = tier;
     if (budget === undefined) return undefined;
-    return (await this.states([current(budget, { accountId, key: undefined }, this.now())]))[0];
+    return (await this.states([currentBudget(budget, { accountId, key: undefined }, this.now())]))[0];
   }
 
   onModuleDestroy(): void {
     this.running.stop();
+  }
+
+  private async reserveLater(
+    hold: BudgetHold,
+    budgets: Budgets,
+    willShare: boolean | Promise<boolean>,
+  ): Promise<SpendHold> {
+    if (await orUnavailable(Promise.resolve(willShare))) return this.sharedHold(hold, budgets);
+    const { id, accountId } = hold;
+    await this.hold(hold, budgets());
+    if (this.events.isWanted) this.events.begun(id, budgets());
+    return {
+      recordId: id,
+      release: () => {
+        this.events.released(id);
+        this.end(accountId, id, deleteHold(id));
+      },
+      settle: (cost) => {
+        if (cost === undefined) this.running.remove(id);
+        else this.end(accountId, id, updateHold(id, cost));
+      },
+    };
+  }
+
+  private sharedHold({ id }: BudgetHold, budgets: Budgets): SpendHold {
+    if (this.events.isWanted) this.events.begun(id, budgets());
+    return {
+      recordId: id,
+      release: () => {
+        this.events.released(id);
+        this.shared.release(id);
+      },
+      settle: (cost) => {
+        if (cost !== undefined) this.shared.settle(id, cost);
+      },
+    };
+  }
+
+  /** Reserves the money of one stream in the database. */
+  private async hold(hold: BudgetHold, budgets: readonly CurrentBudget[]): Promise<void> {
+    const now = this.now();
+    if (!(await orUnavailable(this.running.take(hold, budgets)))) throw await this.refusal(budgets, hold.micros, now);
   }
 
   private end(accountId: string, id: string, statement: ReturnType<typeof deleteHold>): void {
@@ -117,8 +160,9 @@ export class SpendBudgets implements OnModuleDestroy {
   private budgetsOf(principal: Principal, now: number): readonly CurrentBudget[] {
     const { accountId, tier } = principal;
     const restrictions = restrictionsOf(principal);
-    const ofAccount = tier.budget && current(tier.budget, { accountId, key: undefined }, now);
-    const ofKey = restrictions?.budget && current(restrictions.budget, { accountId, key: restrictions.countedAs }, now);
+    const ofAccount = tier.budget && currentBudget(tier.budget, { accountId, key: undefined }, now);
+    const ofKey =
+      restrictions?.budget && currentBudget(restrictions.budget, { accountId, key: restrictions.countedAs }, now);
     return [ofAccount, ofKey].filter((budget) => budget !== undefined);
   }
 
@@ -128,14 +172,7 @@ export class SpendBudgets implements OnModuleDestroy {
     const states: BudgetState[] = [];
     for (const budget of budgets) {
       const [use] = await orUnavailable(this.queue.run(budget.accountId, selectUse(budget, currency, expired)));
-      states.push({
-        amount: budget.micros / MICROS,
-        spent: Number(use?.['spent'] ?? 0) / MICROS,
-        reserved: Number(use?.['reserved'] ?? 0) / MICROS,
-        currency,
-        per: budget.per,
-        resetsAt: new Date(budget.resetsAt),
-      });
+      states.push(budgetState(budget, use, currency));
     }
     return states;
   }
@@ -145,6 +182,7 @@ export class SpendBudgets implements OnModuleDestroy {
     const index = states.findIndex((state) => remainingOf(state) < micros / MICROS);
     const [budget, state] = [budgets[index] ?? budgets[0], states[index] ?? states[0]];
     if (budget === undefined || state === undefined) throw new Error('A request without a budget was refused.');
+    this.events.refused(budget, micros);
     const { amount, spent, reserved, currency, per } = state;
     const owner = budget.key === undefined ? 'account' : 'API key';
     return new ServiceError(
@@ -153,11 +191,6 @@ export class SpendBudgets implements OnModuleDestroy {
       { retryAfterSeconds: Math.max(1, Math.ceil((budget.resetsAt - now) / 1000)) },
     );
   }
-}
-
-function current({ micros, per }: Budget, owner: BudgetOwner, now: number): CurrentBudget {
-  const { from, until } = periodOf(per, now);
-  return { ...owner, micros, per, from: utcDay(from), until: utcDay(until), resetsAt: until };
 }
 
 function remainingOf({ amount, spent, reserved }: BudgetState): number {

@@ -12,7 +12,7 @@ const GATHERING_MS = 2;
  */
 const GATHERING_BUSY_MS = 10;
 /** The maximum delay that the store may cause for an answer. A store that needs longer counts as unavailable. */
-const PATIENCE_MS = 500;
+const MAX_DELAY_MS = 500;
 
 /** The intent of one stream. */
 export interface StreamIntent {
@@ -86,10 +86,10 @@ export class IntentLog {
       return;
     }
     this.unwritten.add(batch);
-    const patience = setTimeout(() => {
+    const timer = setTimeout(() => {
       this.isUnavailable = true;
       batch.resolveStored();
-    }, PATIENCE_MS);
+    }, MAX_DELAY_MS);
     batch.isBeingWritten = true;
     try {
       await this.open(batch);
@@ -99,7 +99,7 @@ export class IntentLog {
       this.isUnavailable = true;
       throw error;
     } finally {
-      clearTimeout(patience);
+      clearTimeout(timer);
       batch.isBeingWritten = false;
       if (batch.streams.size === 0) this.finish(batch);
       batch.resolveStored();

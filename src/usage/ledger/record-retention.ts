@@ -1,23 +1,17 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
+import { Retention, ROWS_PER_DELETION } from '../../common/timers/retention.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { UsageStore } from '../store/usage-store.js';
 
 const DAY_MS = 86_400_000;
-const FIRST_ROUND_AFTER_MS = 60_000;
-const ROUND_EVERY_MS = 3_600_000;
-/** Small, because SQLite blocks the event loop while it deletes. */
-const RECORDS_PER_STATEMENT = 500;
-const PAUSE_MS = 50;
+const FIRST_DELETION_AFTER_MS = 60_000;
 
-/**
- * Deletes usage records that are older than USAGE_RETENTION_DAYS, once an hour and in small portions. The daily sums stay, so
- * the reports do not change. Several replicas may delete at the same time.
- */
+/** Deletes usage records that are older than USAGE_RETENTION_DAYS. The daily sums stay, so the reports do not change. */
 @Injectable()
 export class RecordRetention implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(RecordRetention.name);
-  private timer: NodeJS.Timeout | undefined;
+  private retention: Retention | undefined;
 
   constructor(
     private readonly store: UsageStore,
@@ -27,34 +21,19 @@ export class RecordRetention implements OnApplicationBootstrap, OnApplicationShu
 
   onApplicationBootstrap(): void {
     const { usageRetentionDays } = this.config;
-    if (usageRetentionDays !== undefined) this.runAfter(FIRST_ROUND_AFTER_MS, usageRetentionDays);
+    if (usageRetentionDays !== undefined) {
+      const deletePortion = async () => (await this.deletePortion(usageRetentionDays)) === ROWS_PER_DELETION;
+      this.retention = new Retention('usage records', deletePortion, this.logger);
+      this.retention.start(FIRST_DELETION_AFTER_MS);
+    }
   }
 
   onApplicationShutdown(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
+    void this.retention?.stop();
   }
 
   /** Deletes one portion of the old records. Returns the number of deleted records. */
   async deletePortion(days: number): Promise<number> {
-    return (await this.store.deleteBefore?.(this.now() - days * DAY_MS, RECORDS_PER_STATEMENT)) ?? 0;
-  }
-
-  private runAfter(delayMs: number, days: number): void {
-    this.timer = setTimeout(() => void this.run(days), delayMs).unref();
-  }
-
-  private async run(days: number): Promise<void> {
-    let next = ROUND_EVERY_MS;
-    try {
-      if ((await this.deletePortion(days)) === RECORDS_PER_STATEMENT) next = PAUSE_MS;
-    } catch (error) {
-      this.logger.warn({
-        msg: 'Old usage records cannot be deleted. The service tries again in an hour',
-        reason: String(error),
-      });
-    }
-    // The service may have stopped meanwhile.
-    if (this.timer !== undefined) this.runAfter(next, days);
+    return (await this.store.deleteBefore?.(this.now() - days * DAY_MS, ROWS_PER_DELETION)) ?? 0;
   }
 }

@@ -5,17 +5,17 @@ import { UnstorableData } from '../store/unstorable-data.js';
 import { UsageStore, type DeadLetter } from '../store/usage-store.js';
 import { recoverableJson } from './recoverable-json.js';
 
-/** Writes records to the store. Sets a record aside if the store refuses its data, so that the others are still written. */
+/** Writes records to the store. A record that the store refuses becomes a dead letter, so that the others are still written. */
 @Injectable()
 export class RecordWriter {
   private readonly logger = new Logger(RecordWriter.name);
-  /** Records set aside since the start. */
-  setAsideCount = 0;
+  /** Dead letters since the start. */
+  deadLetterCount = 0;
 
   constructor(private readonly store: UsageStore) {}
 
   /**
-   * Writes or sets aside the first of `records`, and as many of the following as possible. Rejects if the store fails.
+   * Writes the first of `records`, or stores it as a dead letter, and as many of the following as possible. Rejects if the store fails.
    *
    * @returns the number of records that are done, counted from the first.
    */
@@ -35,11 +35,11 @@ export class RecordWriter {
 
   /** Stores the refused record apart from the others. If this fails too, the log gets the whole record. */
   async deadLetter(refused: DeadLetter): Promise<void> {
-    this.setAsideCount++;
+    this.deadLetterCount++;
     const { id, requestId, reason, record } = refused;
     const isStored = await this.storeDeadLetter(refused);
     this.logger.error({
-      msg: 'A usage record was set aside: the store refuses its data',
+      msg: 'A usage record became a dead letter: the store refuses its data',
       requestId,
       recordId: id,
       reason,

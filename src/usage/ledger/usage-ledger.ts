@@ -3,9 +3,9 @@ import type { Principal } from '../../auth/principal/principal.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Extensions } from '../../common/extensions/extensions.js';
 import { cutText } from '../../common/text/cut-text.js';
+import { timeOrderedId } from '../../common/time-ordered-id.js';
 import type { ModelConfig } from '../../config/config.js';
 import { LedgerEntry } from '../record/ledger-entry.js';
-import { recordId } from '../record/record-id.js';
 import { usageClient } from '../record/usage-client.js';
 import type { TokenCount, UsageRecord } from '../record/usage-record.js';
 import { USAGE_SINKS, type UsageSink } from '../record/usage-sink.js';
@@ -20,6 +20,8 @@ const WRITE_SOON_MS = 5;
 const WRITE_EVERY_MS = 100;
 const RETRY_AFTER_MS = 1_000;
 const ATTEMPTS_AT_SHUTDOWN = 3;
+/** How long the shutdown waits for the sinks. */
+const SINKS_MS = 5_000;
 const MAX_REASON_LENGTH = 200;
 
 /**
@@ -30,12 +32,15 @@ const MAX_REASON_LENGTH = 200;
 export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
   private readonly logger = new Logger(UsageLedger.name);
   private readonly sinks: UsageSink[] = [];
+  private readonly storeListeners: ((recordIds: readonly string[]) => void)[] = [];
   private readonly intents: IntentLog;
   private readonly queue = new RecordQueue<{ readonly record: UsageRecord; readonly intent: StreamIntent }>();
   /** The number of records that were lost since the start, because the store was unavailable for too long. */
   lost = 0;
   /** The number of failed write rounds since the start, because the store was unavailable. */
   writeFailures = 0;
+  /** What sinks still do with records. */
+  private readonly sinking = new Set<Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private writing: Promise<void> | undefined;
   private writtenAt = -WRITE_EVERY_MS;
@@ -63,9 +68,14 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     this.sinks.push(sink);
   }
 
+  /** Adds a function that is called with the ids of records after the store has them, or after they are lost. */
+  listenStored(listener: (recordIds: readonly string[]) => void): void {
+    this.storeListeners.push(listener);
+  }
+
   /** The number of records since the start that the store refused because of their data. */
   get deadLetter(): number {
-    return this.writer.setAsideCount;
+    return this.writer.deadLetterCount;
   }
 
   /** The number of records not written yet. */
@@ -73,21 +83,35 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     return this.queue.length;
   }
 
+  /** Returns an id for the record of a stream that begins now or later. */
+  newId(): string {
+    return timeOrderedId(this.now());
+  }
+
   /**
    * Starts the entry of a stream. Call this when a stream is admitted.
    *
    * @param detached `true` for a durable stream.
-   * @param id the id of the record, from `recordId`. By default a new id.
+   * @param id the id of the record, from {@link newId}. By default a new id.
+   * @param surface the name of the surface that the client has used, if any.
    */
-  begin(requestId: string, principal: Principal, model: ModelConfig, detached?: boolean, id?: string): LedgerEntry {
+  begin(
+    requestId: string,
+    principal: Principal,
+    model: ModelConfig,
+    detached?: boolean,
+    id?: string,
+    surface?: string,
+  ): LedgerEntry {
     const startedAt = this.now();
     const begun = {
-      id: id ?? recordId(startedAt),
+      id: id ?? timeOrderedId(startedAt),
       requestId,
       ...usageClient(principal),
       model: model.id,
       startedAt,
       detached,
+      surface,
     };
     const intent = this.intents.add(begun);
     return new LedgerEntry(begun, model, intent.stored, (record) => {
@@ -96,6 +120,7 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
       if (!this.queue.add({ record, intent })) {
         this.lost++;
         intent.settle();
+        this.notifyStored([record.id]);
       }
       this.writeAfter(Math.max(WRITE_SOON_MS, this.writtenAt + WRITE_EVERY_MS - performance.now()));
     });
@@ -113,6 +138,7 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
     }
     if (this.queued > 0) this.logger.error(`${this.queued} usage records could not be written`);
     await this.interrupted.leave();
+    await this.sinksSettled();
   }
 
   private warnOfImplausible({ requestId, model, upstream, inputTokens, outputTokens }: UsageRecord): void {
@@ -130,13 +156,31 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
   private notifySinks(record: UsageRecord): void {
     for (const sink of this.sinks) {
       try {
-        const told = sink.record(record);
+        const result = sink.record(record);
         // An unhandled rejection would end the process.
-        if (told instanceof Promise) told.catch(this.logSinkFailure);
+        if (result instanceof Promise) {
+          const settled: Promise<void> = result.catch(this.logSinkFailure).finally(() => this.sinking.delete(settled));
+          this.sinking.add(settled);
+        }
       } catch (error) {
         this.logSinkFailure(error);
       }
     }
+  }
+
+  private notifyStored(recordIds: readonly string[]): void {
+    for (const listener of this.storeListeners) listener(recordIds);
+  }
+
+  /** Waits for the promises of the sinks, for a limited time. */
+  private async sinksSettled(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, SINKS_MS);
+    });
+    await Promise.race([Promise.all(this.sinking), late]);
+    clearTimeout(timer);
+    if (this.sinking.size > 0) this.logger.error(`${this.sinking.size} usage records were still with a sink`);
   }
 
   private readonly logSinkFailure = (error: unknown): void => {
@@ -170,7 +214,9 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
   private async flush(): Promise<void> {
     await this.queue.drain(async (portion) => {
       const count = await this.writer.writeSome(portion.map(({ record }) => record));
-      for (const { intent } of portion.slice(0, count)) intent.settle();
+      const stored = portion.slice(0, count);
+      for (const { intent } of stored) intent.settle();
+      this.notifyStored(stored.map(({ record }) => record.id));
       return count;
     });
     await this.intents.flush();

@@ -9,6 +9,7 @@ type Count = string | number | null;
 export interface ReceiptRow {
   readonly request_id: string;
   readonly model: string;
+  readonly surface: string | null;
   readonly attempt_details: string | null;
   readonly started_at: string;
   readonly first_text_at: string | null;
@@ -33,6 +34,7 @@ export function receiptOf(row: ReceiptRow): StreamReceipt {
   return {
     request_id: row.request_id,
     model: row.model,
+    surface: row.surface,
     outcome: row.outcome,
     finish_reason: row.finish_reason,
     started_at: row.started_at,

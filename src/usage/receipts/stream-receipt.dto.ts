@@ -49,6 +49,15 @@ export class StreamReceipt {
   @ApiProperty()
   readonly model!: string;
 
+  @ApiProperty({
+    type: 'string',
+    nullable: true,
+    example: 'chat-completions',
+    description:
+      'The compatible interface, or the surface of a plugin, that the client has used. `null` for other endpoints.',
+  })
+  readonly surface!: string | null;
+
   @ApiProperty({ enum: STREAM_OUTCOMES, description: 'How the stream ended.' })
   readonly outcome!: StreamOutcome;
 

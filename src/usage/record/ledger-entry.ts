@@ -60,6 +60,7 @@ export class LedgerEntry {
       model: begun.model,
       startedAt,
       detached: begun.detached,
+      surface: begun.surface,
       upstream: lastAttempt?.upstream,
       attempts,
       firstTextAt: answered && startedAt + answered.startedMs + (answered.firstTextMs ?? 0),

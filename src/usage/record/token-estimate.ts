@@ -1,6 +1,7 @@
 import { estimateTokenCount } from 'tokenx';
 import type { Message, Tool } from '../../upstreams/contract/conversation.js';
 import { imagesOf, textsOf } from '../../upstreams/contract/message-texts.js';
+import { estimateAsciiTokens } from './ascii-tokens.js';
 import { estimateImageTokens } from './image-tokens.js';
 
 /** The number of UTF-16 units to read of a prompt. Reading this number takes about 0.2 ms. */
@@ -12,7 +13,8 @@ const SAMPLE_LENGTH = 2_048;
  */
 export function estimateTokens(sample: string, length: number): number {
   if (sample === '') return 0;
-  return Math.max(1, Math.round((estimateTokenCount(sample) * length) / sample.length));
+  const count = estimateAsciiTokens(sample) ?? estimateTokenCount(sample);
+  return Math.max(1, Math.round((count * length) / sample.length));
 }
 
 /** What the estimate needs of a prompt, so that the prompt itself is not kept. */

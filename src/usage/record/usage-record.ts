@@ -30,6 +30,8 @@ export interface BegunStream extends UsageClient {
   readonly startedAt: number;
   /** True for a durable stream, which is generated regardless of the connection of its client. */
   readonly detached?: boolean | undefined;
+  /** The name of the surface that the client has used. `undefined`: `POST /chat/stream`, or no surface. */
+  readonly surface?: string | undefined;
 }
 
 /**

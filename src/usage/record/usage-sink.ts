@@ -1,10 +1,12 @@
 import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+
 import type { UsageRecord } from './usage-record.js';
 
 /**
  * Receives the record of each finished stream, immediately and in the same process: for billing, audit or metrics, for
- * example. The ledger in the database is independent: it is written even if a sink fails. A sink that collects records
- * sends the last ones in `onApplicationShutdown`, for which Nest waits: no stream ends after that.
+ * example. The ledger in the database is independent: it is written even if a sink fails. A sink is best effort: it gets no records of
+ * killed processes. Use a `UsageFeed` for what may lose nothing. A sink that collects records sends the last ones in
+ * `onApplicationShutdown`, for which Nest waits: no stream ends after that.
  *
  * @since 1.0
  *
@@ -18,7 +20,8 @@ import type { UsageRecord } from './usage-record.js';
  * ```
  */
 export interface UsageSink {
-  /** Receives one record. Must return quickly, because the ledger does not wait for a promise. Errors are logged. */
+  /** Receives one record. Must return quickly. The ledger does not wait for a promise, but the shutdown does, for up to 5 s. Errors are
+   * logged. */
   record(record: UsageRecord): void | Promise<void>;
 }
 

@@ -27,6 +27,9 @@ export interface DaySums {
 export const ORDER_OF_ACCOUNT = ['day', 'model', 'key_id', 'credential', 'currency'] as const;
 export const ORDER_OF_ALL = ['day', 'account_id', 'model', 'key_id', 'credential', 'currency'] as const;
 
+/** The values of the columns of the order, which identify a row. */
+export type DaySumsPosition = Readonly<Record<(typeof ORDER_OF_ALL)[number], string>>;
+
 export interface PageRequest {
   /** `YYYY-MM-DD`, as `before`. */
   readonly from: string;
@@ -35,7 +38,7 @@ export interface PageRequest {
   /** `undefined`: all accounts. */
   readonly accountId: string | undefined;
   /** The last row of the previous page. */
-  readonly after: DaySums | undefined;
+  readonly after: DaySumsPosition | undefined;
   readonly limit: number;
 }
 

@@ -1,14 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { pageByTime, type Condition, type TimePosition } from '../../database/queries/page-by-time.js';
+import { orUnavailable } from '../../database/queries/query-failure.js';
+import { engineOf, marks } from '../../database/queries/statements.js';
 import { latestRecord } from '../receipts/latest-record.js';
 import { receiptOf, type ReceiptRow } from '../receipts/receipt-row.js';
 import type { StreamReceipt } from '../receipts/stream-receipt.dto.js';
 import type { UsageClient } from '../record/usage-record.js';
+import type { StreamOutcome } from '../record/stream-outcome.js';
 import { ledgerText } from '../store/ledger-text.js';
+import { equal, scopeOf, type RequestScopeFilter } from './request-scope.js';
 
-/** A receipt with the credential that the stream used. */
+/** A receipt with the account and the credential that the stream used. */
 export interface ListedStream extends StreamReceipt {
+  /** The id of the record. A request id can have several records. */
+  readonly id: string;
+  readonly accountId: string;
   readonly credential: UsageClient['credential'];
   readonly keyId: string | null;
   readonly keyPrefix: string | null;
@@ -17,13 +24,12 @@ export interface ListedStream extends StreamReceipt {
 }
 
 /** Which streams a list has. A member that is `undefined` does not restrict the list. */
-export interface StreamFilter {
+export interface StreamFilter extends Omit<RequestScopeFilter, 'accountId'> {
   readonly from: Date;
   readonly to: Date;
-  readonly model?: string | undefined;
-  /** The id of an API key, or `session` for the pages of the service. */
-  readonly key?: string | undefined;
   readonly credential?: UsageClient['credential'] | undefined;
+  /** Only streams with one of these outcomes. */
+  readonly outcomes?: readonly StreamOutcome[] | undefined;
   /** The list begins with the streams that began before this position. */
   readonly before?: StreamPosition | undefined;
 }
@@ -40,13 +46,14 @@ export interface StreamList {
 
 interface ListedRow extends ReceiptRow {
   readonly id: string;
+  readonly account_id: string;
   readonly credential: UsageClient['credential'];
   readonly key_id: string | null;
   readonly key_prefix: string | null;
   readonly error_code: string | null;
 }
 
-/** Reads the single streams of an account from the ledger. */
+/** Reads the single streams of one account, or of all, from the ledger. */
 @Injectable()
 export class RecentStreams {
   constructor(private readonly database: DataSource) {}
@@ -58,7 +65,13 @@ export class RecentStreams {
    * @throws {ServiceError} `unavailable` when the database is unavailable.
    */
   async list(accountId: string, filter: StreamFilter, limit: number): Promise<StreamList> {
-    const { from, to, model, key, credential, before } = filter;
+    return this.listOfAll({ ...filter, accountId }, limit);
+  }
+
+  /** Returns one page of the streams of all accounts, as {@link list}. For operators. */
+  async listOfAll(filter: StreamFilter & RequestScopeFilter, limit: number): Promise<StreamList> {
+    const { from, to, credential, outcomes = [], before } = filter;
+    const { scope, filter: conditions } = scopeOf(filter);
     const begin: TimePosition = { time: to.toISOString(), id: '' };
     const after = before && { time: before.time, id: ledgerText(before.id) };
     const { rows, next } = await pageByTime<ListedRow>(
@@ -67,12 +80,8 @@ export class RecentStreams {
         table: 'usage_records',
         columns: '*',
         timeColumn: 'started_at',
-        scope: [(mark) => `account_id = ${mark(ledgerText(accountId))}`],
-        filter: [
-          ...(model === undefined ? [] : [equal('model', model)]),
-          ...(key === undefined ? [] : [key === 'session' ? equal('credential', key) : equal('key_id', key)]),
-          ...(credential === undefined ? [] : [equal('credential', credential)]),
-        ],
+        scope,
+        filter: [...conditions, ...equal('credential', credential), ...oneOf(outcomes)],
         end: { time: from.toISOString(), id: '' },
       },
       after === undefined || after.time >= begin.time ? begin : after,
@@ -86,16 +95,26 @@ export class RecentStreams {
     const row = await latestRecord<ListedRow>(this.database, accountId, requestId);
     return row && listedStreamOf(row);
   }
+
+  /** Returns the stream with this record id, of any account, or `undefined`. */
+  async findRecord(id: string): Promise<ListedStream | undefined> {
+    const statement = `SELECT * FROM usage_records WHERE id = ${marks(engineOf(this.database), 1)}`;
+    const [row] = await orUnavailable(this.database.query<ListedRow[]>(statement, [ledgerText(id)]));
+    return row && listedStreamOf(row);
+  }
 }
 
-function equal(column: string, value: string): Condition {
-  return (mark) => `${column} = ${mark(ledgerText(value))}`;
+function oneOf(outcomes: readonly StreamOutcome[]): readonly Condition[] {
+  if (outcomes.length === 0) return [];
+  return [(mark) => `outcome IN (${outcomes.map((outcome) => mark(outcome)).join(', ')})`];
 }
 
 function listedStreamOf(row: ListedRow): ListedStream {
   return {
     // The class of a receipt has no methods: it describes the shape for the OpenAPI document.
     ...(receiptOf(row) satisfies object as Pick<StreamReceipt, keyof StreamReceipt>),
+    id: row.id,
+    accountId: row.account_id,
     credential: row.credential,
     keyId: row.key_id,
     keyPrefix: row.key_prefix,

@@ -1,8 +1,8 @@
 import { utcDay } from '../../common/utc-day.js';
 import type { BudgetState } from '../budgets/spend-budgets.js';
 import type { UsagePeriod } from './usage-period.js';
-import type { UsageRow } from './usage-reports.js';
-import type { UsageReport } from './usage.dto.js';
+import type { AccountUsageRow, UsageRow } from './usage-reports.js';
+import type { UsageBudget, UsageReport } from './usage.dto.js';
 
 /** Returns the {@link UsageReport} as JSON, in pieces. Writing a long report in one go would block the event loop. */
 export async function reportJson(
@@ -26,7 +26,8 @@ export async function reportJson(
   return pieces;
 }
 
-function wireBudget({ resetsAt, ...budget }: BudgetState): UsageReport['budget'] {
+/** Returns a budget by the names of the API. */
+export function wireBudget({ resetsAt, ...budget }: BudgetState): UsageBudget {
   return { ...budget, resets_at: resetsAt.toISOString() };
 }
 
@@ -38,6 +39,36 @@ function entryOf(row: UsageRow): UsageReport['usage'][number] {
     ...wireUsage(row),
   };
 }
+
+/**
+ * Returns a row of a report about all accounts.
+ *
+ * @param email `undefined` for a deleted account.
+ */
+export function wireAccountUsage(row: AccountUsageRow, email: string | undefined) {
+  return {
+    day: row.day,
+    account_id: row.accountId,
+    email: email ?? null,
+    model: row.model,
+    key_id: row.keyId,
+    key_prefix: row.keyPrefix,
+    ...wireUsage(row),
+  };
+}
+
+/** The names of the figures of a row, in the order of the columns of CSV. */
+export const USAGE_FIGURES = [
+  'requests',
+  'completed',
+  'errors',
+  'prompt_tokens',
+  'completion_tokens',
+  'tokens_unknown',
+  'cost_unknown',
+  'cost',
+  'currency',
+] as const satisfies readonly (keyof ReturnType<typeof wireUsage>)[];
 
 /** Returns the figures of a row by their names in reports. A missing cost is `null`. */
 export function wireUsage(row: UsageRow) {

@@ -7,7 +7,7 @@ import { orUnavailable } from '../../database/queries/query-failure.js';
 import { engineOf, marks } from '../../database/queries/statements.js';
 import type { UsageClient } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
-import { pageOfDaySums, type DaySums } from './day-sums.js';
+import { ORDER_OF_ALL, pageOfDaySums, type DaySums, type DaySumsPosition } from './day-sums.js';
 import { figuresOf, type UsageFigures } from './usage-figures.js';
 
 /** The usage of one model by one API key, or by another kind of credential, on one day. */
@@ -24,6 +24,19 @@ export interface UsageRow extends UsageFigures {
 /** A usage row with its account. */
 export interface AccountUsageRow extends UsageRow {
   readonly accountId: string;
+}
+
+/** Whole days in UTC. `to` is not included. Without `to`, the period has no end; without an account, it is about all accounts. */
+export interface ReportedPeriod {
+  readonly from: Date;
+  readonly to?: Date | undefined;
+  readonly accountId?: string | undefined;
+}
+
+export interface UsagePage {
+  readonly rows: readonly AccountUsageRow[];
+  /** The row after which the next page begins. `undefined`: this is the last page. */
+  readonly next: DaySumsPosition | undefined;
 }
 
 /** The maximum number of rows in a report: 136 pairs of key and model on each day of a year, some 11 MB as JSON. */
@@ -71,21 +84,36 @@ export class UsageReports {
 
   /** Returns the rows of {@link dailyOfAll} in pages, without a limit. Without `to`, the period has no end. */
   async *pages(from: Date, to?: Date, accountId?: string): AsyncGenerator<readonly AccountUsageRow[], void> {
-    const period = {
+    let after: DaySumsPosition | undefined;
+    do {
+      const { rows, next } = await this.page({ from, to, accountId }, after, ROWS_PER_PAGE);
+      yield rows;
+      after = next;
+    } while (after !== undefined);
+  }
+
+  /** Returns one page of {@link pages}. It can have fewer rows than `limit`, and even none, although there is a next page. */
+  async page(
+    { from, to, accountId }: ReportedPeriod,
+    after: DaySumsPosition | undefined,
+    limit: number,
+  ): Promise<UsagePage> {
+    await ownTurn();
+    const request = {
       from: utcDay(from),
       before: to && utcDay(Math.ceil(to.getTime() / DAY_MS) * DAY_MS),
       accountId: accountId && ledgerText(accountId),
-      limit: ROWS_PER_PAGE,
+      after,
+      limit,
     };
-    let after: DaySums | undefined;
-    do {
-      await ownTurn();
-      const rows: DaySums[] = await orUnavailable(
-        this.database.query(...pageOfDaySums(engineOf(this.database), { ...period, after })),
-      );
-      yield rows.filter(({ requests }) => Number(requests) > 0).map(usageRowOf);
-      after = rows[ROWS_PER_PAGE - 1];
-    } while (after !== undefined);
+    const rows: DaySums[] = await orUnavailable(
+      this.database.query(...pageOfDaySums(engineOf(this.database), request)),
+    );
+    const last = rows[limit - 1];
+    return {
+      rows: rows.filter(({ requests }) => Number(requests) > 0).map(usageRowOf),
+      next: last && positionOf(last),
+    };
   }
 
   /**
@@ -115,6 +143,10 @@ export class UsageReports {
     );
     return new Set([origin, ...rows.map(({ id }) => id)]);
   }
+}
+
+function positionOf(row: DaySums): DaySumsPosition {
+  return Object.fromEntries(ORDER_OF_ALL.map((column) => [column, row[column]])) as DaySumsPosition;
 }
 
 async function* bounded(pages: AsyncIterable<readonly AccountUsageRow[]>): AsyncIterable<readonly AccountUsageRow[]> {

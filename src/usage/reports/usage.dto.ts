@@ -8,7 +8,7 @@ class UsageKey {
   readonly prefix!: string;
 }
 
-class UsageCounts {
+export class UsageCounts {
   @ApiProperty({ type: 'integer', description: 'The number of admitted streams.' })
   readonly requests!: number;
 
@@ -59,14 +59,16 @@ class UsageOfDay extends UsageCounts {
   readonly currency!: string | null;
 }
 
-class UsageBudget {
+export class UsageBudget {
   @ApiProperty({ description: 'The most that may be spent in one period, in units of `currency`.' })
   readonly amount!: number;
 
   @ApiProperty({ description: 'The cost of the requests of this period that are over.' })
   readonly spent!: number;
 
-  @ApiProperty({ description: 'The most that the running requests can cost.' })
+  @ApiProperty({
+    description: 'The most that the running requests can cost, and money for the next second of a busy caller.',
+  })
   readonly reserved!: number;
 
   @ApiProperty({ example: 'USD' })

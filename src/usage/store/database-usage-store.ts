@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { earliestId } from '../../common/time-ordered-id.js';
 import { DatabasePresence } from '../../database/database-presence.js';
 import { codeOf } from '../../database/database-error.js';
 import { isDataFailure, isLostRace } from '../../database/queries/query-failure.js';
-import { engineOf, insertStatement, marks, type Engine } from '../../database/queries/statements.js';
+import { engineOf, insertStatement, marks, rowsOf, type Engine } from '../../database/queries/statements.js';
 import type { UsageRecord } from '../record/usage-record.js';
 import { readStreams, writeStreams } from './begun-streams.js';
-import { earliestId } from '../record/record-id.js';
 import { ledgerText } from './ledger-text.js';
 import { RECORD_COLUMNS, storedRow, type StoredValue } from './record-columns.js';
 import { UnstorableData } from './unstorable-data.js';
@@ -110,12 +110,6 @@ export class DatabaseUsageStore extends UsageStore {
   private get engine(): Engine {
     return engineOf(this.database);
   }
-}
-
-/** Returns the rows of a `DELETE … RETURNING`. TypeORM returns them with their number on PostgreSQL, and alone on SQLite. */
-function rowsOf(result: unknown): readonly unknown[] {
-  const [first] = result as readonly unknown[];
-  return Array.isArray(first) ? first : (result as readonly unknown[]);
 }
 
 function refusalOf(error: unknown): UnstorableData {

@@ -23,6 +23,7 @@ const COLUMNS = {
   attempts: ({ attempts }) => count(attempts.length),
   attempt_details: ({ attempts }) => storedAttempts(attempts),
   detached: ({ detached }) => Number(detached === true),
+  surface: ({ surface }) => optional(surface, ledgerText),
   started_at: ({ startedAt }) => iso(startedAt),
   first_text_at: ({ firstTextAt }) => optional(firstTextAt, iso),
   ended_at: ({ endedAt }) => optional(endedAt, iso),
@@ -47,6 +48,28 @@ const COLUMNS = {
 } as const satisfies Record<string, (record: UsageRecord) => StoredValue>;
 
 export const RECORD_COLUMNS: readonly string[] = Object.keys(COLUMNS);
+
+/**
+ * A record as the table `usage_records` has it. The names of the columns are stable. Times are texts in ISO 8601, `attempt_details`
+ * is JSON, and `cost_micros` is in millionths of the unit of `currency`.
+ *
+ * @experimental
+ * @since 1.0
+ */
+export type LedgerRow = { readonly [Column in keyof typeof COLUMNS]: ReturnType<(typeof COLUMNS)[Column]> };
+
+/** The columns that PostgreSQL returns as texts, because they can be larger than 2^31. */
+const COUNTS = /_tokens$|^(?:attempts|detached|tool_calls|cost_micros)$/;
+
+/** Returns a row of the table as both engines should return it. */
+export function ledgerRow(row: Readonly<Record<string, unknown>>): LedgerRow {
+  const values = RECORD_COLUMNS.map((column) => {
+    const value = row[column];
+    return [column, COUNTS.test(column) && value !== null ? Number(value) : value];
+  });
+  return Object.fromEntries(values) as LedgerRow;
+}
+
 const VALUES = Object.values(COLUMNS);
 
 /**

@@ -2,9 +2,6 @@ import type { BegunStream, UsageRecord } from '../record/usage-record.js';
 
 /**
  * Streams that began at about the same time. A batch is stored until all its streams are over.
- *
- * @experimental
- * @since 1.0
  */
 export interface IntentBatch {
   readonly id: string;
@@ -13,9 +10,6 @@ export interface IntentBatch {
 
 /**
  * An {@link IntentBatch} of a replica that counts as dead.
- *
- * @experimental
- * @since 1.0
  */
 export interface AbandonedBatch extends IntentBatch {
   /** The stored text, if the streams cannot be read from it. */

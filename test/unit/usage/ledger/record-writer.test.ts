@@ -1,12 +1,25 @@
-import { Logger } from '@nestjs/common';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it, afterEach, beforeEach, vi } from 'vitest';
 import { RecordQueue } from '../../../../src/usage/ledger/record-queue.js';
 import { RecordWriter } from '../../../../src/usage/ledger/record-writer.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
 import { UsageStore, type DeadLetter } from '../../../../src/usage/store/usage-store.js';
 import { over } from '../../../contract/usage/records.js';
+import { Latch, isOver } from '../../../support/latch.js';
+import { collectLogLines, type LogLine } from './log-lines.js';
+import { ScriptedStore } from './scripted-store.js';
+
+let log: LogLine[];
+
+beforeEach(() => {
+  log = collectLogLines();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 /** A store that refuses records of some ids, and is away at some of its calls. */
 class PickyStore extends UsageStore {
@@ -41,13 +54,6 @@ class PickyStore extends UsageStore {
 }
 
 describe('the writer of records', () => {
-  beforeAll(() => {
-    Logger.overrideLogger(false);
-  });
-  afterAll(() => {
-    Logger.overrideLogger(['error', 'warn', 'log']);
-  });
-
   const drained = async (store: UsageStore, records: readonly UsageRecord[]): Promise<RecordWriter> => {
     const [writer, queue] = [new RecordWriter(store), new RecordQueue<UsageRecord>()];
     for (const record of records) queue.add(record);
@@ -66,7 +72,7 @@ describe('the writer of records', () => {
         const writer = await drained(store, records);
         expect(store.kept).toEqual(records.map(({ id }) => id).filter((id) => !bad.includes(id)));
         expect(store.aside.map(({ id }) => id)).toEqual(bad);
-        expect(writer.setAsideCount).toBe(bad.length);
+        expect(writer.deadLetterCount).toBe(bad.length);
       }),
     );
   });
@@ -99,5 +105,98 @@ describe('the writer of records', () => {
       id: expect.stringMatching(/^[\w-]{36}$/) as string,
       requestId: undefined,
     });
+  });
+});
+
+const AWAY = () => Promise.reject(new Error('The database is away.'));
+
+const REFUSE = () => Promise.reject(new UnstorableData('A bad one.'));
+
+describe('the writer of records that are refused', () => {
+  const recordOf = (requestId: string) => ({ id: `id ${requestId}`, requestId }) as UsageRecord;
+  const records = ['a', 'b', 'c', 'd', 'e'].map(recordOf);
+
+  it('halves what the store refuses until a part is written', async () => {
+    const store = new ScriptedStore();
+    const refusals = [REFUSE, REFUSE];
+    store.results.append = () => refusals.shift()?.() ?? Promise.resolve();
+    await expect(new RecordWriter(store).writeSome(records)).resolves.toBe(2);
+    expect(store.calls).toEqual(['append a b c d e', 'append a b c', 'append a b']);
+  });
+
+  it('is done only when the dead letter is written', async () => {
+    const store = new ScriptedStore();
+    const latch = new Latch();
+    store.results.append = REFUSE;
+    store.results.deadLetter = () => latch.opened;
+    const writing = new RecordWriter(store).writeSome(records);
+    expect(await isOver(writing)).toBe(false);
+    latch.open();
+    await expect(writing).resolves.toBe(1);
+  });
+
+  it('makes the first record a dead letter when it is refused alone, and says so', async () => {
+    const store = new ScriptedStore();
+    store.results.append = REFUSE;
+    const writer = new RecordWriter(store);
+    await expect(writer.writeSome(records.slice(0, 2))).resolves.toBe(1);
+    expect(store.calls).toEqual(['append a b', 'append a', 'deadLetter a']);
+    expect(store.aside).toEqual([
+      { id: 'id a', requestId: 'a', reason: 'A bad one.', record: '{"id":"id a","requestId":"a"}' },
+    ]);
+    expect(writer.deadLetterCount).toBe(1);
+    expect(log).toEqual([
+      {
+        level: 'error',
+        line: {
+          msg: 'A usage record became a dead letter: the store refuses its data',
+          requestId: 'a',
+          recordId: 'id a',
+          reason: 'A bad one.',
+        },
+      },
+    ]);
+  });
+
+  it('makes a record without texts as its ids a dead letter, under a new id', async () => {
+    const store = new ScriptedStore();
+    store.results.append = REFUSE;
+    await new RecordWriter(store).writeSome([{ id: 7, requestId: {} } as unknown as UsageRecord]);
+    expect(store.aside).toEqual([
+      {
+        id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
+        requestId: undefined,
+        reason: 'A bad one.',
+        record: '{"id":7,"requestId":{}}',
+      },
+    ]);
+  });
+
+  it.each([
+    ['fails', (store: ScriptedStore) => (store.results.deadLetter = AWAY)],
+    ['has no dead letters', (store: ScriptedStore) => Object.assign(store, { deadLetter: undefined })],
+  ])('logs the whole record when the store %s', async (_, prepare) => {
+    const store = new ScriptedStore();
+    store.results.append = REFUSE;
+    prepare(store);
+    await expect(new RecordWriter(store).writeSome(records.slice(0, 1))).resolves.toBe(1);
+    expect(log.map(({ line }) => line)).toEqual([
+      expect.objectContaining({ requestId: 'a', record: '{"id":"id a","requestId":"a"}' }),
+    ]);
+  });
+
+  it('passes on an outage, and writes no dead letter', async () => {
+    const store = new ScriptedStore();
+    const results = [REFUSE, AWAY];
+    store.results.append = () => results.shift()?.() ?? Promise.resolve();
+    await expect(new RecordWriter(store).writeSome(records)).rejects.toThrow('away');
+    expect(store.calls).toEqual(['append a b c d e', 'append a b c']);
+  });
+
+  it('ends without records, even when the store refuses that', async () => {
+    const store = new ScriptedStore();
+    store.results.append = REFUSE;
+    await expect(new RecordWriter(store).writeSome([])).resolves.toBe(0);
+    expect([store.calls, store.aside]).toEqual([['append'], []]);
   });
 });

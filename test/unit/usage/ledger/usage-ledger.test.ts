@@ -1,6 +1,5 @@
 import { SHARED_LIMITS } from '../../../support/shared-limits.js';
-import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import type { ModelConfig } from '../../../../src/config/config.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
@@ -11,34 +10,28 @@ import { UsageLedger } from '../../../../src/usage/ledger/usage-ledger.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
 import { USAGE_SINKS, type UsageSink } from '../../../../src/usage/record/usage-sink.js';
 import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
-import { Latch, isOver } from '../../../support/latch.js';
+import { Latch } from '../../../support/latch.js';
+import { collectLogLines, type LogLine } from './log-lines.js';
 import { ScriptedStore } from './scripted-store.js';
 import { extensionsOf } from '../../../support/extensions.js';
 
 const PRINCIPAL = { accountId: 'ada', tier: { name: 'free' }, credential: { kind: 'external', id: 'x' } } as Principal;
+
 const MODEL = { id: 'acme/fast', contextLength: 1000 } as ModelConfig;
+
 const NOW = Date.parse('2026-11-21T00:00:01Z');
+
 const AWAY = () => Promise.reject(new Error('The database is away.'));
+
 const REFUSE = () => Promise.reject(new UnstorableData('A bad one.'));
 
-interface Written {
-  readonly level: 'debug' | 'log' | 'warn' | 'error';
-  readonly line: unknown;
-}
-
-/** The lines of the log. */
-let log: Written[];
-const spies: MockInstance[] = [];
+let log: LogLine[];
 
 beforeEach(() => {
-  log = [];
-  for (const level of ['debug', 'log', 'warn', 'error'] as const) {
-    const spy = vi.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => void log.push({ level, line }));
-    spies.push(spy);
-  }
+  log = collectLogLines();
 });
 afterEach(() => {
-  for (const spy of spies.splice(0)) spy.mockRestore();
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -389,121 +382,5 @@ describe('the ledger', () => {
       store.results.leave = AWAY;
       await expect(ledger.beforeApplicationShutdown()).resolves.toBeUndefined();
     });
-  });
-});
-
-describe('the queue of records', () => {
-  it('holds 100,000 records', () => {
-    const queue = new RecordQueue<number>();
-    for (let entry = 0; entry < 100_000; entry++) queue.add(entry);
-    expect([queue.length, queue.add(1), queue.length]).toEqual([100_000, false, 100_000]);
-  });
-
-  it('passes on fifty at a time, in order, and keeps what is not stored', async () => {
-    const queue = new RecordQueue<number>();
-    for (let entry = 0; entry < 120; entry++) expect(queue.add(entry)).toBe(true);
-    const portions: (readonly number[])[] = [];
-    const stored = [50, 20];
-    const draining = queue.drain((portion) => {
-      portions.push(portion);
-      const count = stored.shift();
-      return count === undefined ? Promise.reject(new Error('away')) : Promise.resolve(count);
-    });
-    await expect(draining).rejects.toThrow('away');
-    expect(portions.map((portion) => [portion[0], portion.length])).toEqual([
-      [0, 50],
-      [50, 50],
-      [70, 50],
-    ]);
-    expect(queue.length).toBe(50);
-  });
-});
-
-describe('the writer of records', () => {
-  const recordOf = (requestId: string) => ({ id: `id ${requestId}`, requestId }) as UsageRecord;
-  const records = ['a', 'b', 'c', 'd', 'e'].map(recordOf);
-
-  it('halves what the store refuses until a part is written', async () => {
-    const store = new ScriptedStore();
-    const refusals = [REFUSE, REFUSE];
-    store.results.append = () => refusals.shift()?.() ?? Promise.resolve();
-    await expect(new RecordWriter(store).writeSome(records)).resolves.toBe(2);
-    expect(store.calls).toEqual(['append a b c d e', 'append a b c', 'append a b']);
-  });
-
-  it('is done only when the dead letter is written', async () => {
-    const store = new ScriptedStore();
-    const latch = new Latch();
-    store.results.append = REFUSE;
-    store.results.deadLetter = () => latch.opened;
-    const writing = new RecordWriter(store).writeSome(records);
-    expect(await isOver(writing)).toBe(false);
-    latch.open();
-    await expect(writing).resolves.toBe(1);
-  });
-
-  it('makes the first record a dead letter when it is refused alone, and says so', async () => {
-    const store = new ScriptedStore();
-    store.results.append = REFUSE;
-    const writer = new RecordWriter(store);
-    await expect(writer.writeSome(records.slice(0, 2))).resolves.toBe(1);
-    expect(store.calls).toEqual(['append a b', 'append a', 'deadLetter a']);
-    expect(store.aside).toEqual([
-      { id: 'id a', requestId: 'a', reason: 'A bad one.', record: '{"id":"id a","requestId":"a"}' },
-    ]);
-    expect(writer.setAsideCount).toBe(1);
-    expect(log).toEqual([
-      {
-        level: 'error',
-        line: {
-          msg: 'A usage record was set aside: the store refuses its data',
-          requestId: 'a',
-          recordId: 'id a',
-          reason: 'A bad one.',
-        },
-      },
-    ]);
-  });
-
-  it('makes a record without texts as its ids a dead letter, under a new id', async () => {
-    const store = new ScriptedStore();
-    store.results.append = REFUSE;
-    await new RecordWriter(store).writeSome([{ id: 7, requestId: {} } as unknown as UsageRecord]);
-    expect(store.aside).toEqual([
-      {
-        id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
-        requestId: undefined,
-        reason: 'A bad one.',
-        record: '{"id":7,"requestId":{}}',
-      },
-    ]);
-  });
-
-  it.each([
-    ['fails', (store: ScriptedStore) => (store.results.deadLetter = AWAY)],
-    ['has no place for them', (store: ScriptedStore) => Object.assign(store, { deadLetter: undefined })],
-  ])('logs the whole record when the store %s', async (_, prepare) => {
-    const store = new ScriptedStore();
-    store.results.append = REFUSE;
-    prepare(store);
-    await expect(new RecordWriter(store).writeSome(records.slice(0, 1))).resolves.toBe(1);
-    expect(log.map(({ line }) => line)).toEqual([
-      expect.objectContaining({ requestId: 'a', record: '{"id":"id a","requestId":"a"}' }),
-    ]);
-  });
-
-  it('passes on an outage, and writes no dead letter', async () => {
-    const store = new ScriptedStore();
-    const results = [REFUSE, AWAY];
-    store.results.append = () => results.shift()?.() ?? Promise.resolve();
-    await expect(new RecordWriter(store).writeSome(records)).rejects.toThrow('away');
-    expect(store.calls).toEqual(['append a b c d e', 'append a b c']);
-  });
-
-  it('ends without records, even when the store refuses that', async () => {
-    const store = new ScriptedStore();
-    store.results.append = REFUSE;
-    await expect(new RecordWriter(store).writeSome([])).resolves.toBe(0);
-    expect([store.calls, store.aside]).toEqual([['append'], []]);
   });
 });

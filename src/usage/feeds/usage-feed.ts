@@ -1,0 +1,37 @@
+import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import type { LedgerRow } from '../store/record-columns.js';
+
+/**
+ * Receives every record of the ledger at least once, also through restarts, and also the records of killed processes: for a webhook
+ * or for billing. The database keeps what was not delivered yet.
+ *
+ * A record can arrive again, so use its `id` to recognize it. A record with the outcome `interrupted` can arrive again with the real
+ * outcome.
+ *
+ * @experimental
+ * @since 1.0
+ *
+ * @example
+ * ```ts
+ * export class BillingFeed implements UsageFeed {
+ *   readonly name = 'acme-billing';
+ *   async deliver(records: readonly LedgerRow[], signal: AbortSignal) {
+ *     await billing.add(records, { signal });
+ *   }
+ * }
+ * ```
+ */
+export interface UsageFeed {
+  /** Names what was delivered, for ever: lower-case letters, digits and hyphens. Begin it with the name of the plugin. */
+  readonly name: string;
+  /**
+   * Delivers at most 100 records. One replica at a time calls this method. If it rejects, the same records come again, after 1 s up to
+   * 60 s.
+   *
+   * @param signal aborts after 30 s, and when the process stops.
+   */
+  deliver(records: readonly LedgerRow[], signal: AbortSignal): Promise<void>;
+}
+
+/** The feeds of plugins. */
+export const USAGE_FEEDS = new ExtensionPoint<UsageFeed>('usageFeeds');

@@ -1,0 +1,80 @@
+import type { DataSource } from 'typeorm';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Principal } from '../../../../src/auth/principal/principal.js';
+import { ShedLoad } from '../../../../src/common/shed-load.js';
+import type { InterruptedStreams } from '../../../../src/usage/ledger/interrupted-streams.js';
+import { ReceiptSemaphore } from '../../../../src/usage/receipts/receipt-semaphore.js';
+import { type ReceiptRow } from '../../../../src/usage/receipts/receipt-row.js';
+import { ReceiptsController } from '../../../../src/usage/receipts/receipts.controller.js';
+import { StreamReceipts } from '../../../../src/usage/receipts/stream-receipts.js';
+import { ROW } from './receipt-row.js';
+
+describe('the receipts of an account', () => {
+  const query = vi.fn<(text: string, values: unknown[]) => Promise<ReceiptRow[]>>();
+  const checkSoon = vi.fn<() => Promise<void>>();
+  let receipts: StreamReceipts;
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    query.mockReset().mockResolvedValue([]);
+    checkSoon.mockReset().mockResolvedValue();
+    const database = { options: { type: 'postgres' }, query } as unknown as DataSource;
+    receipts = new StreamReceipts(database, { checkSoon } as unknown as InterruptedStreams);
+  });
+  afterEach(() => vi.useRealTimers());
+
+  it('are the latest of their request id, and of no other account', async () => {
+    query.mockResolvedValueOnce([ROW]);
+    expect(await receipts.find('ada', 'r-1\0')).toMatchObject({ request_id: 'r-1' });
+    const [text, values] = query.mock.calls[0] ?? [];
+    expect(text).toContain('ORDER BY account_id DESC, request_id DESC, id DESC LIMIT 1');
+    expect(text).toContain('WHERE account_id = $1 AND request_id = $2');
+    expect(values).toEqual(['ada', 'r-1\ufffd']);
+    expect(checkSoon).not.toHaveBeenCalled();
+  });
+
+  it('may be on their way: they are looked for again after 150 ms, when killed processes were looked for, too', async () => {
+    let looked!: () => void;
+    checkSoon.mockReturnValue(new Promise((resolve) => (looked = resolve)));
+    const found = receipts.find('ada', 'r-1');
+    await vi.advanceTimersByTimeAsync(149);
+    looked();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(query).toHaveBeenCalledTimes(1);
+    query.mockResolvedValueOnce([ROW]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await found).toMatchObject({ request_id: 'r-1' });
+    expect(query).toHaveBeenCalledTimes(2);
+  });
+
+  it('are read no earlier than the check for killed processes has ended', async () => {
+    let looked!: () => void;
+    checkSoon.mockReturnValue(new Promise((resolve) => (looked = resolve)));
+    const found = receipts.find('ada', 'r-1');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(query).toHaveBeenCalledTimes(1);
+    looked();
+    expect(await found).toBeUndefined();
+    expect(query).toHaveBeenCalledTimes(2);
+  });
+
+  it('are unavailable with the database', async () => {
+    query.mockRejectedValue(new Error('connect ECONNREFUSED'));
+    await expect(receipts.find('ada', 'r-1')).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('are looked up within the limits of their account, or not found', async () => {
+    vi.useRealTimers();
+    const semaphore = new ReceiptSemaphore(new ShedLoad());
+    const passed = vi.spyOn(semaphore, 'run');
+    const controller = new ReceiptsController(receipts, semaphore);
+    const ada = { accountId: 'ada' } as Principal;
+    query.mockResolvedValueOnce([ROW]);
+    expect(await controller.receipt(ada, 'r-1')).toMatchObject({ request_id: 'r-1' });
+    await expect(controller.receipt(ada, 'r-2')).rejects.toMatchObject({
+      code: 'not_found',
+      message: 'There is no receipt for this request id. A running stream has no receipt yet.',
+    });
+    expect(passed.mock.calls.map(([account]) => account)).toEqual(['ada', 'ada']);
+  });
+});

@@ -1,0 +1,146 @@
+import { estimateTokenCount } from 'tokenx';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ServiceError } from '../../../../src/common/service-error.js';
+import type { PriceConfig } from '../../../../src/config/config.js';
+import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
+import { CLIENT_GONE } from '../../../../src/upstreams/completion/part-reader.js';
+import { LedgerEntry } from '../../../../src/usage/record/ledger-entry.js';
+import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
+import { begun } from '../../../contract/usage/records.js';
+
+const HELLO = { text: 'Hello, how are you today?', length: 25 };
+
+const PRICE = { inputPerMillion: 3, outputPerMillion: 15, currency: 'USD' };
+
+describe('the entry of a stream', () => {
+  const MODEL = { contextLength: 1000, maxOutputTokens: 100, price: PRICE };
+  let told: UsageRecord[];
+  let entry: LedgerEntry;
+  const stream = begun();
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    told = [];
+    entry = new LedgerEntry(stream, MODEL, Promise.resolve(), (record) => told.push(record));
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  function answered(trace = new CallTrace('r'), price?: PriceConfig): CallTrace {
+    vi.advanceTimersByTime(5);
+    const attempt = trace.beginAttempt('acme', price);
+    attempt.accepted = true;
+    attempt.firstTextMs = 20;
+    trace.usage = { inputTokens: 10, outputTokens: 2 };
+    trace.finish = { reason: 'stop', raw: 'stop' };
+    vi.advanceTimersByTime(95);
+    return trace;
+  }
+
+  it('becomes a record of an answer, with the times of the wall clock', () => {
+    const trace = answered();
+    expect(entry.end(undefined, trace, HELLO)).toEqual({
+      ...stream,
+      upstream: 'acme',
+      attempts: trace.attempts,
+      firstTextAt: stream.startedAt + 25,
+      endedAt: stream.startedAt + 100,
+      outcome: 'completed',
+      errorCode: undefined,
+      finishReason: 'stop',
+      inputTokens: { source: 'reported', count: 10 },
+      outputTokens: { source: 'reported', count: 2 },
+      toolCalls: 0,
+      price: PRICE,
+      costMicros: 60,
+    });
+  });
+
+  it('becomes a record of a stream without a request to an upstream', () => {
+    expect(entry.end(new ServiceError('shutting_down', ''), new CallTrace('r'), HELLO)).toEqual({
+      ...stream,
+      upstream: undefined,
+      attempts: [],
+      firstTextAt: undefined,
+      endedAt: stream.startedAt,
+      outcome: 'drained',
+      errorCode: 'shutting_down',
+      finishReason: undefined,
+      inputTokens: { source: 'unknown' },
+      outputTokens: { source: 'unknown' },
+      toolCalls: 0,
+      price: PRICE,
+      costMicros: undefined,
+    });
+  });
+
+  it('counts what was written of an answer that was cut, and all of a whole one without a finish reason', () => {
+    const cut = answered();
+    cut.finish = undefined;
+    cut.addText('one two three four');
+    const whole = entry.end(undefined, cut, HELLO);
+    expect(whole.outputTokens).toEqual({ source: 'reported', count: 2 });
+    const { outputTokens } = entry.end(CLIENT_GONE, cut, HELLO);
+    expect(outputTokens).toEqual({ source: 'estimated', count: estimateTokenCount('one two three four') });
+  });
+
+  it('is charged by the price of long prompts if the prompt is long', () => {
+    const long = { aboveInputTokens: 9, inputPerMillion: 30, outputPerMillion: 150 };
+    const price = { ...PRICE, longInput: long };
+    entry = new LedgerEntry(stream, { ...MODEL, price }, Promise.resolve(), () => undefined);
+    expect(entry.end(undefined, answered(), HELLO).costMicros).toBe(600);
+  });
+
+  it('is charged by the price of the route that has answered, or of the model, after another route has failed', () => {
+    const costAfterFailure = (price?: PriceConfig) => {
+      const trace = new CallTrace('r');
+      trace.beginAttempt('failed', { ...PRICE, inputPerMillion: 900 });
+      return entry.end(undefined, answered(trace, price), HELLO).costMicros;
+    };
+    expect(costAfterFailure({ ...PRICE, inputPerMillion: 100, outputPerMillion: 1 })).toBe(1002);
+    expect(costAfterFailure()).toBe(60);
+  });
+
+  it('has no error code for an error that the client does not receive', () => {
+    expect(entry.end(new Error('x'), answered(), HELLO)).toMatchObject({ outcome: 'failed', errorCode: undefined });
+  });
+
+  it('has no first text when the upstream that failed last sent none', () => {
+    const trace = answered();
+    trace.beginAttempt('other');
+    expect(entry.end(new ServiceError('upstream_error', ''), trace, HELLO)).toMatchObject({
+      upstream: 'other',
+      firstTextAt: undefined,
+      finishReason: undefined,
+    });
+  });
+
+  it.each([
+    ['a\0b\ud800c\u{1f600}', 'a b c\u{1f600}'],
+    ['x'.repeat(65), 'x'.repeat(64)],
+    [`${'x'.repeat(63)}\u{1f600}`, `${'x'.repeat(63)} `],
+    [7, undefined],
+    ['', ''],
+  ])('keeps of the finish reason %j what a database accepts', (raw, kept) => {
+    const trace = answered();
+    trace.finish = { reason: 'stop', raw: raw as string };
+    expect(entry.end(undefined, trace, HELLO).finishReason).toBe(kept);
+  });
+
+  it('notifies the ledger, and then its listener', () => {
+    const calls: string[] = [];
+    entry = new LedgerEntry(stream, MODEL, Promise.resolve(), () => calls.push('ledger'));
+    entry.whenOver(() => calls.push('listener'));
+    expect(calls).toEqual([]);
+    entry.end(undefined, answered(), HELLO);
+    expect(calls).toEqual(['ledger', 'listener']);
+  });
+
+  it('notifies a late listener at once, with the same record', () => {
+    const record = entry.end(undefined, answered(), HELLO);
+    const heard: UsageRecord[] = [];
+    entry.whenOver((one) => heard.push(one));
+    expect([told[0], heard[0], heard.length]).toEqual([record, record, 1]);
+  });
+});

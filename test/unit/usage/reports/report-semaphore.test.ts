@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { ShedLoad } from '../../../../src/common/shed-load.js';
+import { ReportSemaphore } from '../../../../src/usage/reports/report-semaphore.js';
+import { Latch } from '../../../support/latch.js';
+
+describe('the semaphore of reports', () => {
+  const held = () => {
+    const shedLoad = new ShedLoad();
+    const semaphore = new ReportSemaphore(shedLoad);
+    const over = new Latch();
+    const begun: number[] = [];
+    const shed = () => new Map(shedLoad.counts).get('usage_reports');
+    const hold = (accountId: string, index = 0) =>
+      semaphore.run(accountId, () => {
+        begun.push(index);
+        return over.opened;
+      });
+    return { semaphore, over, begun, shed, hold };
+  };
+  const turn = () => new Promise(setImmediate);
+
+  it('allows two reports of an account, and refuses a third until one has ended', async () => {
+    const { semaphore, over, shed, hold } = held();
+    const running = [hold('ada'), hold('ada')];
+    await expect(semaphore.run('ada', () => Promise.resolve())).rejects.toMatchObject({
+      code: 'concurrency_limit_exceeded',
+      message: 'An account can request at most 2 reports at the same time.',
+      retryAfterSeconds: 1,
+    });
+    expect(shed()).toBe(1);
+    over.open();
+    await Promise.all(running);
+    await expect(semaphore.run('ada', () => Promise.resolve('third'))).resolves.toBe('third');
+  });
+
+  it('runs three reports, lets thirty wait, and refuses more', async () => {
+    const { semaphore, over, begun, shed, hold } = held();
+    const reports = Array.from({ length: 33 }, (_, index) => hold(`account ${index}`, index));
+    await turn();
+    await turn();
+    expect(begun).toEqual([0, 1, 2]);
+    await expect(semaphore.run('ada', () => Promise.resolve())).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/service.*too many reports.*try again/i) as string,
+      retryAfterSeconds: 1,
+    });
+    expect(shed()).toBe(1);
+    over.open();
+    await Promise.all(reports);
+    expect(begun).toEqual(reports.map((_, index) => index));
+  });
+
+  it('runs other requests before a report that has waited, as a report may block the process', async () => {
+    const { semaphore, over, begun, hold } = held();
+    const reports = Array.from({ length: 4 }, (_, index) => hold(`account ${index}`, index));
+    await turn();
+    await turn();
+    over.open();
+    setImmediate(() => begun.push(99));
+    await Promise.all(reports);
+    expect(begun).toEqual([0, 1, 2, 99, 3]);
+    await expect(semaphore.run('ada', () => Promise.reject(new Error('no database')))).rejects.toThrow('no database');
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { startOfDay } from '../../../../src/common/utc-day.js';
+import { usagePeriod } from '../../../../src/usage/reports/usage-period.js';
+import { TODAY, NOW } from './rows.js';
+
+const DAY_MS = 86_400_000;
+
+/** The error that `work` throws. */
+function errorOf(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It did not throw.');
+}
+
+describe('the period of a report', () => {
+  const days = (asked: Parameters<typeof usagePeriod>[0]) => {
+    const { from, to } = usagePeriod(asked, NOW);
+    return [from.toISOString(), to.toISOString()];
+  };
+
+  it('is thirty days until the end of today', () => {
+    expect(days({})).toEqual(['2026-10-23T00:00:00.000Z', '2026-11-22T00:00:00.000Z']);
+  });
+
+  it('is thirty days until the end of a given day, or from a given day until today', () => {
+    expect(days({ to: '2026-03-01' })).toEqual(['2026-01-31T00:00:00.000Z', '2026-03-02T00:00:00.000Z']);
+    expect(days({ from: '2026-11-21' })).toEqual(['2026-11-21T00:00:00.000Z', '2026-11-22T00:00:00.000Z']);
+  });
+
+  it('has up to 400 days', () => {
+    expect(days({ from: '2025-01-01', to: '2026-02-04' })[0]).toBe('2025-01-01T00:00:00.000Z');
+    expect(errorOf(() => days({ from: '2025-01-01', to: '2026-02-05' }))).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringMatching(/period.*: from must not be more than 400 days before "to"\.$/) as string,
+      details: [{ field: 'from', message: 'must not be more than 400 days before "to"' }],
+    });
+  });
+
+  it('does not end before it begins', () => {
+    expect(errorOf(() => days({ from: '2026-11-22' }))).toMatchObject({
+      code: 'invalid_request',
+      details: [{ field: 'from', message: 'must not be after "to"' }],
+    });
+  });
+
+  it.each([
+    '',
+    '2026-02-30',
+    '2026-13-01',
+    '2026-1-1',
+    ' 2026-01-01',
+    '2026-01-01T00:00',
+    '12026-01-01',
+    '+02026-01-01',
+  ])('has no day %j', (day) => {
+    for (const field of ['from', 'to']) {
+      expect(errorOf(() => days({ [field]: day }))).toMatchObject({
+        code: 'invalid_request',
+        details: [{ field, message: 'must be a day in the form YYYY-MM-DD' }],
+      });
+    }
+  });
+
+  it('begins a day at midnight in UTC', () => {
+    expect([startOfDay(NOW), startOfDay(TODAY.getTime()), startOfDay(TODAY.getTime() - 1)]).toEqual([
+      TODAY.getTime(),
+      TODAY.getTime(),
+      TODAY.getTime() - DAY_MS,
+    ]);
+  });
+});

@@ -1,0 +1,51 @@
+import { StreamableFile } from '@nestjs/common';
+import { text as textOf } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import type { Principal } from '../../../../src/auth/principal/principal.js';
+import { ShedLoad } from '../../../../src/common/shed-load.js';
+import { ReportSemaphore } from '../../../../src/usage/reports/report-semaphore.js';
+import type { SpendBudgets } from '../../../../src/usage/budgets/spend-budgets.js';
+import { UsageReports } from '../../../../src/usage/reports/usage-reports.js';
+import { UsageController } from '../../../../src/usage/reports/usage.controller.js';
+import { TODAY, TOMORROW, NOW, ROW, FIGURES, pagesOf } from './rows.js';
+
+const PRINCIPAL = { accountId: 'ada' } as Principal;
+
+describe('the route of reports', () => {
+  const asked: unknown[][] = [];
+  const reports = {
+    dailyPages: (...values: unknown[]) => {
+      asked.push(values);
+      return pagesOf([ROW]);
+    },
+  } as unknown as UsageReports;
+  const budgets = { limits: () => false } as unknown as SpendBudgets;
+  const controller = new UsageController(reports, new ReportSemaphore(new ShedLoad()), budgets, () => NOW);
+
+  it('answers with JSON of a known length, for the account of the request', async () => {
+    const file = await controller.own(PRINCIPAL, { from: '2026-11-20', to: '2026-11-20' });
+    expect(file).toBeInstanceOf(StreamableFile);
+    const text = await textOf(file.getStream());
+    expect(file.getHeaders()).toMatchObject({ type: 'application/json; charset=utf-8', length: text.length });
+    expect(JSON.parse(text)).toMatchObject({ from: '2026-11-20', to: '2026-11-20', usage: [FIGURES] });
+    expect(asked.at(-1)).toEqual(['ada', new Date('2026-11-20T00:00:00Z'), TODAY]);
+  });
+
+  it('returns the last thirty days by default', async () => {
+    await controller.own(PRINCIPAL, {});
+    expect(asked.at(-1)).toEqual(['ada', new Date('2026-10-23T00:00:00Z'), TOMORROW]);
+  });
+
+  it.each([
+    [{ days: '7' }, 'days', 'is not a known parameter'],
+    [{ from: ['2026-11-20', '2026-11-21'] }, 'from', 'appears twice'],
+    [{ to: ['2026-11-20', '2026-11-21'] }, 'to', 'appears twice'],
+    [{ from: ['2026-11-20'], days: '7' }, 'days', 'is not a known parameter'],
+  ])('refuses the query %j', async (query, field, message) => {
+    await expect(controller.own(PRINCIPAL, query)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining(`: ${field} ${message}.`) as string,
+      details: [{ field, message }],
+    });
+  });
+});
