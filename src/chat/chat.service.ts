@@ -3,14 +3,14 @@ import { restrictionsOf, type Principal } from '../auth/principal/principal.js';
 import type { ModelConfig } from '../config/config.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import type { Lease } from '../throttling/limit-store.js';
-import type { PartReader } from '../upstreams/completion/part-reader.js';
 import type { ConversationRequest } from '../upstreams/contract/conversation.js';
 import { ModelRouter } from '../upstreams/routing/model-router.js';
 import type { CompletionRequest } from '../upstreams/routing/routed-completion.js';
 import { UsageLedger } from '../usage/ledger/usage-ledger.js';
-import { mostAnswerTokens, mostMicros, mostPromptTokens } from '../usage/budgets/reserved-cost.js';
+import type { UsageRecord } from '../usage/record/usage-record.js';
+import { maxAnswerTokens, maxMicros, maxPromptTokens } from '../usage/budgets/reserved-cost.js';
 import { SpendBudgets, type SpendHold } from '../usage/budgets/spend-budgets.js';
-import { estimatePromptTokens, samplePrompt } from '../usage/record/token-estimate.js';
+import { estimatePromptTokens, samplePrompt, type PromptContents } from '../usage/record/token-estimate.js';
 import type { ChatCaller } from './chat-caller.js';
 import type { HookContext } from './hooks/completion-hook.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
@@ -19,7 +19,7 @@ import { ConversationValidation } from './request/conversation/conversation-vali
 import { maxTokensOf } from './request/max-tokens.js';
 import { requestedContents } from './request/requested-contents.js';
 import { withinGrant } from './request/token-demand.js';
-import { RunningCompletion, type HookedCompletion } from './running-completion.js';
+import { RunningCompletion, type HookedCompletion, type RecordedParts } from './running-completion.js';
 import { OpenStreams } from './stream/open-streams.js';
 
 /** What the caller reads. Until the first part that the caller reads, a failover to another provider is possible. */
@@ -28,6 +28,12 @@ export interface StreamOptions {
   readonly reasoning?: boolean | undefined;
   /** Whether the parts contain tool calls. By default, if the request offers tools. */
   readonly toolCalls?: boolean | undefined;
+}
+
+/** A complete answer, and its record in the ledger. */
+export interface RecordedCompletion extends Completion {
+  /** The token counts and the cost. A count that the provider has not reported is estimated, and has the source `estimated`. */
+  readonly record: UsageRecord;
 }
 
 /**
@@ -52,8 +58,21 @@ export class ChatService {
    *
    * @throws {ServiceError} when the request is invalid, and when there is no complete answer.
    */
-  async complete(request: ConversationRequest, caller: ChatCaller, options?: StreamOptions): Promise<Completion> {
-    return completionOf(await this.stream(request, caller, options));
+  async complete(
+    request: ConversationRequest,
+    caller: ChatCaller,
+    options?: StreamOptions,
+  ): Promise<RecordedCompletion> {
+    const parts = await this.stream(request, caller, options);
+    return { ...(await completionOf(parts)), record: await parts.record };
+  }
+
+  /**
+   * Estimates the tokens of messages and tools, as the service does for its limits. The estimate is within about 10 % of the tokenizers
+   * of large providers.
+   */
+  estimateTokens(prompt: PromptContents): number {
+    return estimatePromptTokens(prompt);
   }
 
   /**
@@ -69,11 +88,11 @@ export class ChatService {
    * Starts a completion. Resolves when the answer can begin. Iterate over the parts, or `return()` them: a completion that
    * is not read runs until its time limits.
    *
-   * @returns the parts as they arrive. They end only after the provider has marked the answer as complete. Otherwise the
-   * iteration rejects.
+   * @returns the parts as they arrive, with the record of the ledger. They end only after the provider has marked the answer as
+   * complete. Otherwise the iteration rejects.
    * @throws {ServiceError} when the request is invalid, and when the answer cannot begin.
    */
-  async stream(request: ConversationRequest, caller: ChatCaller, options?: StreamOptions): Promise<PartReader> {
+  async stream(request: ConversationRequest, caller: ChatCaller, options?: StreamOptions): Promise<RecordedParts> {
     let valid: ConversationRequest;
     try {
       valid = await this.validated(request);
@@ -90,7 +109,7 @@ export class ChatService {
   }
 
   /** As {@link stream}, for a request that is validated. */
-  async open(request: ConversationRequest, caller: ChatCaller, options: StreamOptions = {}): Promise<PartReader> {
+  async open(request: ConversationRequest, caller: ChatCaller, options: StreamOptions = {}): Promise<RecordedParts> {
     try {
       return this.hooks.isEmpty
         ? await this.begin(request, request, caller, options, undefined)
@@ -105,7 +124,7 @@ export class ChatService {
     request: ConversationRequest,
     caller: ChatCaller,
     options: StreamOptions,
-  ): Promise<PartReader> {
+  ): Promise<RecordedParts> {
     const { principal, requestId, signal } = caller;
     const over = new AbortController();
     const end = (): void => {
@@ -114,7 +133,7 @@ export class ChatService {
     };
     signal.addEventListener('abort', end);
     const { hooks } = this;
-    const context: HookContext = { principal, requestId, signal: over.signal };
+    const context: HookContext = { principal, requestId, recordId: this.ledger.newId(), signal: over.signal };
     try {
       const transformed = await hooks.transform(request, context);
       return await this.begin(transformed, request, caller, options, { hooks, context, end });
@@ -131,7 +150,7 @@ export class ChatService {
     caller: ChatCaller,
     streamOptions: StreamOptions,
     hooked: HookedCompletion | undefined,
-  ): Promise<PartReader> {
+  ): Promise<RecordedParts> {
     const { accountId, tier } = caller.principal;
     const contents = requestedContents(request);
     const model = this.router.supporting(this.catalog.get(request.model, restrictionsOf(caller.principal)), contents);
@@ -154,10 +173,11 @@ export class ChatService {
     completion: CompletionRequest,
     caller: ChatCaller,
     hooked: HookedCompletion | undefined,
-  ): Promise<PartReader> {
-    const prompt = mostPromptTokens(estimatePromptTokens(request), request.messages.length);
-    const maxTokens = completion.maxTokens ?? mostAnswerTokens(model, prompt);
-    const hold = await this.budgets.reserve(caller.principal, mostMicros(model, prompt, maxTokens));
+  ): Promise<RecordedParts> {
+    const prompt = maxPromptTokens(estimatePromptTokens(request), request.messages.length);
+    const maxTokens = completion.maxTokens ?? maxAnswerTokens(model, prompt);
+    const id = hooked?.context.recordId ?? this.ledger.newId();
+    const hold = await this.budgets.reserve(caller.principal, maxMicros(model, prompt, maxTokens), id);
     return this.start(request, model, { ...completion, maxTokens }, caller, hooked, hold);
   }
 
@@ -168,7 +188,7 @@ export class ChatService {
     caller: ChatCaller,
     hooked: HookedCompletion | undefined,
     hold?: SpendHold,
-  ): Promise<PartReader> {
+  ): Promise<RecordedParts> {
     const running = new RunningCompletion(caller, samplePrompt(request), hooked, hold);
     try {
       caller.signal.throwIfAborted();

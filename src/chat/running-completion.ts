@@ -8,6 +8,7 @@ import type { CompletionRequest } from '../upstreams/routing/routed-completion.j
 import type { SpendHold } from '../usage/budgets/spend-budgets.js';
 import type { LedgerEntry } from '../usage/record/ledger-entry.js';
 import type { UsageLedger } from '../usage/ledger/usage-ledger.js';
+import type { UsageRecord } from '../usage/record/usage-record.js';
 import { quotaTokens } from '../usage/record/token-counts.js';
 import type { PromptSample } from '../usage/record/token-estimate.js';
 import type { ChatCaller } from './chat-caller.js';
@@ -24,6 +25,17 @@ export interface HookedCompletion {
   end(): void;
 }
 
+/** The parts of one completion, and its record in the ledger. */
+export interface RecordedParts extends PartReader {
+  /** The id of the record. Unlike a request id, it is unique. */
+  readonly recordId: string;
+  /**
+   * Resolves when the completion is over, however it ended, with its token counts and its cost. An estimated count has the source
+   * `estimated`. Read the parts to the end, or call `return()`, before you wait for the record.
+   */
+  readonly record: Promise<UsageRecord>;
+}
+
 /**
  * One completion while it runs. It owns what a completion holds: its entry in the open streams, its ledger entry, its lease
  * and its parts. The methods are called in this order: `register`, `start`, `begun`. The end releases everything, once.
@@ -33,6 +45,10 @@ export class RunningCompletion {
   private parts!: PartReader;
   private entry!: LedgerEntry;
   private unregister!: () => void;
+  private resolveRecord!: (record: UsageRecord) => void;
+  private readonly record = new Promise<UsageRecord>((resolve) => {
+    this.resolveRecord = resolve;
+  });
 
   /** @param prompt a sample only, because the prompt itself may have 4 MiB and is not needed after the first text. */
   constructor(
@@ -54,7 +70,8 @@ export class RunningCompletion {
     this.unregister = openStreams.add(principal, (reason) => {
       this.parts.stop(reason);
     });
-    this.entry = ledger.begin(requestId, principal, model, detached, this.hold?.recordId);
+    const recordId = this.hooked?.context.recordId ?? this.hold?.recordId;
+    this.entry = ledger.begin(requestId, principal, model, detached, recordId, context?.surface?.name);
     if (context !== undefined) context.ledgerEntry = this.entry;
     lease?.takeOver?.();
   }
@@ -76,11 +93,11 @@ export class RunningCompletion {
    *
    * @throws {ServiceError} when the answer cannot begin.
    */
-  async begun(): Promise<PartReader> {
-    const { parts } = this;
+  async begun(): Promise<RecordedParts> {
+    const { parts, record } = this;
     try {
       await headersDue(parts.begun, parts.accepted);
-      return parts;
+      return Object.assign(parts, { recordId: this.entry.begun.id, record });
     } catch (error) {
       parts.stop(CLIENT_GONE);
       throw error instanceof ServiceError && error.code === 'key_revoked' ? refusedKey(error) : error;
@@ -102,6 +119,7 @@ export class RunningCompletion {
     const record = this.entry.end(failure, this.trace, this.prompt);
     lease?.settle(quotaTokens(record));
     this.hold?.settle(record.costMicros);
+    this.resolveRecord(record);
     lease?.release();
     this.hooked?.end();
   };

@@ -6,11 +6,15 @@ import { ProtocolRegistry } from '../upstreams/protocols/protocol-registry.js';
 import { ModelCatalog } from './model-catalog.js';
 
 /** The members of the configuration that CONFIG_FILE sets, and that can change while the service runs. */
-type Reloaded = Pick<Config, 'upstreams' | 'models' | 'leftOut' | 'tiers' | 'defaultTier' | 'currency' | 'catalogHash'>;
+type Reloaded = Pick<
+  Config,
+  'upstreams' | 'models' | 'leftOut' | 'tiers' | 'defaultTier' | 'currency' | 'webhooks' | 'catalogHash'
+>;
 
 /**
- * Replaces upstreams, models, tiers and prices by those of the changed CONFIG_FILE. Requests that begin afterwards use the new
- * ones. Streams that run keep their model, their routes and their price. If the file is invalid, nothing changes.
+ * Replaces upstreams, models, tiers, prices, webhooks and the configurations of plugins by those of the changed CONFIG_FILE. Requests
+ * that begin afterwards use the new ones. Streams that run keep their model, their routes and their price. If the file is invalid,
+ * nothing changes.
  */
 @Injectable()
 export class ConfigReload {
@@ -33,24 +37,30 @@ export class ConfigReload {
     try {
       const next = load();
       if (next.catalogHash === this.config.catalogHash) {
+        this.reloads.last = { at: Date.now(), result: 'unchanged' };
         this.logger.log(`${catalogName} has not changed: ${next.catalogHash}`);
         return false;
       }
+      const use = this.reloads.check(next);
       this.protocols.connect(next);
       Object.assign(this.config, reloadedPart(next));
       this.catalog.configure(next.models);
+      use();
       this.reloads.succeeded++;
+      this.reloads.last = { at: Date.now(), result: 'loaded' };
       this.logger.log(`${catalogName} was read again: ${next.catalogHash}`);
       return true;
     } catch (error) {
       this.reloads.failed++;
       const problems = error instanceof ConfigError ? error.problems.join('; ') : String(error);
+      this.reloads.last = { at: Date.now(), result: 'invalid', problem: problems };
       this.logger.error(`${catalogName} is invalid, and ${this.config.catalogHash} stays in use: ${problems}`);
       return false;
     }
   }
 }
 
-function reloadedPart({ upstreams, models, leftOut, tiers, defaultTier, currency, catalogHash }: Config): Reloaded {
-  return { upstreams, models, leftOut, tiers, defaultTier, currency, catalogHash };
+function reloadedPart(next: Config): Reloaded {
+  const { upstreams, models, leftOut, tiers, defaultTier, currency, webhooks, catalogHash } = next;
+  return { upstreams, models, leftOut, tiers, defaultTier, currency, webhooks, catalogHash };
 }

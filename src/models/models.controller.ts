@@ -9,7 +9,7 @@ import { ApiErrors } from '../http/open-api/api-errors.decorator.js';
 import { Public } from '../http/routing/public.decorator.js';
 import type { ModelConfig } from '../config/config.js';
 import { modelAccessOf } from './model-access.js';
-import { ModelCatalog } from './model-catalog.js';
+import { ModelCatalog, type ModelAccess } from './model-catalog.js';
 import { ModelList } from './model-list.dto.js';
 
 const CACHE_CONTROL = 'public, max-age=60, stale-while-revalidate=600';
@@ -36,10 +36,18 @@ interface RenderedList {
 @ApiTags('Models')
 @Controller('chat/models')
 export class ModelsController {
+  /** What the cache has, so that most requests need not wait for the cache. */
+  private held: RenderedList | undefined;
+
   constructor(
     private readonly catalog: ModelCatalog,
     @Inject(CACHE_MANAGER) private readonly cache: Cache,
-  ) {}
+  ) {
+    const release = (): void => {
+      this.held = undefined;
+    };
+    for (const change of ['set', 'del', 'clear'] as const) cache.on(change, release);
+  }
 
   @Public()
   @DirectRoute()
@@ -65,7 +73,8 @@ export class ModelsController {
   })
   async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     const access = modelAccessOf(request);
-    const { json, length, etag } = access === undefined ? await this.current() : render(this.catalog.allowed(access));
+    const held = access === undefined && this.held?.models === this.catalog.all() ? this.held : undefined;
+    const { json, length, etag } = held ?? (await this.listFor(access));
     response.setHeader('Cache-Control', access === undefined ? CACHE_CONTROL : CACHE_CONTROL_OF_KEY);
     response.setHeader('Vary', 'Authorization');
     response.setHeader('ETag', etag);
@@ -79,12 +88,14 @@ export class ModelsController {
     response.end(json);
   }
 
-  /** Renders the list again only after the models have changed. */
-  private async current(): Promise<RenderedList> {
+  /** Renders the list of all models again only after they have changed. */
+  private async listFor(access: ModelAccess | undefined): Promise<RenderedList> {
+    if (access !== undefined) return render(this.catalog.allowed(access));
     const models = this.catalog.all();
     const cached = await this.cache.get<RenderedList>(CACHE_KEY);
-    if (cached?.models === models) return cached;
-    return this.cache.set(CACHE_KEY, render(models));
+    const current = cached?.models === models ? cached : await this.cache.set(CACHE_KEY, render(models));
+    this.held = current;
+    return current;
   }
 }
 

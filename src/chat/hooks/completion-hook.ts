@@ -11,7 +11,10 @@ import type { ChatRequest } from '../request/chat-request.dto.js';
  */
 export interface HookContext {
   readonly principal: Principal;
+  /** A client can send the same request id twice. */
   readonly requestId: string;
+  /** The id that the record of the completion will have in the ledger. A completion that a hook refuses before its start has no record. */
+  readonly recordId: string;
   /** Aborts when the completion is over, for any reason. */
   readonly signal: AbortSignal;
 }

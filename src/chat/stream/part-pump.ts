@@ -27,7 +27,7 @@ export interface EventFormat<Event> {
   error(error: ServiceError): Event | undefined;
 }
 
-/** The client of one stream: takes events, and tells when it can take more. */
+/** The client of one stream: takes events, and reports when it can take more. */
 export interface EventSink<Event> {
   /** True when the client has taken everything and can take more. */
   readonly isReady: boolean;

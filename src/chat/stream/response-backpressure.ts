@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { limitsItsReader } from '../../http/connections/reader-limit.js';
 
 /**
- * The backpressure of one response: tells when more may be written. A client that reads slowly slows its source down, so
+ * The backpressure of one response: reports when more may be written. A client that reads slowly slows its source down, so
  * nothing piles up in memory.
  */
 export class ResponseBackpressure {

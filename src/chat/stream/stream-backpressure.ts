@@ -3,7 +3,7 @@ import { correctNestSse } from './nest-sse-corrections.js';
 import { ResponseBackpressure } from './response-backpressure.js';
 
 /**
- * The backpressure of a stream of Nest's `@Sse()`: tells when the next event may be emitted. Nest never pauses an Observable, and
+ * The backpressure of a stream of Nest's `@Sse()`: reports when the next event may be emitted. Nest never pauses an Observable, and
  * has a queue of its own: therefore events count until they are written.
  */
 export class StreamBackpressure extends ResponseBackpressure {

@@ -18,14 +18,16 @@ it('a changed file replaces all members of the configuration that it sets, and n
   vi.spyOn(Logger.prototype, 'log').mockReturnValue();
   const config = all('old');
   const none = { connect: vi.fn(), configure: vi.fn() };
-  const reloads = { succeeded: 0, failed: 0 };
+  const use = vi.fn();
+  const reloads = { succeeded: 0, failed: 0, check: () => use };
   const reload = Reflect.construct(ConfigReload, [config, none, none, reloads]) as ConfigReload;
 
   expect(reload.apply(() => all('new') as unknown as Config)).toBe(true);
 
   const changed = Object.keys(config).filter((name) => config[name] === `new ${name}`);
   expect(changed).toEqual(MEMBERS);
-  expect(reloads).toEqual({ succeeded: 1, failed: 0 });
+  expect(use).toHaveBeenCalledOnce();
+  expect(reloads).toMatchObject({ succeeded: 1, failed: 0, last: { result: 'loaded' } });
 });
 
 it('a changed file whose upstreams do not fit their protocols changes nothing, and is counted as a failure', () => {
@@ -35,12 +37,13 @@ it('a changed file whose upstreams do not fit their protocols changes nothing, a
     throw new ConfigError(['CONFIG_FILE.upstreams.acme.protocol: is unknown']);
   };
   const configure = vi.fn();
-  const reloads = { succeeded: 0, failed: 0 };
+  const reloads = { succeeded: 0, failed: 0, check: vi.fn() };
   const reload = Reflect.construct(ConfigReload, [config, { connect }, { configure }, reloads]) as ConfigReload;
 
   expect(reload.apply(() => all('new') as unknown as Config)).toBe(false);
 
   expect(config).toEqual(all('old'));
   expect(configure).not.toHaveBeenCalled();
-  expect(reloads).toEqual({ succeeded: 0, failed: 1 });
+  const problem = 'CONFIG_FILE.upstreams.acme.protocol: is unknown';
+  expect(reloads).toMatchObject({ succeeded: 0, failed: 1, last: { result: 'invalid', problem } });
 });

@@ -11,7 +11,7 @@ const STREAM_ID = new RegExp(`^[\\w-]{${ID_LENGTH}}$`);
 /** What a request and its repetitions have in common. */
 export interface RequestKey {
   readonly accountId: string;
-  /** The place of the stream in a store. Made from the account and the `Idempotency-Key`, in hexadecimal digits. */
+  /** The key of the stream in a store. Made from the account and the `Idempotency-Key`, in hexadecimal digits. */
   readonly locator: string;
   /** Made from the `Idempotency-Key` and the body. Only a client that sends both again has the same value. */
   readonly proof: Buffer;

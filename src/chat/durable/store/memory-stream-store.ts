@@ -64,7 +64,7 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
         this.retain(over);
       },
       dropped: (dropped) => {
-        this.forget(locator, dropped);
+        this.remove(locator, dropped);
       },
     });
     this.streams.set(locator, claimed);
@@ -76,7 +76,7 @@ export class MemoryStreamStore extends StreamStore implements OnApplicationShutd
     this.dropLater();
   }
 
-  private forget(locator: string, stream: MemoryStream): void {
+  private remove(locator: string, stream: MemoryStream): void {
     if (this.streams.get(locator) === stream) this.streams.delete(locator);
     this.ended.delete(stream);
   }

@@ -28,7 +28,7 @@ export interface StoredStream {
 export interface OwnStream extends StoredStream {
   /** Called when a reader of any replica cancels the stream, or with another reason to stop the generation. */
   onStop: (reason: ServiceError) => void;
-  /** The number of readers of all replicas. A store that cannot tell counts one. */
+  /** The number of readers of all replicas. A store that does not know the number returns one. */
   readers(): number | Promise<number>;
   /**
    * Frees the key of a stream that has not begun.
@@ -36,7 +36,7 @@ export interface OwnStream extends StoredStream {
    * @param reason the failure, which other requests that wait for this stream get too, or `CLAIM_RELEASED`.
    */
   abandon(reason: Error): void;
-  /** Forgets the stream. Attached readers still get its ending. */
+  /** Deletes the stream. Attached readers still get its ending. */
   drop(): void;
 }
 
@@ -63,7 +63,7 @@ export abstract class StreamStore {
 
   abstract readonly counts: StoreCounts;
 
-  /** Returns whether a stream exists at this place, without a look at the body of the request. */
+  /** Returns whether a stream with this locator exists, without reading the body of the request. */
   abstract knows(locator: string): Promise<boolean>;
 
   /**

@@ -33,6 +33,7 @@ function isOfTheType({ code }: Issue): boolean {
 }
 
 function messageOf(issue: Issue): string {
+  if (isMissing(issue)) return 'is required';
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${TYPES[issue.expected] ?? `a valid ${issue.expected}`}`;
@@ -47,6 +48,11 @@ function messageOf(issue: Issue): string {
     default:
       return issue.message;
   }
+}
+
+/** Whether the value is missing. Only a schema that reports the input tells. */
+function isMissing(issue: Issue): boolean {
+  return 'input' in issue && issue.input === undefined;
 }
 
 const TYPES: Readonly<Partial<Record<string, string>>> = {

@@ -23,7 +23,7 @@ import { ADA, FakeResponse } from './fake-response.js';
 const CONFIG = { maxStreams: 3, stalledReaderMs: 1_000 } as Config;
 
 let store: MemoryStreamStore;
-let places: StreamSlots;
+let slots: StreamSlots;
 let drainState: DrainState;
 let leftReader: ReturnType<typeof vi.fn<() => void>>;
 let revoke: EndStream;
@@ -31,7 +31,7 @@ let streams: DurableStreams;
 
 beforeEach(() => {
   store = new MemoryStreamStore(memoryOf(), 60_000);
-  places = new StreamSlots(CONFIG, { isOverloaded: false } as EventLoop, new ShedLoad());
+  slots = new StreamSlots(CONFIG, { isOverloaded: false } as EventLoop, new ShedLoad());
   drainState = new DrainState();
   leftReader = vi.fn<() => void>();
   const open = {
@@ -43,7 +43,7 @@ beforeEach(() => {
   streams = new DurableStreams(store, {} as ChatService, open, drainState, new ReplayBudget(), CONFIG);
 });
 
-const placesTaken = (): number => Reflect.get(places, 'taken') as number;
+const slotsTaken = (): number => Reflect.get(slots, 'taken') as number;
 const listenersOfDrain = (): number => (Reflect.get(drainState, 'listeners') as Set<unknown>).size;
 const readersOf = (stream: OwnStream): number => Number(stream.readers());
 
@@ -69,14 +69,14 @@ describe('a reader of a durable stream', () => {
     const stream = await claimNew(store);
     stream.leave();
     const [one, other] = [new FakeResponse(), new FakeResponse()];
-    const leave = await streams.enter(stream, one.asResponse, places);
-    await streams.enter(stream, other.asResponse, places);
-    expect([placesTaken(), readersOf(stream)]).toEqual([2, 2]);
+    const leave = await streams.enter(stream, one.asResponse, slots);
+    await streams.enter(stream, other.asResponse, slots);
+    expect([slotsTaken(), readersOf(stream)]).toEqual([2, 2]);
     leave();
-    expect([placesTaken(), readersOf(stream)]).toEqual([1, 1]);
+    expect([slotsTaken(), readersOf(stream)]).toEqual([1, 1]);
     one.leave();
     other.leave();
-    expect([placesTaken(), readersOf(stream)]).toEqual([0, 0]);
+    expect([slotsTaken(), readersOf(stream)]).toEqual([0, 0]);
   });
 
   it('that has left before it is counted holds nothing', async () => {
@@ -84,41 +84,41 @@ describe('a reader of a durable stream', () => {
     stream.leave();
     const gone = new FakeResponse();
     gone.leave();
-    await streams.enter(stream, gone.asResponse, places);
-    expect([placesTaken(), readersOf(stream)]).toEqual([0, 0]);
+    await streams.enter(stream, gone.asResponse, slots);
+    expect([slotsTaken(), readersOf(stream)]).toEqual([0, 0]);
   });
 
   it('holds no slot of the process where the stream has none for it', async () => {
     const stream = await claimNew(store);
     const none = { ...CONFIG, maxStreams: 100 } as Config;
-    places = new StreamSlots(none, { isOverloaded: false } as EventLoop, new ShedLoad());
-    for (let reader = 0; reader < 3; reader++) await streams.enter(stream, new FakeResponse().asResponse, places);
-    const refused = streams.enter(stream, new FakeResponse().asResponse, places);
+    slots = new StreamSlots(none, { isOverloaded: false } as EventLoop, new ShedLoad());
+    for (let reader = 0; reader < 3; reader++) await streams.enter(stream, new FakeResponse().asResponse, slots);
+    const refused = streams.enter(stream, new FakeResponse().asResponse, slots);
     await expect(refused).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
-    expect(placesTaken()).toBe(3);
+    expect(slotsTaken()).toBe(3);
   });
 
   it('leaves three quarters of the slots of the process to other accounts', async () => {
     const wide = { ...CONFIG, maxStreams: 20 } as Config;
-    places = new StreamSlots(wide, { isOverloaded: false } as EventLoop, new ShedLoad());
+    slots = new StreamSlots(wide, { isOverloaded: false } as EventLoop, new ShedLoad());
     streams = new DurableStreams(store, {} as ChatService, {} as OpenStreams, drainState, new ReplayBudget(), wide);
     const [one, other] = [await claimNew(store), await claimNew(store)];
     for (const { leave } of [one, other]) leave();
     const readers = Array.from({ length: 5 }, () => new FakeResponse());
     for (const [index, { asResponse }] of readers.entries())
-      await streams.enter(index < 4 ? one : other, asResponse, places);
-    const another = () => streams.enter(other, new FakeResponse().asResponse, places);
+      await streams.enter(index < 4 ? one : other, asResponse, slots);
+    const another = () => streams.enter(other, new FakeResponse().asResponse, slots);
     await expect(another()).rejects.toMatchObject({ code: 'concurrency_limit_exceeded' });
     readers[0]?.leave();
     await another();
-    expect(placesTaken()).toBe(5);
+    expect(slotsTaken()).toBe(5);
   });
 
   it('is refused where the process has no slot, and the stream counts no reader', async () => {
     const stream = await claimNew(store);
     stream.leave();
-    for (let reader = 0; reader < 3; reader++) places.take(new FakeResponse().asResponse);
-    const refused = streams.enter(stream, new FakeResponse().asResponse, places);
+    for (let reader = 0; reader < 3; reader++) slots.take(new FakeResponse().asResponse);
+    const refused = streams.enter(stream, new FakeResponse().asResponse, slots);
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
     expect(readersOf(stream)).toBe(0);
   });

@@ -71,7 +71,7 @@ describe('the budget of an account for replays', () => {
     }
   });
 
-  it('is forgotten when it is whole again', () => {
+  it('is removed when it is whole again', () => {
     begin('ada')(REPLAYED_BYTES_PER_MINUTE);
     begin('bob');
     expect(accounts()).toBe(2);

@@ -147,7 +147,7 @@ describe('an open stream', () => {
     expect(streams.count).toBe(0);
   });
 
-  it('is refused above MAX_STREAMS, which is noted, and while the process stops', () => {
+  it('is refused above MAX_STREAMS, which is counted, and while the process stops', () => {
     streams.add(KEY, vi.fn());
     const over = streams.add(KEY, vi.fn());
     expect(() => streams.add(KEY, end)).toThrow(expect.objectContaining({ code: 'unavailable', retryAfterSeconds: 5 }));

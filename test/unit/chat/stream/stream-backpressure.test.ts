@@ -33,6 +33,7 @@ class FakeSocket extends EventEmitter {
 
 /** What the sink uses of a response. Keeps what Node would get. */
 class FakeResponse extends EventEmitter {
+  readonly req = {};
   socket: FakeSocket | null = new FakeSocket();
   readonly written: string[] = [];
   readonly heads: [number, Record<string, unknown>][] = [];

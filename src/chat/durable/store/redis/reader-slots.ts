@@ -7,10 +7,10 @@ import { orUnavailable } from './redis-availability.js';
 import type { StreamKeys } from './stream-keys.js';
 import { ENTER, RENEW_READERS } from './stream-scripts.js';
 
-/** Several times in the life of a place, so that a renewal may fail. */
+/** Several times in the life of a slot, so that a renewal may fail. */
 const RENEW_EVERY_MS = 3_000;
 
-/** The readers of this process, with their places among the readers of all replicas. */
+/** The readers of this process, with their slots among the readers of all replicas. */
 export class ReaderSlots {
   private readonly taken = new Map<string, Set<string>>();
   private timer: NodeJS.Timeout | undefined;
@@ -22,9 +22,9 @@ export class ReaderSlots {
   }
 
   /**
-   * Takes a place for a reader.
+   * Takes a slot for a reader.
    *
-   * @returns a function that gives the place back.
+   * @returns a function that releases the slot.
    * @throws {ServiceError} `concurrency_limit_exceeded`, `not_found` when Redis has no such stream, or `unavailable`.
    */
   async enter({ meta, readers }: StreamKeys, generation: string): Promise<() => void> {
@@ -36,7 +36,7 @@ export class ReaderSlots {
     return this.hold(readers, id);
   }
 
-  /** Renews a place that Redis has given already. */
+  /** Renews a slot that Redis has given already. */
   hold(readersKey: string, id: string): () => void {
     const ids = this.taken.get(readersKey) ?? new Set();
     this.taken.set(readersKey, ids.add(id));
@@ -45,7 +45,7 @@ export class ReaderSlots {
       ids.delete(id);
       if (ids.size === 0) this.taken.delete(readersKey);
       if (this.taken.size === 0) this.stop();
-      this.redis.runPatiently(readersKey, (client) => client.zRem(readersKey, id)).catch(() => undefined);
+      this.redis.runWithoutTimeout(readersKey, (client) => client.zRem(readersKey, id)).catch(() => undefined);
     });
   }
 
@@ -68,7 +68,7 @@ export class ReaderSlots {
     const renewals = [...this.taken].map(([key, ids]) =>
       this.redis.run(key, (client) => RENEW_READERS.run(client, [key], [...ids])),
     );
-    // When Redis is unavailable, the next round renews the places.
+    // When Redis is unavailable, the next round renews the slots.
     await Promise.allSettled(renewals);
   }
 }

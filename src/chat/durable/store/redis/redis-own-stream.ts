@@ -87,7 +87,7 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
     this.writer.stop();
     const args = [generation, sealedFailure(this.cipher, reason)];
     this.redis
-      .runPatiently(keys.meta, (client) => ABANDON.run(client, [keys.meta, keys.text], args))
+      .runWithoutTimeout(keys.meta, (client) => ABANDON.run(client, [keys.meta, keys.text], args))
       .catch(() => undefined);
   }
 
@@ -100,10 +100,12 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
     const { runningMs, retentionMs } = this.times;
     const entry = writtenEntry(this.cipher, offset, text, isLast ? this.log.ending : undefined);
     const args = [generation, isLast ? 'ended' : 'running', String(isLast ? retentionMs : runningMs), ...entry];
-    const state = await this.redis.runPatiently(keys.meta, (client) => WRITE.run(client, [keys.meta, keys.text], args));
+    const state = await this.redis.runWithoutTimeout(keys.meta, (client) =>
+      WRITE.run(client, [keys.meta, keys.text], args),
+    );
     if (isLast && this.isDropped) {
       const all = [keys.meta, keys.text, keys.readers];
-      await this.redis.runPatiently(keys.meta, (client) => DROP.run(client, all, [generation]));
+      await this.redis.runWithoutTimeout(keys.meta, (client) => DROP.run(client, all, [generation]));
     }
     return state as StreamState;
   }
@@ -112,7 +114,9 @@ export class RedisOwnStream implements OwnStream, WriterTarget {
     const { keys, generation, owner, wrap, check } = this.claimed;
     if (this.isDropped) return 'taken';
     const args = [generation, owner, wrap, check, String(this.times.runningMs), state];
-    const restored = this.redis.runPatiently(keys.meta, (client) => RESTORE.run(client, [keys.meta, keys.text], args));
+    const restored = this.redis.runWithoutTimeout(keys.meta, (client) =>
+      RESTORE.run(client, [keys.meta, keys.text], args),
+    );
     return (await restored) as Restored;
   }
 

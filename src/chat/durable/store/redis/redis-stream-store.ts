@@ -55,7 +55,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     this.times = { retentionMs, runningMs: retentionMs + SPARE_MS };
     this.retained = new RetainedStreams(memory.limit, retentionMs, ({ keys, generation }) => {
       this.redis
-        .runPatiently(keys.meta, (client) => DROP.run(client, [keys.meta, keys.text, keys.readers], [generation]))
+        .runWithoutTimeout(keys.meta, (client) => DROP.run(client, [keys.meta, keys.text, keys.readers], [generation]))
         .catch(() => undefined);
     });
     this.presence = new ReplicaPresence(redis, () => void this.keepAlive());
@@ -156,7 +156,7 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
       if (!(error instanceof RedisTimeout) || error.wasSent) {
         // Redis may have taken the key although the reply did not arrive.
         this.redis
-          .runPatiently(keys.meta, (client) => ABANDON.run(client, [keys.meta, keys.text], [generation, '']))
+          .runWithoutTimeout(keys.meta, (client) => ABANDON.run(client, [keys.meta, keys.text], [generation, '']))
           .catch(() => undefined);
       }
       throw error;

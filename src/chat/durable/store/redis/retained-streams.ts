@@ -33,7 +33,7 @@ export class RetainedStreams {
 
   /** Adds a stream that has ended, with the size of its text. */
   add(claimed: ClaimedStream, textBytes: number): void {
-    this.forgetExpired();
+    this.removeExpired();
     const retained = { claimed, bytes: STREAM_BYTES + textBytes, expiresAt: performance.now() + this.retentionMs };
     const account = this.accounts.get(claimed.accountId) ?? { bytes: 0, streams: new Set() };
     this.accounts.set(claimed.accountId, account);
@@ -42,20 +42,20 @@ export class RetainedStreams {
     account.bytes += retained.bytes;
     for (const oldest of account.streams) {
       if (account.bytes <= this.limitBytes) return;
-      this.forget(oldest);
+      this.remove(oldest);
       this.drop(oldest.claimed);
     }
   }
 
-  private forgetExpired(): void {
+  private removeExpired(): void {
     const now = performance.now();
     for (const oldest of this.all) {
       if (oldest.expiresAt > now) return;
-      this.forget(oldest);
+      this.remove(oldest);
     }
   }
 
-  private forget(retained: RetainedStream): void {
+  private remove(retained: RetainedStream): void {
     const { accountId } = retained.claimed;
     const account = this.accounts.get(accountId);
     this.all.delete(retained);

@@ -98,7 +98,7 @@ redis.call('PEXPIRE', KEYS[2], ARGV[2])
 return 'ok'
 `);
 
-/** Forgets a stream. Those who follow it still get its ending. KEYS: meta, text. ARGV: generation. */
+/** Deletes a stream. Those who follow it still get its ending. KEYS: meta, text. ARGV: generation. */
 export const DROP = new RedisScript(`
 if redis.call('HGET', KEYS[1], 'gen') == ARGV[1] then redis.call('DEL', KEYS[1]) end
 redis.call('XTRIM', KEYS[2], 'MAXLEN', 1)

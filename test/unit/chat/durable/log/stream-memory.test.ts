@@ -7,6 +7,7 @@ const DONE = { kind: 'done' } as const;
 /** The memory of a stream without text. */
 const EMPTY = 1_024;
 const LIMIT = 100 * EMPTY;
+const FAILED = { kind: 'failed', code: 'upstream_error', message: 'It failed.' } as const;
 const FULL = { code: 'unavailable', retryAfterSeconds: 5 };
 
 let memory: StreamMemory;
@@ -33,6 +34,55 @@ function ended(accountId: string, kibibytes: number): StreamLog {
 const evictedOf = (logs: Readonly<Record<string, StreamLog>>): string[] =>
   Object.entries(logs).flatMap(([name, { isEvicted }]) => (isEvicted ? [name] : []));
 const shedCount = (): number => new Map(shedLoad.counts).get('stream_memory') ?? 0;
+
+describe('the memory of a stream', () => {
+  let log: StreamLog;
+  beforeEach(() => {
+    log = new StreamLog(memory);
+  });
+
+  it('is reserved for a stream, for its request until the first text, and for its text in UTF-8', () => {
+    const stream = new StreamLog(memory, 300);
+    expect(memory.used).toBe(2 * EMPTY + 300);
+    stream.begin();
+    expect(memory.used).toBe(2 * EMPTY + 300);
+    stream.append('é'.repeat(10));
+    expect(memory.used).toBe(2 * EMPTY + 20);
+    stream.end(DONE);
+    expect(memory.used).toBe(2 * EMPTY + 20);
+    stream.release();
+    stream.release();
+    expect(memory.used).toBe(EMPTY);
+    expect(stream.read(0, 2)).toBe('éé');
+  });
+
+  it('of a request is released by a stream that ends without a text', () => {
+    new StreamLog(memory, 300).end(FAILED);
+    expect(memory.used).toBe(2 * EMPTY);
+  });
+
+  it('is released whole for a stream that ends after it was released', () => {
+    const stream = new StreamLog(memory, 300);
+    stream.release();
+    stream.end(DONE);
+    expect(memory.used).toBe(EMPTY);
+  });
+
+  it('may be filled to the last byte, and refuses one more, with nothing reserved', () => {
+    log.append('x'.repeat(LIMIT - EMPTY));
+    expect(memory.used).toBe(LIMIT);
+    expect(() => {
+      log.append('y');
+    }).toThrow(
+      expect.objectContaining({
+        code: 'unavailable',
+        message: 'This process cannot keep more text of durable streams. Try again.',
+        retryAfterSeconds: 5,
+      }),
+    );
+    expect([memory.used, log.length, new Map(shedLoad.counts).get('stream_memory')]).toEqual([LIMIT, LIMIT - EMPTY, 1]);
+  });
+});
 
 describe('the memory of durable streams', () => {
   it('belongs to one account as long as no other account needs it', () => {

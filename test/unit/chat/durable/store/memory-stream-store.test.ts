@@ -45,7 +45,7 @@ describe('a stream in memory', () => {
     expect((Reflect.get(store, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
   });
 
-  it('that has to give way to other accounts is forgotten, and its generation stops', async () => {
+  it('that is evicted for other accounts is deleted, and its generation stops', async () => {
     const stream = await claimNew(store);
     stream.onStop = vi.fn();
     stream.log.append('Hello');

@@ -3,6 +3,7 @@ import { ChatRequest } from '../../../../../src/chat/request/chat-request.dto.js
 import { ConversationValidation } from '../../../../../src/chat/request/conversation/conversation-validation.js';
 import { RequestValidationPipe } from '../../../../../src/http/request/request-validation.pipe.js';
 import type { ConversationRequest, Message } from '../../../../../src/upstreams/contract/conversation.js';
+import { leastCpuMs } from '../../../../support/least-ms.js';
 
 const validation = new ConversationValidation(new RequestValidationPipe());
 const IMAGE = { type: 'image', url: 'data:image/png;base64,aGVsbG8h' } as const;
@@ -223,9 +224,6 @@ describe('a conversation that a plugin builds', () => {
   it('is checked in a few milliseconds with 20 images of 150 KB', async () => {
     const url = `data:image/jpeg;base64,${'QUJD'.repeat(50_000)}`;
     const request = asking(user(...Array.from({ length: 20 }, () => ({ type: 'image', url }))));
-    await validation.validated(request);
-    const before = performance.now();
-    await validation.validated(request);
-    expect(performance.now() - before).toBeLessThan(150);
+    expect(await leastCpuMs(() => validation.validated(request))).toBeLessThan(150);
   });
 });

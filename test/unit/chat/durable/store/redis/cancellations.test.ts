@@ -5,7 +5,7 @@ import type { Commands } from '../../../../../../src/redis/redis-connection.js';
 import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.js';
 import { Latch, isOver } from '../../../../../support/latch.js';
 import { FakeRedis } from '../../../../throttling/fake-redis.js';
-import { leavePauses, movePauses, type Pause } from '../../../../../support/moved-pauses.js';
+import { restoreDelays, moveDelays, type Pause } from '../../../../../support/moved-delays.js';
 import { turn } from '../../../../../support/moved-time.js';
 
 const INBOX = 'chat:stream-inbox:me';
@@ -74,14 +74,14 @@ let cancelled: string[];
 let pauses: Pause[];
 
 beforeEach(() => {
-  pauses = movePauses();
+  pauses = moveDelays();
   redis = new Inboxes();
   cancelled = [];
   cancellations = new Cancellations(redis, 'me', (textKey) => cancelled.push(textKey));
 });
 afterEach(() => {
   cancellations.close();
-  leavePauses();
+  restoreDelays();
 });
 
 const messages = (...list: Message[]): Reply => [[INBOX, list]];

@@ -9,7 +9,7 @@ const MAX_REQUEST_MS = 1_000;
 /** A command with the key by which its server was chosen, and whether a slow Redis gets the time that it needs. */
 export interface StreamCommand extends Sent {
   readonly slot: string;
-  readonly isPatient: boolean;
+  readonly hasNoTimeout: boolean;
 }
 
 /** A connection for durable streams, whose answers the test gives. Commands have the names of the client. */
@@ -28,9 +28,9 @@ export class FakeStreamRedis extends FakeRedis {
   protected override async send<T>(slot: string, commands: Commands<T>, until = 0): Promise<T> {
     this.slots.push(slot);
     if (this.failure !== undefined) throw this.failure;
-    const isPatient = until - performance.now() > MAX_REQUEST_MS;
+    const hasNoTimeout = until - performance.now() > MAX_REQUEST_MS;
     const reply = (name: string, keys: string[], args: unknown[]): Promise<unknown> => {
-      const command = { name, keys, args: args as string[], slot, isPatient };
+      const command = { name, keys, args: args as string[], slot, hasNoTimeout };
       this.sent.push(command);
       return Promise.resolve(this.answerTo(command));
     };

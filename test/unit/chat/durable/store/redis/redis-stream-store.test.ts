@@ -10,14 +10,22 @@ import { CLAIM_RELEASED } from '../../../../../../src/chat/durable/log/stream-lo
 import type { StreamMemory } from '../../../../../../src/chat/durable/log/stream-memory.js';
 import { RedisStreamStore } from '../../../../../../src/chat/durable/store/redis/redis-stream-store.js';
 import { inboxKey, metaKey, streamKeys } from '../../../../../../src/chat/durable/store/redis/stream-keys.js';
-import { ABANDON, CLAIM, REFUSED } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
+import {
+  ABANDON,
+  CLAIM,
+  REFUSED,
+  DROP,
+  RENEW_READERS,
+  WRITE,
+} from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
 import type { Claim, OwnStream } from '../../../../../../src/chat/durable/store/stream-store.js';
 import { RedisTimeout } from '../../../../../../src/redis/redis-timeout.js';
 import { memoryOf } from '../../../../../contract/durable/describe-stream-store.js';
 import { Latch, isOver } from '../../../../../support/latch.js';
-import { stopTime } from '../../../../../support/moved-time.js';
+import { stopTime, turn } from '../../../../../support/moved-time.js';
 import { AWAY } from './fake-stream-redis.js';
 import { ScriptedStreamRedis, unhandledIn } from './scripted-stream-redis.js';
+import type { RedisScript } from '../../../../../../src/redis/redis-script.js';
 
 const RETENTION_MS = 30_000;
 const RESTORED_WITHIN_MS = 3_000;
@@ -68,7 +76,7 @@ describe('a claim of a free key', () => {
     const { generation, owner, text } = told();
     expect(namesSent().slice(0, 2)).toEqual(['set', redis.of(CLAIM)[0]?.name]);
     const [command] = redis.of(CLAIM);
-    expect(command).toMatchObject({ keys: [META, `${text}:readers`], slot: META, isPatient: false });
+    expect(command).toMatchObject({ keys: [META, `${text}:readers`], slot: META, hasNoTimeout: false });
     expect(command?.args.slice(4)).toEqual([String(RETENTION_MS + 60_000), expect.stringMatching(/^[\w-]{36}$/), '1']);
     expect([generation, owner]).toEqual([expect.stringMatching(/^[\w-]{36}$/), expect.stringMatching(/^[\w-]{36}$/)]);
     const { locator, secret } = addressOf(stream);
@@ -164,7 +172,7 @@ describe('a claim without an answer', () => {
     redis.on(CLAIM, () => Promise.reject(failure));
     await expect(store.claim(KEY, 300)).rejects.toBe(failure);
     const { generation, text } = told();
-    const abandoned = { keys: [META, text], args: [generation, ''], slot: META, isPatient: true };
+    const abandoned = { keys: [META, text], args: [generation, ''], slot: META, hasNoTimeout: true };
     expect(redis.of(ABANDON)).toMatchObject(given === 1 ? [abandoned] : []);
     expect([memory.used, store.counts.running]).toEqual([0, 0]);
   });
@@ -191,7 +199,7 @@ describe('a slot', () => {
   ])('with %i streams is known: %s', async (count, isKnown) => {
     redis.on('exists', () => count);
     expect(await store.knows(KEY.locator)).toBe(isKnown);
-    expect(redis.sent).toEqual([expect.objectContaining({ keys: [META], slot: META, isPatient: false })]);
+    expect(redis.sent).toEqual([expect.objectContaining({ keys: [META], slot: META, hasNoTimeout: false })]);
   });
 
   it('is not known while Redis is unavailable', async () => {
@@ -241,4 +249,212 @@ it('an own stream that has not begun releases its key', async () => {
   const stream = await claimed();
   stream.abandon(CLAIM_RELEASED);
   expect([store.counts.running, redis.argsOf(ABANDON)]).toEqual([0, [[told().generation, '']]]);
+});
+
+const KEEP_ALIVE_EVERY_MS = 20_000;
+
+const BEAT_MS = 500;
+
+const FLUSH_LIMIT_MS = 2_000;
+
+/** What `work` sends of these commands. */
+async function sentIn(name: RedisScript | string, work: () => unknown): Promise<number> {
+  const before = redis.of(name).length;
+  await work();
+  await turn();
+  return redis.of(name).length - before;
+}
+
+/** A stream whose first reader has left, so that the renewal of its place is out of the way. */
+async function alone(): Promise<OwnStream> {
+  const claim = await store.claim(KEY, 0);
+  if (claim.outcome !== 'new') throw new Error(`The outcome is ${claim.outcome}.`);
+  claim.leave();
+  return claim.stream;
+}
+
+const textKeyOf = (claim: number): string => redis.of(CLAIM)[claim]?.keys[1]?.replace(/:readers$/, '') ?? '';
+
+const keptAlive = (): string[] => redis.of('pExpire').flatMap(({ keys }) => keys);
+
+describe('the streams of this replica', () => {
+  it('are dropped from Redis when the ended ones of their account take more than STREAM_MEMORY_MB', async () => {
+    store = new RedisStreamStore(redis, memoryOf(1), 30_000);
+    const ended = async (kibibytes: number): Promise<void> => {
+      const { log } = await alone();
+      log.begin();
+      log.append('x'.repeat(kibibytes * 1024));
+      log.end({ kind: 'done' });
+      // One batch of text has at most 64 KiB.
+      for (let batch = 0; batch <= kibibytes / 64; batch++) await turn();
+    };
+    await ended(600);
+    expect(await sentIn(DROP, () => ended(300))).toBe(0);
+    expect(await sentIn(DROP, () => ended(300))).toBe(1);
+    expect(redis.of(DROP)[0]?.keys[1]).toBe(textKeyOf(0));
+  });
+
+  it('are kept alive every twenty seconds, all of them, until they are over', async () => {
+    const [first, second] = [await alone(), await alone()];
+    await turn(KEEP_ALIVE_EVERY_MS - 1);
+    expect(keptAlive()).toEqual([]);
+    await turn(1);
+    expect(keptAlive()).toEqual(expect.arrayContaining([textKeyOf(0), textKeyOf(1)]));
+    expect(keptAlive()).toHaveLength(4);
+    first.abandon(CLAIM_RELEASED);
+    expect(store.counts.running).toBe(1);
+    expect(await sentIn('pExpire', () => turn(KEEP_ALIVE_EVERY_MS))).toBe(2);
+    second.abandon(CLAIM_RELEASED);
+    expect([store.counts.running, vi.getTimerCount()]).toEqual([0, 0]);
+  });
+
+  it('are kept alive again after a time without streams, in which nothing was sent', async () => {
+    (await alone()).abandon(CLAIM_RELEASED);
+    expect(await sentIn('set', () => turn(KEEP_ALIVE_EVERY_MS))).toBe(0);
+    await alone();
+    expect(await sentIn('pExpire', () => turn(KEEP_ALIVE_EVERY_MS))).toBe(2);
+  });
+
+  it('do not keep the process alive', async () => {
+    await alone();
+    expect((Reflect.get(store, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
+  });
+
+  it('are kept alive at once when Redis is back, or has lost this replica', async () => {
+    await alone();
+    expect(
+      await sentIn('pExpire', () => {
+        redis.comeBack();
+      }),
+    ).toBe(2);
+    redis.on('set', () => null);
+    expect(await sentIn('pExpire', () => turn(BEAT_MS))).toBe(2);
+  });
+
+  it('may miss a round, each by itself', async () => {
+    await alone();
+    await alone();
+    redis.on('pExpire', ({ keys }) => (keys[0] === textKeyOf(0) ? Promise.reject(AWAY) : 1));
+    expect(await unhandledIn(() => turn(KEEP_ALIVE_EVERY_MS))).toEqual([]);
+    expect(keptAlive()).toContain(textKeyOf(1));
+  });
+
+  it('show this replica also where the last one ended during a claim', async () => {
+    const first = await alone();
+    const answered = new Latch();
+    redis.on(CLAIM, () => answered.opened.then(() => []));
+    const second = alone();
+    await turn();
+    first.abandon(CLAIM_RELEASED);
+    answered.open();
+    await second;
+    expect(await sentIn('set', () => turn(BEAT_MS))).toBe(1);
+  });
+
+  it.each([
+    ['is refused', () => [REFUSED]],
+    ['is of another stream', () => ['generation', 'another replica', 'wrap']],
+    ['fails', () => Promise.reject(AWAY)],
+  ])('do not show this replica where a claim %s', async (_, answer) => {
+    redis.on(CLAIM, answer);
+    await alone().catch(() => undefined);
+    expect(await sentIn('set', () => turn(2 * BEAT_MS))).toBe(0);
+  });
+});
+
+describe('the inbox of this replica', () => {
+  const cancellationOf = (textKey: string): unknown => [['inbox', [['1-0', ['c', textKey]]]]];
+
+  it('is read from the first claim on', async () => {
+    expect(redis.inboxes).toEqual([]);
+    await alone();
+    await alone();
+    expect(redis.inboxes).toEqual([inboxKey(redis.argsOf(CLAIM)[0]?.[1] ?? '')]);
+  });
+
+  it('stops the stream that it names, and no other', async () => {
+    const messages = [new Latch(), new Latch()];
+    const texts: string[] = [];
+    let reads = 0;
+    redis.inbox = async () => {
+      const read = reads++;
+      await (messages[read]?.opened ?? new Promise(() => undefined));
+      return cancellationOf(texts[read] ?? '');
+    };
+    const onStops = [vi.fn(), vi.fn()];
+    for (const onStop of onStops) (await alone()).onStop = onStop;
+    texts.push('chat:stream:{unknown}', textKeyOf(1));
+    const stopped = (): number[] => onStops.map(({ mock }) => mock.calls.length);
+    messages[0]?.open();
+    await turn();
+    expect(stopped()).toEqual([0, 0]);
+    messages[1]?.open();
+    await turn();
+    expect(stopped()).toEqual([0, 1]);
+    expect(onStops[1]?.mock.calls).toMatchObject([[{ code: 'cancelled' }]]);
+    expect(redis.inboxes).toHaveLength(1);
+  });
+
+  it('does not mind that a stream cannot be stopped', async () => {
+    const message = new Latch();
+    redis.inbox = async () => {
+      await message.opened;
+      redis.inbox = () => new Promise(() => undefined);
+      return cancellationOf(textKeyOf(0));
+    };
+    (await alone()).onStop = () => {
+      throw new Error('No.');
+    };
+    expect(
+      await unhandledIn(() => {
+        message.open();
+      }),
+    ).toEqual([]);
+  });
+});
+
+describe('a shutdown', () => {
+  it('waits until Redis has the streams that have ended, not for those that run', async () => {
+    await alone();
+    const stream = await alone();
+    const written = new Latch();
+    redis.on(WRITE, () => written.opened.then(() => 'ok'));
+    stream.log.begin();
+    stream.log.end({ kind: 'done' });
+    const down = store.beforeApplicationShutdown();
+    expect([await isOver(down), redis.isInboxClosed.mock.calls.length]).toEqual([false, 0]);
+    written.open();
+    expect([await isOver(down), redis.isInboxClosed.mock.calls.length]).toEqual([true, 1]);
+  });
+
+  it('waits two seconds at most', async () => {
+    const stream = await alone();
+    redis.on(WRITE, () => new Promise(() => undefined));
+    stream.log.begin();
+    stream.log.end({ kind: 'done' });
+    const down = store.beforeApplicationShutdown();
+    await turn(FLUSH_LIMIT_MS - 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await isOver(down)).toBe(false);
+    await turn(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await isOver(down)).toBe(true);
+  });
+
+  it('ends heartbeats, slots of readers, and the streams of other replicas', async () => {
+    const stream = await alone();
+    const [generation = '', , , check = ''] = redis.argsOf(CLAIM)[0] ?? [];
+    redis.on('sendCommand', () => null);
+    redis.on('hmGet', () => [`${generation}-2`, 'replica-2', check]);
+    const address = parseStreamId(stream.id);
+    const remote = address && (await store.find(address, 'ada'));
+    await remote?.enter();
+    expect(vi.getTimerCount()).toBeGreaterThan(3);
+    await store.beforeApplicationShutdown();
+    expect(vi.getTimerCount()).toBe(0);
+    const before = redis.sent.length;
+    await turn(KEEP_ALIVE_EVERY_MS);
+    expect([redis.sent.length - before, redis.of(RENEW_READERS)]).toEqual([0, []]);
+    expect(Reflect.get(Reflect.get(store, 'follower') as object, 'isClosed')).toBe(true);
+  });
 });

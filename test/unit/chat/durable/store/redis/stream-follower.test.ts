@@ -5,7 +5,7 @@ import type { RedisClient } from '../../../../../../src/redis/redis-client.js';
 import type { Commands } from '../../../../../../src/redis/redis-connection.js';
 import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.js';
 import { FakeRedis } from '../../../../throttling/fake-redis.js';
-import { leavePauses, movePauses, type Pause } from '../../../../../support/moved-pauses.js';
+import { restoreDelays, moveDelays, type Pause } from '../../../../../support/moved-delays.js';
 import { turn } from '../../../../../support/moved-time.js';
 
 const KEY = 'chat:stream:{a}:1';
@@ -42,13 +42,13 @@ let pauses: Pause[];
 let told: string[];
 
 beforeEach(() => {
-  pauses = movePauses();
+  pauses = moveDelays();
   redis = new Streams();
   follower = new StreamFollower(redis);
   told = [];
 });
 afterEach(() => {
-  leavePauses();
+  restoreDelays();
 });
 
 const hear = (fields: ReadonlyMap<string, Buffer>): void => {

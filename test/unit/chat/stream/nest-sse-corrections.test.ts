@@ -1,4 +1,4 @@
-import { Controller, Module, Req, Res, Sse, type INestApplication, type MessageEvent } from '@nestjs/common';
+import { Controller, Module, Req, Res, Sse, SseSignal, type INestApplication, type MessageEvent } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
@@ -6,9 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { NEVER, concat, of, range, map, tap, type Observable } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+const PATIENCE = { timeout: 30_000 };
+
 /** The calls of Nest to the response, in order. */
 let calls: string[];
 let emitted: number;
+let ended: AbortSignal | undefined;
 let probed: Response | undefined;
 
 function record(response: Response, methods: readonly ('writeHead' | 'flushHeaders' | 'write')[]): void {
@@ -30,6 +33,23 @@ class Events {
   two(@Res() response: Response): Observable<MessageEvent> {
     record(response, ['writeHead', 'flushHeaders', 'write']);
     return of({ data: { n: 1 } }, { type: 'error', data: { n: 2 } });
+  }
+
+  @Sse('signal')
+  signal(@SseSignal() signal: AbortSignal): Observable<MessageEvent> {
+    ended = signal;
+    return of({ data: 'only' });
+  }
+
+  @Sse('headers')
+  headers(@Res() response: Response): Observable<MessageEvent> {
+    response.setHeader('X-Ours', 'set');
+    const writeHead = response.writeHead.bind(response) as (status: number, headers: object) => Response;
+    response.writeHead = ((status: number, headers: object) => {
+      calls.push(...Object.keys(headers));
+      return writeHead(status, headers);
+    }) as Response['writeHead'];
+    return of({ data: 'only' });
   }
 
   @Sse('many')
@@ -119,11 +139,11 @@ describe('the event stream of Nest alone', () => {
     const response = await open('/quiet');
     await vi.waitFor(() => {
       expect(calls).toHaveLength(2);
-    });
+    }, PATIENCE);
     vi.advanceTimersByTime(5_000);
     await vi.waitFor(() => {
       expect(calls[2]).toBe(`write ${JSON.stringify(': \n\n')}`);
-    });
+    }, PATIENCE);
     response.destroy();
     probed?.destroy();
   });
@@ -132,7 +152,17 @@ describe('the event stream of Nest alone', () => {
     const response = await open('/many');
     await vi.waitFor(() => {
       expect(emitted).toBe(10_000);
-    });
+    }, PATIENCE);
     response.destroy();
+  });
+
+  it('8: ends the signal of a complete stream with a new error', async () => {
+    await bodyOf(await open('/signal'));
+    expect((ended?.reason as Error).stack).toContain('finalize');
+  });
+
+  it('9: sets the headers of the response again', async () => {
+    await bodyOf(await open('/headers'));
+    expect(calls.map((name) => name.toLowerCase())).toContain('x-ours');
   });
 });

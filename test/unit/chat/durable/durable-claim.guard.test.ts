@@ -19,13 +19,15 @@ import { StreamSlots } from '../../../../src/throttling/process-load/stream-slot
 import { memoryOf } from '../../../contract/durable/describe-stream-store.js';
 import { FakeResponse } from './fake-response.js';
 
+const PATIENCE = { timeout: 30_000 };
+
 const CONFIG = { maxStreams: 3, stalledReaderMs: 1_000 } as Config;
 const EMPTY_STREAM_BYTES = 1_024;
 const BODY = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello' }] };
 
 let memory: StreamMemory;
 let store: MemoryStreamStore;
-let places: StreamSlots;
+let slots: StreamSlots;
 let guard: DurableClaimGuard;
 const showLimits = vi.fn(() => Promise.resolve());
 
@@ -33,7 +35,7 @@ beforeEach(() => {
   memory = memoryOf();
   store = new MemoryStreamStore(memory, 60_000);
   showLimits.mockClear();
-  places = new StreamSlots(CONFIG, { isOverloaded: false } as EventLoop, new ShedLoad());
+  slots = new StreamSlots(CONFIG, { isOverloaded: false } as EventLoop, new ShedLoad());
   const streams = new DurableStreams(
     store,
     {} as ChatService,
@@ -43,10 +45,10 @@ beforeEach(() => {
     CONFIG,
   );
   const reflector = { get: () => ({ conversationOf: (body: object) => body }) } as unknown as Reflector;
-  guard = new DurableClaimGuard(reflector, places, store, streams, { showLimits } as unknown as RequestLimiter);
+  guard = new DurableClaimGuard(reflector, slots, store, streams, { showLimits } as unknown as RequestLimiter);
 });
 
-const placesTaken = (): number => Reflect.get(places, 'taken') as number;
+const slotsTaken = (): number => Reflect.get(slots, 'taken') as number;
 const readersOf = (stream: OwnStream): number => Number(stream.readers());
 
 /** Passes the guard. Returns what the guard has found. */
@@ -73,10 +75,10 @@ describe('a request with an Idempotency-Key', () => {
     const waiting = own(second);
     await vi.waitFor(() => {
       expect(readersOf(owner.stream)).toBe(2);
-    });
+    }, PATIENCE);
     first.leave();
     const { kind, stream } = await waiting;
-    expect([kind, readersOf(stream), readersOf(owner.stream), placesTaken()]).toEqual(['new', 1, 0, 0]);
+    expect([kind, readersOf(stream), readersOf(owner.stream), slotsTaken()]).toEqual(['new', 1, 0, 0]);
     second.leave();
     expect(readersOf(stream)).toBe(0);
     expect(store.counts).toEqual({ running: 0, retained: 0 });
@@ -104,12 +106,12 @@ describe('a request with an Idempotency-Key', () => {
     const waiting = ask(new FakeResponse());
     await vi.waitFor(() => {
       expect(readersOf(owner.stream)).toBe(2);
-    });
+    }, PATIENCE);
     const failure = new Error('Too long.');
     owner.stream.abandon(failure);
     await expect(waiting).rejects.toBe(failure);
     expect(showLimits).toHaveBeenCalledTimes(1);
-    expect(placesTaken()).toBe(0);
+    expect(slotsTaken()).toBe(0);
   });
 
   it('to resume a stream that is not stored is refused, and the key and the memory are free', async () => {

@@ -7,7 +7,7 @@ import type { StreamSlots } from '../../../../src/throttling/process-load/stream
 import { Latch } from '../../../support/latch.js';
 import { ADA, FakeResponse } from './fake-response.js';
 
-const places = {} as StreamSlots;
+const slots = {} as StreamSlots;
 
 let stopped: Latch;
 let stream: StoredStream;
@@ -24,7 +24,7 @@ beforeEach(() => {
     enter: vi.fn<DurableStreams['enter']>().mockReturnValue(entered.opened.then(() => () => undefined)),
     replay: vi.fn<DurableStreams['replay']>().mockResolvedValue(NEVER),
   };
-  controller = new DurableStreamsController(streams as unknown as DurableStreams, places);
+  controller = new DurableStreamsController(streams as unknown as DurableStreams, slots);
   response = new FakeResponse();
 });
 
@@ -37,7 +37,7 @@ describe('the route of a stream', () => {
     await turn();
     expect(streams.find.mock.calls).toEqual([['stream', ADA]]);
     expect(response.req.context).toMatchObject({ durable: { kind: 'repeated', stream } });
-    expect(streams.enter.mock.calls).toEqual([[stream, response, places]]);
+    expect(streams.enter.mock.calls).toEqual([[stream, response, slots]]);
     expect(streams.replay).not.toHaveBeenCalled();
     entered.open();
     expect(await read).toBe(NEVER);

@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkedIdempotencyKey } from '../../../../../src/chat/durable/identity/idempotency-key.js';
 import {
   derive,
   isSame,
@@ -10,7 +8,6 @@ import {
   requestKey,
   streamId,
 } from '../../../../../src/chat/durable/identity/stream-identity.js';
-import { formatPosition, offsetOf, positionTag } from '../../../../../src/chat/durable/identity/stream-position.js';
 
 const BODY = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello' }], temperature: 0.5 };
 
@@ -111,61 +108,5 @@ describe('the id of a stream', () => {
     for (const other of [derive(address.secret, 'salt', 'two'), derive(address.secret, 'pepper', 'one')]) {
       expect(isSame(one, other)).toBe(false);
     }
-  });
-});
-
-describe('a position in a stream', () => {
-  const tag = positionTag('a stream');
-
-  it('begins with what only this stream has', () => {
-    expect(tag).toMatch(/^[\w-]{8}$/);
-    expect(positionTag('another')).not.toBe(tag);
-  });
-
-  it('is read back, for any offset', () => {
-    expect(formatPosition('12345678', 71)).toBe('12345678-1z');
-    fc.assert(
-      fc.property(fc.nat(), (offset) => {
-        expect(offsetOf(formatPosition(tag, offset), tag)).toBe(offset);
-      }),
-    );
-  });
-
-  it.each([
-    '',
-    tag,
-    `${tag}-`,
-    `${tag}-0x`.toUpperCase(),
-    `${tag}-1_`,
-    `x${tag}-1`,
-    `${tag}-1\n`,
-    `${tag}-${'1'.repeat(10)}`,
-  ])('is not %j', (sent) => {
-    const problem = { code: 'invalid_request', details: [{ field: 'Last-Event-ID' }] };
-    expect(() => offsetOf(sent, tag)).toThrow(expect.objectContaining({ code: problem.code }));
-  });
-
-  it('of another stream is refused, by the name of the header', () => {
-    const sent = formatPosition(positionTag('another'), 5);
-    expect(() => offsetOf(sent, tag)).toThrow(
-      expect.objectContaining({
-        details: [{ field: 'Last-Event-ID', message: 'must be the id of an event of this stream' }],
-      }),
-    );
-  });
-});
-
-describe('an Idempotency-Key', () => {
-  it.each(['a', '!~', 'x'.repeat(255), '0b8f2d0e-6f6b-4b52-8a2c-0f6f3f5d8f51'])('may be %j', (key) => {
-    expect(checkedIdempotencyKey(key)).toBe(key);
-  });
-
-  it.each(['', ' ', 'a b', 'a, b', 'é', 'x'.repeat(256), 'a\n', '\x7f', ['a']])('may not be %j', (key) => {
-    expect(() => checkedIdempotencyKey(key)).toThrow(
-      expect.objectContaining({
-        code: 'invalid_request',
-        details: [{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }],
-      }),
-    );
   });
 });
