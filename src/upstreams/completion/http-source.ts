@@ -1,3 +1,4 @@
+import { ownTurn } from '../../common/event-loop/event-loop-turns.js';
 import type { UpstreamConfig } from '../../config/config.js';
 import type { ChatCall } from '../contract/chat-call.js';
 import type { Decoder } from '../contract/framing.js';
@@ -16,6 +17,9 @@ import { AFTER_COMPLETE_MS, type PartSource } from './part-source.js';
 const MAX_IDLE_EVENTS = 8;
 /** The maximum number of bytes to read of a provider's error. */
 const MAX_ERROR_BYTES = 16 * 1024;
+
+/** A longer body is made and sent in separate turns of the event loop. In UTF-16 units. */
+const LONG_BODY = 128 * 1024;
 
 /** Sends the request of a protocol over HTTP, and reads the events of the answer. */
 export class HttpSource implements PartSource {
@@ -47,6 +51,7 @@ export class HttpSource implements PartSource {
     }, upstream);
     const request = protocol.request(call, upstream, context);
     if (request instanceof Promise) void this.sendLater(request, context);
+    else if (request.body.length > LONG_BODY) void this.sendLater(inNextTurn(request), context);
     else this.send(request, context);
   }
 
@@ -109,7 +114,7 @@ export class HttpSource implements PartSource {
   }
 
   /**
-   * Reads the beginning of an answer that is not a stream, and throws the failure that the answer tells. If the body breaks
+   * Reads the beginning of an answer that is not a stream, and throws the failure that the answer reports. If the body breaks
    * off, the status is enough.
    */
   private readRefusal(head: ResponseHead, exchange: UpstreamExchange): boolean {
@@ -165,6 +170,11 @@ export class HttpSource implements PartSource {
     if (collector.complete) collector.over = true;
     else collector.fail(providerFailure('upstream_error', 'The answer ended before it was complete.'));
   }
+}
+
+async function inNextTurn(request: UpstreamRequest): Promise<UpstreamRequest> {
+  await ownTurn();
+  return request;
 }
 
 /** Whether the head announces a stream of events that the service can read. */

@@ -17,7 +17,7 @@ export interface PartSource {
   read(): boolean;
   /** True when the provider has refused the request, and only the reason is missing. */
   readonly isRefused: boolean;
-  /** Stops the work of the provider. The next {@link read} fails, with `reason` or with a reason that tells more. */
+  /** Stops the work of the provider. The next {@link read} fails, with `reason` or with a more precise reason. */
   close(reason: Error): void;
   /** Releases the source after a complete answer. */
   finish(): void;

@@ -17,4 +17,14 @@ export interface CallContext {
    * connection: the attempt then fails as if the connection to the provider had failed.
    */
   fetch(url: string | URL, init?: Omit<RequestInit, 'dispatcher'>): Promise<Response>;
+  /**
+   * Sets what to do when the attempt is over: for example, to cancel a job. It runs once, also if the attempt is over already. Its
+   * errors are ignored. It is not awaited, and a killed process does not run it, so the provider needs a time limit, too.
+   *
+   * @param cleanUp gets a `fetch` that works after the attempt, for 10 seconds.
+   */
+  afterAttempt(cleanUp: CleanUp): void;
 }
+
+/** @param end `complete`: the answer is complete. `stopped`: the client has left, or the service stops. `failed`: any other end. */
+export type CleanUp = (fetch: CallContext['fetch'], end: 'complete' | 'stopped' | 'failed') => Promise<unknown>;

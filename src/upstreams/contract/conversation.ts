@@ -56,7 +56,7 @@ export interface ToolCallContent {
 export interface ToolResult {
   readonly toolCallId: string;
   readonly content: string | readonly (TextContent | ImageContent)[];
-  /** Whether the tool has failed. The content then tells why. */
+  /** Whether the tool has failed. The content then has the reason. */
   readonly isError?: boolean | undefined;
   readonly cache?: CacheHint | undefined;
 }

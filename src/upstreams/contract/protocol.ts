@@ -9,13 +9,16 @@ import type { OptionsSchema } from './options-schema.js';
 import type { StreamPart } from './stream-part.js';
 
 /**
- * The request to send. It is always a POST request, and the response is a stream of events.
+ * The request whose response is the stream of events.
  *
  * @since 1.0
  */
 export interface UpstreamRequest {
+  /** By default `POST`. `GET` is for a protocol whose answer has a request of its own, and sends no body. */
+  readonly method?: 'GET' | 'POST';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  /** `''` for GET. */
   readonly body: string;
 }
 
@@ -74,7 +77,8 @@ export interface HttpProtocol<Options = unknown, Event = ProviderEvent> {
   /** Divides the body of a response into events. By default, the body is a stream of server-sent events. */
   readonly framing?: Framing<Event>;
   /**
-   * Creates the request to send. May be asynchronous, for example to fetch a token first. `first_token_ms` limits the time.
+   * Creates the request to send. May be asynchronous, for example to fetch a token or to begin a job first. `first_token_ms` limits
+   * the time.
    *
    * @throws {ServiceError} `invalid_request` when the provider could never accept the request.
    */

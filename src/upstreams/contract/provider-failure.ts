@@ -3,7 +3,7 @@ import { ServiceError, type ServiceErrorOptions } from '../../common/service-err
 export type ProviderFailureCode = 'upstream_error' | 'upstream_unavailable' | 'upstream_rejected' | 'upstream_timeout';
 
 /**
- * What a failure tells about. `route`: one model at one upstream. `upstream`: the whole upstream, for example a refused
+ * What a failure concerns. `route`: one model at one upstream. `upstream`: the whole upstream, for example a refused
  * connection or an invalid key. The service then opens the circuit of the route, or of the whole upstream.
  */
 export type FailureScope = 'route' | 'upstream';
@@ -11,6 +11,8 @@ export type FailureScope = 'route' | 'upstream';
 export interface ProviderFailureOptions extends ServiceErrorOptions {
   /** By default `route`. */
   readonly scope?: FailureScope;
+  /** Whether the provider has refused the prompt because of its length. */
+  readonly isPromptTooLong?: boolean;
 }
 
 /**
@@ -42,6 +44,9 @@ const MESSAGES: Readonly<Record<ProviderFailureCode, string>> = {
     'The provider rejected the request. The prompt may be too long for the model, or violate its content policy.',
 };
 
+/** The message of `upstream_rejected` for a prompt that is longer than the context of the model. */
+export const PROMPT_TOO_LONG = 'The provider rejected the request: the prompt is too long for the model.';
+
 /**
  * Creates the error for a failure of a provider, with the usual message for its code.
  *
@@ -53,5 +58,9 @@ export function providerFailure(
   reason: string,
   options: ProviderFailureOptions = {},
 ): ProviderFailure {
-  return new ProviderFailure(code, MESSAGES[code], { ...options, cause: new Error(reason) });
+  const isTooLong = code === 'upstream_rejected' && options.isPromptTooLong === true;
+  return new ProviderFailure(code, isTooLong ? PROMPT_TOO_LONG : MESSAGES[code], {
+    ...options,
+    cause: new Error(reason),
+  });
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.js';
+import type { ErrorCode } from '../../common/service-error.js';
 
 /** The number of failures in a row that open the circuit. */
 const FAILURES_TO_OPEN = 5;
@@ -12,7 +13,7 @@ const MAX_OPEN_MS = 60_000;
 const JITTER = 0.25;
 /** The longest cooldown that a provider can ask for. */
 export const MAX_COOLDOWN_MS = 5 * 60_000;
-/** The wait that callers are told while one of them probes. */
+/** The wait that callers get while one of them probes. */
 const PROBE_WAIT_MS = 1_000;
 
 /** `open`: no request may try. `half_open`: one request at a time may try. */
@@ -42,6 +43,8 @@ export class CircuitBreaker {
   /** The attempt that probes. */
   private probe: object | undefined;
   private isReportedOpen = false;
+  private openedAt = 0;
+  private lastFailure: ErrorCode | undefined;
 
   /** @param random returns a number from 0 (inclusive) to 1 (exclusive). */
   constructor(
@@ -60,6 +63,16 @@ export class CircuitBreaker {
   /** Whether the circuit is open because the provider asked for a cooldown. */
   get isCoolingDown(): boolean {
     return this.now() < this.coolsDownUntil;
+  }
+
+  /** For how long the circuit has not been closed, in milliseconds. `undefined`: it is closed. */
+  get openForMs(): number | undefined {
+    return this.state === 'closed' ? undefined : this.now() - this.openedAt;
+  }
+
+  /** The code of the failure for which the circuit is not closed. `undefined`: it is closed, or another replica knows the reason. */
+  get failure(): ErrorCode | undefined {
+    return this.state === 'closed' ? undefined : this.lastFailure;
   }
 
   /** The time until a request may try, in milliseconds. 0: now. */
@@ -81,12 +94,17 @@ export class CircuitBreaker {
     else if (state === 'half_open') this.probe ??= attempt;
   }
 
-  /** Lets no request try for this time. A shorter cooldown does not replace a longer one. */
-  coolDown(ms: number): void {
+  /**
+   * Lets no request try for this time. A shorter cooldown does not replace a longer one.
+   *
+   * @param failure the code of the failure that brought the cooldown. `undefined`: another replica has reported the cooldown.
+   */
+  coolDown(ms: number, failure?: ErrorCode): void {
     const limited = Math.min(ms, MAX_COOLDOWN_MS);
     const until = this.now() + limited;
     if (until <= this.coolsDownUntil) return;
     const isChange = this.state !== 'open';
+    this.recordFailure(failure);
     this.coolsDownUntil = until;
     // Many requests in flight can bring the same cooldown.
     if (isChange) this.reportOpened(limited);
@@ -100,11 +118,15 @@ export class CircuitBreaker {
     if (this.state === 'closed') this.reportClosed();
   }
 
-  /** @param slow whether the caller of the attempt had to wait for the failure. */
-  fail(attempt: object, slow: boolean): void {
+  /**
+   * @param slow whether the caller of the attempt had to wait for the failure.
+   * @param failure the code of the failure.
+   */
+  fail(attempt: object, slow: boolean, failure?: ErrorCode): void {
     this.end(attempt);
     // A circuit that is open does not stay open longer because of attempts that began before.
     if (this.state === 'open') return;
+    this.recordFailure(failure);
     this.failures += 1;
     if (this.failures < FAILURES_TO_OPEN) return;
     const first = slow ? SLOW_OPEN_MS : FAST_OPEN_MS;
@@ -117,6 +139,12 @@ export class CircuitBreaker {
   /** Ends the attempt, with or without a result. Another request may then probe. */
   end(attempt: object): void {
     if (this.probe === attempt) this.probe = undefined;
+  }
+
+  /** Call this before the change that may open the circuit. */
+  private recordFailure(failure: ErrorCode | undefined): void {
+    if (this.state === 'closed') this.openedAt = this.now();
+    this.lastFailure = failure;
   }
 
   private reportOpened(openMs: number): void {

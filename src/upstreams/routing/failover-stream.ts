@@ -6,6 +6,7 @@ import { beginsAnswer } from '../completion/begins-answer.js';
 import { CLIENT_GONE } from '../completion/part-reader.js';
 import { PartStream } from '../completion/part-stream.js';
 import type { CompletionPart } from '../contract/stream-part.js';
+import { InvalidMember } from '../protocols/shared/invalid-member.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
 import type { AttemptFactory } from './attempt-factory.js';
 import type { RoutedCompletion } from './routed-completion.js';
@@ -97,7 +98,7 @@ export class FailoverStream extends PartStream {
     while (!this.over && !this.hasBegun) {
       try {
         const next = this.routes.next();
-        if (next.done === true) throw failure ?? new Error('The model has no route.');
+        if (next.done === true) throw this.failureOfAll(failure);
         this.early = [];
         // The next attempt may call back before it is known. The failed one then must not be read again.
         this.attempt = undefined;
@@ -106,10 +107,18 @@ export class FailoverStream extends PartStream {
         this.fail(unexpectedFailure(error));
         return;
       }
-      failure = this.readUntilText();
-      if (failure === undefined) return;
-      if (!mayWorkElsewhere(failure)) this.fail(failure);
+      const failed = this.readUntilText();
+      if (failed === undefined) return;
+      if (!mayWorkElsewhere(failed)) this.fail(failed);
+      // The failure of a provider says more than that another one could never accept the request.
+      failure = failed instanceof InvalidMember ? (failure ?? failed) : failed;
     }
+  }
+
+  private failureOfAll(failure = new Error('The model has no route.')): Error {
+    return failure instanceof InvalidMember && this.completion !== undefined
+      ? failure.named(this.completion.model.id)
+      : failure;
   }
 
   private beginAttempt(route: RouteConfig): Attempt {
@@ -166,5 +175,6 @@ export class FailoverStream extends PartStream {
 }
 
 function mayWorkElsewhere(failure: Error): boolean {
+  if (failure instanceof InvalidMember) return true;
   return failure instanceof ServiceError && factsOf(failure.code).mayWorkElsewhere === true;
 }

@@ -1,4 +1,4 @@
-import { factsOf, type ServiceError } from '../../common/service-error.js';
+import { factsOf, type ErrorCode, type ServiceError } from '../../common/service-error.js';
 import type { AttemptEnd, AttemptObserver } from '../completion/attempt-observer.js';
 import { ProviderFailure } from '../contract/provider-failure.js';
 import { MAX_COOLDOWN_MS, type CircuitBreaker } from './circuit-breaker.js';
@@ -6,7 +6,7 @@ import { MAX_COOLDOWN_MS, type CircuitBreaker } from './circuit-breaker.js';
 const MS_PER_SECOND = 1_000;
 
 /**
- * The state of one route: of the model at its upstream, and of the whole upstream. Only failures that tell about the whole
+ * The state of one route: of the model at its upstream, and of the whole upstream. Only failures that concern the whole
  * upstream, such as a refused connection, open the circuit for the other routes of the upstream.
  */
 export class RouteState {
@@ -30,9 +30,9 @@ export class RouteState {
     return new RouteAttempt(this);
   }
 
-  coolDown(scope: 'route' | 'upstream', ms: number): void {
+  coolDown(scope: 'route' | 'upstream', ms: number, failure?: ErrorCode): void {
     const limitedMs = Math.min(ms, MAX_COOLDOWN_MS);
-    this[scope].coolDown(limitedMs);
+    this[scope].coolDown(limitedMs, failure);
     this.onCooldown(scope, limitedMs);
   }
 }
@@ -68,7 +68,7 @@ export class RouteAttempt implements AttemptObserver {
     const { code, retryAfterSeconds = 0 } = failure;
     if (factsOf(code).fault !== 'provider') return;
     const scope = failure instanceof ProviderFailure ? failure.scope : 'route';
-    if (retryAfterSeconds > 0) this.state.coolDown(scope, retryAfterSeconds * MS_PER_SECOND);
-    else if (code !== 'upstream_unavailable') this.state[scope].fail(this, code === 'upstream_timeout');
+    if (retryAfterSeconds > 0) this.state.coolDown(scope, retryAfterSeconds * MS_PER_SECOND, code);
+    else if (code !== 'upstream_unavailable') this.state[scope].fail(this, code === 'upstream_timeout', code);
   }
 }

@@ -58,10 +58,10 @@ export class ConnectionPool {
       bodyTimeout: 0,
     });
     this.all.add(client);
-    const forget = (): void => {
-      this.forget(client);
+    const remove = (): void => {
+      this.remove(client);
     };
-    client.on('disconnect', forget).on('connectionError', forget);
+    client.on('disconnect', remove).on('connectionError', remove);
     return this.connection(client, false);
   }
 
@@ -73,7 +73,7 @@ export class ConnectionPool {
     this.takeBack();
     const [client = this.spare.values().next().value] = this.idle;
     if (client === undefined) return false;
-    this.forget(client);
+    this.remove(client);
     return true;
   }
 
@@ -116,13 +116,13 @@ export class ConnectionPool {
   private takeIdle(): Client | undefined {
     let client = this.idle.pop();
     while (client !== undefined && !client.stats.connected) {
-      this.forget(client);
+      this.remove(client);
       client = this.idle.pop();
     }
     return client;
   }
 
-  private forget(client: Client): void {
+  private remove(client: Client): void {
     this.all.delete(client);
     this.spare.delete(client);
     this.lent.delete(client);

@@ -58,10 +58,11 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     request: UpstreamRequest,
     private onChange: () => void,
   ) {
-    const { url, headers, body } = request;
+    const { method = 'POST', url, headers, body } = request;
     const path = url.pathname + url.search;
-    const sent = body.length > LONG_BODY ? streamed(headers, body) : { headers, body };
-    connection.client.dispatch({ origin: url.origin, path, method: 'POST', ...sent }, this);
+    const ofPost = body.length > LONG_BODY ? streamed(headers, body) : { headers, body };
+    const sent = method === 'GET' ? { headers, body: null } : ofPost;
+    connection.client.dispatch({ origin: url.origin, path, method, ...sent }, this);
   }
 
   /** True when the connection failed before any response, and the provider may have closed it before the request was sent. */

@@ -1,6 +1,6 @@
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { ReasoningOptions, Tool } from '../../contract/conversation.js';
-import { invalidMember } from '../shared/invalid-member.js';
+import { InvalidMember } from '../shared/invalid-member.js';
 import { beginsWithReasoning, cacheMember, type Turn } from './anthropic-blocks.js';
 
 /** The smallest budget for reasoning that Anthropic accepts, in tokens. */
@@ -54,7 +54,7 @@ export function formatMembers({ responseFormat }: ChatCall): Members {
   if (responseFormat.type === 'json_schema') {
     return { output_config: { format: { type: 'json_schema', schema: responseFormat.schema } } };
   }
-  throw invalidMember('response_format', 'must have a JSON schema for this model');
+  throw new InvalidMember('response_format', 'must have a JSON schema for this model');
 }
 
 function toolMember({ name, description, parameters, strict, cache }: Tool): Members {

@@ -1,6 +1,6 @@
 import type { ChatCall } from '../../contract/chat-call.js';
 import type { Message } from '../../contract/conversation.js';
-import { invalidMember } from '../shared/invalid-member.js';
+import { InvalidMember } from '../shared/invalid-member.js';
 import { systemBlocks, turnsOf, type AnthropicPrompt, type Block } from './anthropic-blocks.js';
 import { markedForCache } from './prompt-cache.js';
 
@@ -14,9 +14,9 @@ import { markedForCache } from './prompt-cache.js';
 export function anthropicPrompt({ messages, tools }: ChatCall, marksCache: boolean): AnthropicPrompt {
   const turns = turnsOf(messages);
   if (turns.length === 0)
-    throw invalidMember('messages', 'must hold at least one message of role "user" for this model');
+    throw new InvalidMember('messages', 'must hold at least one message of role "user" for this model');
   if (turns[0]?.role !== 'user') {
-    throw invalidMember(
+    throw new InvalidMember(
       'messages',
       'must begin with a message of role "user", after those of role "system", for this model',
     );

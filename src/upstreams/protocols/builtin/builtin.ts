@@ -8,6 +8,7 @@ import { textsOf } from '../../contract/message-texts.js';
 import type { InProcessProtocol } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { isJsonObject } from '../shared/json-object.js';
+import { SAME_OPTION_NAMES } from '../shared/option-members.js';
 import { newToolCallId } from '../shared/tool-call-id.js';
 import { calledTools } from './called-tools.js';
 import { replyWords } from './reply.js';
@@ -41,14 +42,7 @@ export class BuiltinProtocol implements InProcessProtocol {
   readonly transport = 'in-process';
   readonly name = 'builtin';
   /** It obeys `stop` and a temperature of 0, and ignores the others. */
-  readonly generationOptions = {
-    temperature: 'temperature',
-    top_p: 'top_p',
-    stop: 'stop',
-    seed: 'seed',
-    presence_penalty: 'presence_penalty',
-    frequency_penalty: 'frequency_penalty',
-  } as const;
+  readonly generationOptions = SAME_OPTION_NAMES;
   readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
 
   private readonly wordDelayMs: number;

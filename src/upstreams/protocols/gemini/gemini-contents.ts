@@ -8,7 +8,7 @@ import type {
 } from '../../contract/conversation.js';
 import { CalledNames } from '../shared/called-names.js';
 import { requiredInlineImage } from '../shared/data-url.js';
-import { invalidMember } from '../shared/invalid-member.js';
+import { InvalidMember } from '../shared/invalid-member.js';
 import { parseJsonObject } from '../shared/json-object.js';
 import { joinedTexts } from '../shared/plain-messages.js';
 
@@ -47,7 +47,7 @@ export function geminiContents(messages: readonly Message[]): readonly Content[]
     else contents.push({ role, parts });
   }
   if (contents.length === 0)
-    throw invalidMember('messages', 'must hold at least one message of role "user" for this model');
+    throw new InvalidMember('messages', 'must hold at least one message of role "user" for this model');
   return contents;
 }
 

@@ -2,7 +2,7 @@ import type { ChatCall } from '../../contract/chat-call.js';
 import type { AssistantMessage, ImageContent, Message, TextContent } from '../../contract/conversation.js';
 import { CalledNames } from '../shared/called-names.js';
 import { requiredInlineImage } from '../shared/data-url.js';
-import { invalidMember } from '../shared/invalid-member.js';
+import { InvalidMember } from '../shared/invalid-member.js';
 import { parseJsonObject } from '../shared/json-object.js';
 import { joinedTexts } from '../shared/plain-messages.js';
 
@@ -33,7 +33,7 @@ export function ollamaMessages(messages: readonly Message[]): readonly Members[]
 export function toolMembers({ tools, toolChoice }: ChatCall): Members {
   if (tools === undefined || toolChoice === 'none') return {};
   if (toolChoice !== undefined && toolChoice !== 'auto') {
-    throw invalidMember('tool_choice', 'must be auto or none for this model: its provider cannot require a call');
+    throw new InvalidMember('tool_choice', 'must be auto or none for this model: its provider cannot require a call');
   }
   return {
     tools: tools.map(({ name, description, parameters }) => ({

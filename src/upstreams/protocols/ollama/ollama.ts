@@ -10,7 +10,7 @@ import { endpoint, streamHeaders } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { END, NOTHING } from '../shared/fixed-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
-import { optionMembers } from '../shared/option-members.js';
+import { optionMembers, SAME_OPTION_NAMES } from '../shared/option-members.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
 import { wholeCallParts } from '../shared/whole-call.js';
 import { formatOf, ollamaMessages, thinkOf, toolMembers } from './ollama-messages.js';
@@ -46,14 +46,7 @@ export class OllamaProtocol implements HttpProtocol<OllamaOptions> {
   readonly name = 'ollama';
   readonly options = Options;
   readonly framing = ndjson;
-  readonly generationOptions = {
-    temperature: 'temperature',
-    top_p: 'top_p',
-    stop: 'stop',
-    seed: 'seed',
-    presence_penalty: 'presence_penalty',
-    frequency_penalty: 'frequency_penalty',
-  } as const;
+  readonly generationOptions = SAME_OPTION_NAMES;
   readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
 
   request(call: ChatCall, upstream: UpstreamConfig<OllamaOptions>): UpstreamRequest {

@@ -7,13 +7,13 @@ import { endpoint, streamHeaders } from '../shared/endpoint.js';
 import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
 import { END, NOTHING } from '../shared/fixed-parts.js';
 import { parseJsonObject } from '../shared/json-object.js';
-import { optionMembers } from '../shared/option-members.js';
+import { optionMembers, SAME_OPTION_NAMES } from '../shared/option-members.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
 import { openAiChunkParts, type ChunkState } from './openai-chunk.js';
 import { openAiMessages } from './openai-messages.js';
 import { OpenAiToolCalls } from './openai-tool-calls.js';
 import { conversationMembers } from './openai-tools.js';
-import { knownReasoningMember, learnReasoningMember } from './reasoning-members.js';
+import { knownReasoningMember, recordReasoningMember } from './reasoning-members.js';
 
 const END_MARKER = '[DONE]';
 
@@ -27,15 +27,7 @@ const END_MARKER = '[DONE]';
 export class OpenAiProtocol implements HttpProtocol {
   readonly transport = 'http';
   readonly name = 'openai';
-  readonly generationOptions = {
-    temperature: 'temperature',
-    top_p: 'top_p',
-    stop: 'stop',
-    seed: 'seed',
-    presence_penalty: 'presence_penalty',
-    frequency_penalty: 'frequency_penalty',
-  } as const;
-
+  readonly generationOptions = SAME_OPTION_NAMES;
   readonly capabilities = ['images', 'tools', 'structured_output', 'reasoning'] as const;
 
   request(call: ChatCall, upstream: UpstreamConfig): UpstreamRequest {
@@ -55,11 +47,11 @@ export class OpenAiProtocol implements HttpProtocol {
     };
   }
 
-  /** Without parameters, the reader does not note how the model sends its reasoning. It must not hold the call with the prompt. */
+  /** Without parameters, the reader does not record how the model sends its reasoning. It must not hold the call with the prompt. */
   open(call?: Pick<ChatCall, 'model'>, upstream?: UpstreamConfig): AnswerReader {
     const model = call?.model;
     return new OpenAiReader((member) => {
-      if (model !== undefined && upstream !== undefined) learnReasoningMember(upstream, model, member);
+      if (model !== undefined && upstream !== undefined) recordReasoningMember(upstream, model, member);
     });
   }
 }

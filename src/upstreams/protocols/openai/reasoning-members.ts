@@ -3,8 +3,8 @@ import type { UpstreamConfig } from '../../../config/config.js';
 /** The member that holds the reasoning, by upstream and by the provider's name of the model. */
 const known = new WeakMap<UpstreamConfig, Map<string, string>>();
 
-/** Notes the member in which a model sends its reasoning. */
-export function learnReasoningMember(upstream: UpstreamConfig, model: string, member: string): void {
+/** Records the member in which a model sends its reasoning. */
+export function recordReasoningMember(upstream: UpstreamConfig, model: string, member: string): void {
   const members = known.get(upstream) ?? new Map<string, string>();
   known.set(upstream, members);
   members.set(model, member);

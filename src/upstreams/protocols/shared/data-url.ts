@@ -1,5 +1,5 @@
 import type { ImageContent } from '../../contract/conversation.js';
-import { invalidMember } from './invalid-member.js';
+import { InvalidMember } from './invalid-member.js';
 
 /** The bytes of an image in a request. */
 export interface InlineImage {
@@ -19,7 +19,7 @@ export function inlineImage({ url }: Pick<ImageContent, 'url'>): InlineImage | u
 export function requiredInlineImage(image: ImageContent): InlineImage {
   const inline = inlineImage(image);
   if (inline !== undefined) return inline;
-  throw invalidMember(
+  throw new InvalidMember(
     'messages',
     'must have each image as a data URL: the provider of this model does not fetch images',
   );

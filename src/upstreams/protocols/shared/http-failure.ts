@@ -1,7 +1,7 @@
 import type { ResponseHeaders } from '../../contract/protocol.js';
 import { providerFailure, type ProviderFailure } from '../../contract/provider-failure.js';
 import { parseJsonObject } from './json-object.js';
-import { codeOfStatus, labelsOf, reportedFailure, scopeOf, shownLabels } from './reported-failure.js';
+import { codeOfStatus, isPromptTooLong, labelsOf, reportedFailure, scopeOf, shownLabels } from './reported-failure.js';
 import { retryAfterSeconds } from './retry-after.js';
 
 const OK = 200;
@@ -26,6 +26,7 @@ export function httpFailure(status: number, headers: ResponseHeaders, body: stri
     code === 'upstream_unavailable' ? retryAfterSeconds(first(headers['retry-after']), Date.now()) : undefined;
   return providerFailure(code, `HTTP ${status} ${shownLabels(labels)}`.trimEnd(), {
     ...(seconds !== undefined && { retryAfterSeconds: seconds }),
+    isPromptTooLong: isPromptTooLong(report?.error ?? report, report),
     scope: status === UNAUTHORIZED || status === PAYMENT_REQUIRED ? 'upstream' : scopeOf(labels),
   });
 }

@@ -10,6 +10,8 @@ const UNCHECKED_LENGTH = 2_048;
  */
 const BOUNDS = { values: 20_000, depth: 64 };
 
+const BEGINS_OBJECT = /^[ \t\n\r]*\{/;
+
 /**
  * A JSON object of a provider. Each member may be missing, or have any type.
  *
@@ -27,6 +29,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
  * @since 1.0
  */
 export function parseJsonObject(text: string): JsonObject | undefined {
+  // The parser would throw, which costs more than to parse an event. Each answer has one such event: its end marker.
+  if (!BEGINS_OBJECT.test(text)) return undefined;
   if (text.length > UNCHECKED_LENGTH && jsonExcess(text, BOUNDS) !== undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);

@@ -1,6 +1,16 @@
 import type { GenerationOption, GenerationOptions } from '../../../config/generation-options.js';
 import type { OptionNames } from '../../contract/protocol.js';
 
+/** All generation options, for a provider that has the same names for them. */
+export const SAME_OPTION_NAMES = {
+  temperature: 'temperature',
+  top_p: 'top_p',
+  stop: 'stop',
+  seed: 'seed',
+  presence_penalty: 'presence_penalty',
+  frequency_penalty: 'frequency_penalty',
+} as const satisfies OptionNames;
+
 /**
  * Returns the generation options of a call as members of the provider's request.
  *

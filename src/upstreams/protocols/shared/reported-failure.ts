@@ -19,7 +19,10 @@ const CODE_BY_STATUS: ReadonlyMap<number, ProviderFailureCode> = new Map([
   [529, 'upstream_unavailable'],
 ]);
 
-/** Matches labels that are short and simple. A sentence of a conversation does not match. */
+/**
+ * The labels whose words decide the error code. xAI classifies with a short sentence, so the pattern allows more than the pattern of
+ * {@link loggedLabel}: see the test of the recorded answer `xai/error-as-text`. No label reaches the log through this pattern.
+ */
 const LABEL = /^[\w .:-]{1,64}$/;
 
 /**
@@ -33,6 +36,11 @@ const OF_THE_KEY =
 const OVERLOADED = /rate_?limit|too_?many|overload|unavailable|capacity|quota|exhausted|slow_?down/;
 const REFUSED =
   /invalid.?(?:request|argument|prompt)|bad_?request|validation|context|too_(?:large|long)|content|policy|moderation/;
+/** What providers write about a prompt that is longer than the context of the model. */
+const TOO_LONG =
+  /context[ _](?:length|size|window)|maximum context|prompt is too long|too many (?:input )?tokens|token count.{0,40} exceeds/i;
+/** The sentence is at the beginning of a message. */
+const MAX_READ_LENGTH = 1_000;
 
 /**
  * Converts a failure that a provider sends in an event of the stream.
@@ -43,7 +51,10 @@ const REFUSED =
 export function reportedFailure(error: unknown, envelope: JsonObject = {}): ProviderFailure {
   const labels = labelsOf(error, envelope);
   const reason = shownLabels(labels) || 'The provider gave no reason.';
-  return providerFailure(codeOf(labels), reason, { scope: scopeOf(labels) });
+  return providerFailure(codeOf(labels), reason, {
+    scope: scopeOf(labels),
+    isPromptTooLong: isPromptTooLong(error, envelope),
+  });
 }
 
 /**
@@ -54,6 +65,12 @@ export function labelsOf(error: unknown, envelope: JsonObject = {}): readonly (s
   const report = isJsonObject(error) ? error : envelope;
   const metadata = isJsonObject(report.metadata) ? report.metadata : {};
   return [report.type, report.code, report.status, report.error_type, metadata.error_type].filter(isLabel);
+}
+
+/** Returns whether a provider says that a prompt is too long. */
+export function isPromptTooLong(error: unknown, envelope: JsonObject = {}): boolean {
+  const { message, code } = isJsonObject(error) ? error : envelope;
+  return [error, message, code].some((text) => isText(text) && TOO_LONG.test(text.slice(0, MAX_READ_LENGTH)));
 }
 
 /** Returns the labels for a log line, with `other` in place of each label that can be a text. */
@@ -70,7 +87,7 @@ export function codeOfStatus(status: number): ProviderFailureCode {
   return CODE_BY_STATUS.get(status) ?? 'upstream_error';
 }
 
-/** Returns what a failure with these labels tells about. */
+/** Returns what a failure with these labels concerns. */
 export function scopeOf(labels: readonly (string | number)[]): FailureScope {
   return OF_THE_KEY.test(wordsOf(labels)) ? 'upstream' : 'route';
 }

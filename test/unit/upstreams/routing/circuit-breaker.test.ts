@@ -53,6 +53,34 @@ describe('a circuit breaker', () => {
     expect(reported).toEqual([2_000]);
   });
 
+  it('says since when it is open and why, also while it probes', () => {
+    expect(breaker).toMatchObject({ openForMs: undefined, failure: undefined });
+    for (const code of [
+      'upstream_error',
+      'upstream_error',
+      'upstream_error',
+      'upstream_error',
+      'upstream_timeout',
+    ] as const) {
+      now += 100;
+      breaker.fail(begin(), false, code);
+    }
+    now += 300;
+    expect(breaker).toMatchObject({ state: 'open', openForMs: 300, failure: 'upstream_timeout' });
+    now += 5_000;
+    expect(breaker.state).toBe('half_open');
+    breaker.fail(begin(), false, 'upstream_error');
+    now += 10;
+    expect(breaker).toMatchObject({ state: 'open', openForMs: 5_310, failure: 'upstream_error' });
+    now += LONG_MS;
+    breaker.succeed(begin());
+    expect(breaker).toMatchObject({ openForMs: undefined, failure: undefined });
+    breaker.coolDown(1_000, 'upstream_unavailable');
+    now += 400;
+    breaker.coolDown(60_000, 'upstream_error');
+    expect(breaker).toMatchObject({ openForMs: 400, failure: 'upstream_error' });
+  });
+
   it('is open longer after failures that callers had to wait for', () => {
     open('slow');
     expect(breaker.waitMs).toBe(10_000);

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RedisConnection } from '../../../../src/redis/redis-connection.js';
 import { RedisCooldowns } from '../../../../src/upstreams/routing/redis-cooldowns.js';
 import { Latch } from '../../../support/latch.js';
-import { leavePauses, movePauses, type Pause } from '../../../support/moved-pauses.js';
+import { restoreDelays, moveDelays, type Pause } from '../../../support/moved-delays.js';
 
 /** The connection of a subscriber, which the test plays. */
 class Subscriber extends EventEmitter {
@@ -42,7 +42,7 @@ const turns = async (): Promise<void> => {
 const last = (): Subscriber => subscribers.at(-1) ?? new Subscriber();
 
 beforeEach(() => {
-  pauses = movePauses();
+  pauses = moveDelays();
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   subscribers = [];
   opening = Promise.resolve();
@@ -69,7 +69,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   cooldowns.onApplicationShutdown();
-  leavePauses();
+  restoreDelays();
   vi.restoreAllMocks();
 });
 

@@ -93,7 +93,7 @@ describe('a pool of connections', () => {
     expect([pool.size, pool.reuse(), pool.size]).toEqual([2, undefined, 0]);
   });
 
-  it('forgets a connection that cannot be opened', async () => {
+  it('removes a connection that cannot be opened', async () => {
     const unreachable = new ConnectionPool(`http://127.0.0.1:${await closedPort()}`, CONNECT_TIMEOUT_MS);
     const connection = unreachable.open();
     expect(unreachable.size).toBe(1);
