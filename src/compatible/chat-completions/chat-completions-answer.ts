@@ -1,7 +1,8 @@
 import { EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../chat/stream/stream-format.js';
 import type { CompletionPart, FinishReason } from '../../upstreams/contract/stream-part.js';
 import type { AnswerUsage } from '../shared/answer-usage.js';
-import type { AnswerFacts, AnswerFormat, Completion } from '../shared/compatible-answers.js';
+import type { Completion } from '../../chat/answer-contents.js';
+import type { AnswerFacts, AnswerFormat } from '../shared/compatible-answers.js';
 import { openAiError } from '../shared/openai-error.js';
 
 const LAST = 'data: [DONE]\n\n';

@@ -1,16 +1,18 @@
 import type { BodyParser } from '../../http/body/body-class.decorator.js';
 import type { CompatibleRequest } from '../shared/compatible-answers.js';
-import { Members } from '../shared/members.js';
+import { isObject, Members } from '../shared/members.js';
 import { messagesOf } from './messages.js';
 import { responseFormatOf, toolChoiceOf, toolsOf } from './tools.js';
 
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
-const MAX_MESSAGES = 1_000;
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export const MAX_MESSAGES = 1_000;
 
 /** A valid request of `POST /chat/completions`. */
 export interface ChatCompletionsRequest extends CompatibleRequest {
   /** Whether a stream ends with the token counts. */
   readonly includesUsage: boolean;
+  /** Whether `max_completion_tokens` limits the answer, and not the older `max_tokens`. */
+  readonly hasNewerLimit: boolean;
 }
 
 /** Converts the bodies of `POST /chat/completions`. */
@@ -24,6 +26,7 @@ export const CHAT_COMPLETIONS_BODY: BodyParser<ChatCompletionsRequest> = {
     const tools = toolsOf(body.array('tools') ?? []);
     const effort = body.oneOf('reasoning_effort', EFFORTS);
     const choice = toolChoiceOf(body);
+    const newerLimit = body.number('max_completion_tokens');
     const isParallel = body.boolean('parallel_tool_calls');
     const request: ChatCompletionsRequest = {
       conversation: {
@@ -35,13 +38,14 @@ export const CHAT_COMPLETIONS_BODY: BodyParser<ChatCompletionsRequest> = {
         frequency_penalty: body.number('frequency_penalty'),
         presence_penalty: body.number('presence_penalty'),
         stop: stopOf(body),
-        max_tokens: body.number('max_completion_tokens') ?? body.number('max_tokens'),
+        max_tokens: newerLimit ?? body.number('max_tokens'),
         response_format: responseFormatOf(body),
         ...(effort !== undefined && { reasoning: { effort } }),
         ...(tools.length > 0 && { tools, tool_choice: choice, parallel_tool_calls: isParallel }),
       },
       isStream: body.boolean('stream') ?? false,
       includesUsage: body.inner('stream_options')?.boolean('include_usage') ?? false,
+      hasNewerLimit: newerLimit !== undefined,
     };
     // Read for the check above, and in favour of the newer name.
     body.any('max_tokens');
@@ -64,12 +68,13 @@ function refuseUnsupported(body: Members): void {
     n: (value) => value !== 1,
     logprobs: (value) => value !== false,
     top_logprobs: (value) => value !== 0,
-    logit_bias: (value) => Object.keys(value as object).length > 0,
+    logit_bias: (value) => !isObject(value) || Object.keys(value).length > 0,
     audio: () => true,
     modalities: (value) => !(Array.isArray(value) && value.every((one) => one === 'text')),
     web_search_options: () => true,
-    functions: () => true,
-    function_call: () => true,
+    // Older clients send an empty list, and a choice among no functions.
+    functions: (value) => !Array.isArray(value) || value.length > 0,
+    function_call: (value) => value !== 'none' && value !== 'auto',
   };
   for (const [name, isUnsupported] of Object.entries(refusals)) {
     const value = body.any(name);

@@ -4,13 +4,15 @@ import { Caller, type ChatCaller } from '../../chat/chat-caller.js';
 import { Durable } from '../../chat/durable/durable-request.js';
 import { tokenDemand } from '../../chat/request/token-demand.js';
 import { BodyValues } from '../../http/body/json/body-values.decorator.js';
-import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '../../http/open-api/api-decorators.js';
+import { ApiBearerAuth, ApiTags } from '../../http/open-api/api-decorators.js';
 import { Surface } from '../../http/surface/surface.decorator.js';
 import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
+import { ApiAnswer } from '../shared/api-answer.decorator.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { openAiError } from '../shared/openai-error.js';
 import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
+import { withBodyFields } from './body-fields.js';
 import { chatCompletionsFormat } from './chat-completions-answer.js';
 import { CHAT_COMPLETIONS_BODY, type ChatCompletionsRequest } from './chat-completions-request.js';
 
@@ -31,19 +33,23 @@ export class ChatCompletionsController {
   @OpensStream()
   @Durable(DURABLE_CONVERSATION)
   @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
-  @ApiOperation({
+  @ApiAnswer({
     operationId: 'createChatCompletion',
     summary: 'Answers a conversation in the format of OpenAI Chat Completions',
     description:
       'The body and the answer have the format of Chat Completions. Parameters without an effect are named in ' +
       '`X-Ignored-Parameters`.',
+    answer: 'A completion, or with `"stream": true` a stream of chunks.',
   })
-  @ApiOkResponse({ description: 'A completion, or with `"stream": true` a stream of chunks.' })
-  create(
+  async create(
     @Body() request: ChatCompletionsRequest,
     @Caller() caller: ChatCaller,
     @Res() response: Response,
   ): Promise<void> {
-    return this.answers.answer(request, caller, response, chatCompletionsFormat(request.includesUsage));
+    try {
+      await this.answers.answer(request, caller, response, chatCompletionsFormat(request.includesUsage));
+    } catch (error) {
+      throw withBodyFields(error, request.hasNewerLimit);
+    }
   }
 }

@@ -6,13 +6,17 @@ import { Durable } from '../../chat/durable/durable-request.js';
 import { tokenDemand } from '../../chat/request/token-demand.js';
 import { BodyClass } from '../../http/body/body-class.decorator.js';
 import { BodyValues } from '../../http/body/json/body-values.decorator.js';
-import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '../../http/open-api/api-decorators.js';
+import { ApiBearerAuth, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '../../http/open-api/api-decorators.js';
+import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
+import { BUDGET_HEADERS } from '../../http/open-api/api-headers.js';
 import { Surface } from '../../http/surface/surface.decorator.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
 import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
 import { estimatePromptTokens } from '../../usage/record/token-estimate.js';
+import { ApiAnswer, IGNORED_PARAMETERS } from '../shared/api-answer.decorator.js';
+import { ANTHROPIC_VERSION } from '../shared/anthropic-version.js';
 import { anthropicError } from '../shared/anthropic-error.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { modelNamed } from '../shared/model-named.js';
@@ -47,14 +51,15 @@ export class MessagesController {
     tokensOf: ({ conversation }, tier) => tokenDemand(conversation, tier),
   })
   @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
-  @ApiOperation({
+  @ApiAnswer({
     operationId: 'createMessage',
     summary: 'Answers a conversation in the format of Anthropic Messages',
     description:
       'The body and the answer have the format of Messages. Parameters without an effect are named in ' +
       '`X-Ignored-Parameters`.',
+    answer: 'A message, or with `"stream": true` a stream of events.',
   })
-  @ApiOkResponse({ description: 'A message, or with `"stream": true` a stream of events.' })
+  @ApiHeader({ ...ANTHROPIC_VERSION, description: 'Accepted with any value.' })
   async create(
     @Body() request: MessagesRequest,
     @Caller() caller: ChatCaller,
@@ -77,7 +82,12 @@ export class MessagesController {
     summary: 'Estimates the tokens of a conversation in the format of Anthropic Messages',
     description: 'The estimate is that of the reservations: within about 10 % of the tokenizers of large providers.',
   })
-  @ApiOkResponse({ description: '`input_tokens`, the number of tokens of the prompt.' })
+  @ApiHeader({ ...ANTHROPIC_VERSION, description: 'Accepted with any value.' })
+  @ApiOkResponse({
+    description: 'The number of tokens of the prompt.',
+    headers: { ...IGNORED_PARAMETERS, ...BUDGET_HEADERS },
+  })
+  @ApiErrors('invalid_request', 401, 403, 'model_not_found', 413, 415, 429, 500, 'unavailable')
   async countTokens(@Body() { conversation, mapped }: MappedRequest): Promise<{ readonly input_tokens: number }> {
     const { id } = modelNamed(conversation.model, this.catalog);
     try {

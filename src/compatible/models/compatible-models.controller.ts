@@ -1,12 +1,14 @@
 import { Controller, Get, Param, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ModelConfig } from '../../config/config.js';
-import { ApiOkResponse, ApiOperation, ApiTags } from '../../http/open-api/api-decorators.js';
+import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/open-api/api-decorators.js';
+import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
 import { ReadsKey } from '../../http/routing/reads-key.decorator.js';
 import { Public } from '../../http/routing/public.decorator.js';
 import { Surface } from '../../http/surface/surface.decorator.js';
 import { modelAccessOf } from '../../models/model-access.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
+import { ANTHROPIC_VERSION } from '../shared/anthropic-version.js';
 import { anthropicError } from '../shared/anthropic-error.js';
 import { modelNamed } from '../shared/model-named.js';
 import { openAiError } from '../shared/openai-error.js';
@@ -26,6 +28,7 @@ const CREATED_AT = new Date(CREATED_SECONDS).toISOString();
   errorBody: (error, request) =>
     isOfAnthropic(request) ? anthropicError(error, request.context.requestId) : openAiError(error),
 })
+@ApiHeader({ ...ANTHROPIC_VERSION, description: 'With this header, the answer has the format of Anthropic.' })
 @Public()
 @Controller('models')
 export class CompatibleModelsController {
@@ -37,6 +40,7 @@ export class CompatibleModelsController {
     operationId: 'listCompatibleModels',
     summary: 'Lists the models in the format of OpenAI or Anthropic',
   })
+  @ApiErrors(401, 'address_not_allowed', 500)
   @ApiOkResponse({
     description:
       'With the header `anthropic-version`, the list has the format of Anthropic. With an API key, it has only the models of the key.',
@@ -54,6 +58,8 @@ export class CompatibleModelsController {
     operationId: 'getCompatibleModel',
     summary: 'Returns one model in the format of OpenAI or Anthropic',
   })
+  @ApiParam({ name: 'id', schema: { type: 'string' }, description: 'The id of a model, or an alias.' })
+  @ApiErrors(401, 'address_not_allowed', 'model_not_found', 500)
   @ApiOkResponse({ description: 'The model. The id may contain slashes, and may be an alias.' })
   get(@Param('id') segments: string | readonly string[], @Req() request: Request): object {
     const id = [segments].flat().join('/');

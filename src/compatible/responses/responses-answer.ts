@@ -1,6 +1,7 @@
 import { EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../chat/stream/stream-format.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
-import type { AnswerFacts, AnswerFormat, Completion } from '../shared/compatible-answers.js';
+import type { Completion } from '../../chat/answer-contents.js';
+import type { AnswerFacts, AnswerFormat } from '../shared/compatible-answers.js';
 import type { ResponsesRequest } from './request/responses-request.js';
 import { ResponseWriter, type ResponseEvent } from './response/response-writer.js';
 

@@ -4,10 +4,11 @@ import { Caller, type ChatCaller } from '../../chat/chat-caller.js';
 import { Durable } from '../../chat/durable/durable-request.js';
 import { tokenDemand } from '../../chat/request/token-demand.js';
 import { BodyValues } from '../../http/body/json/body-values.decorator.js';
-import { ApiBearerAuth, ApiOkResponse, ApiOperation, ApiTags } from '../../http/open-api/api-decorators.js';
+import { ApiBearerAuth, ApiTags } from '../../http/open-api/api-decorators.js';
 import { Surface } from '../../http/surface/surface.decorator.js';
 import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
+import { ApiAnswer } from '../shared/api-answer.decorator.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { openAiError } from '../shared/openai-error.js';
 import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
@@ -32,14 +33,14 @@ export class ResponsesController {
   @OpensStream()
   @Durable(DURABLE_CONVERSATION)
   @BodyValues(MAX_COMPATIBLE_BODY_VALUES)
-  @ApiOperation({
+  @ApiAnswer({
     operationId: 'createResponse',
     summary: 'Answers a conversation in the format of Open Responses',
     description:
       'The body and the answer have the format of Open Responses, version 2026-04-24. The service stores no responses: send ' +
       'all items of the conversation. Parameters without an effect are named in `X-Ignored-Parameters`.',
+    answer: 'A response, or with `"stream": true` a stream of events.',
   })
-  @ApiOkResponse({ description: 'A response, or with `"stream": true` a stream of events.' })
   async create(
     @Body() request: ResponsesRequest,
     @Caller() caller: ChatCaller,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { randomUUID } from 'node:crypto';
 import type { ChatCaller } from '../../chat/chat-caller.js';
-import { completionOf } from '../../chat/answer-contents.js';
+import { completionOf, type Completion } from '../../chat/answer-contents.js';
 import { ChatService } from '../../chat/chat.service.js';
 import { DurableAnswers } from '../../chat/durable/parts/durable-answers.js';
 import type { StreamFormat } from '../../chat/stream/stream-format.js';
@@ -29,9 +29,14 @@ export interface AnswerFacts {
   readonly model: string;
   /** The token counts. Call this only when the answer is complete: it includes the estimates of the ledger. */
   usage(): AnswerUsage;
+  /** When the answer was complete, in seconds since 1970. Call this only when it is. The same in each repetition of the answer. */
+  completedSeconds(): number;
 }
 
-export type Completion = Awaited<ReturnType<ChatService['complete']>>;
+/** What is kept with the end of a durable answer. */
+interface KeptEnd extends AnswerUsage {
+  readonly completedSeconds: number;
+}
 
 /** How a surface writes an answer. */
 export interface AnswerFormat {
@@ -63,18 +68,23 @@ export class CompatibleAnswers {
   ): Promise<void> {
     const facts: AnswerFacts = {
       id: randomUUID().replaceAll('-', ''),
-      createdSeconds: Math.floor(Date.now() / 1_000),
+      createdSeconds: nowSeconds(),
       model: conversation.model,
       usage: () => answerUsage(response.req.context),
+      completedSeconds: nowSeconds,
     };
     const request = { ...conversation, model: modelNamed(conversation.model, this.catalog).id };
     const options = { reasoning: true };
     const { durable } = response.req.context;
     if (durable !== undefined) {
       const { id, createdSeconds, model } = facts;
-      const kept = { head: { id, createdSeconds, model }, tail: facts.usage };
+      const kept = {
+        head: { id, createdSeconds, model },
+        tail: (): KeptEnd => ({ ...facts.usage(), completedSeconds: nowSeconds() }),
+      };
       const { parts, head, tail } = await this.durable.answer(durable, request, caller, response, kept, options);
-      const same: AnswerFacts = { ...head, usage: () => tail() as AnswerUsage };
+      const end = tail as () => KeptEnd;
+      const same: AnswerFacts = { ...head, usage: end, completedSeconds: () => end().completedSeconds };
       if (isStream) this.streams.send(parts, format.stream(same), response);
       else sendWhole(format.whole(await completionOf(parts), same), response);
       return;
@@ -87,6 +97,10 @@ export class CompatibleAnswers {
     const completion = await this.chat.complete(request, caller, options);
     sendWhole(format.whole(completion, facts), response);
   }
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1_000);
 }
 
 function sendWhole(body: object, response: Response): void {

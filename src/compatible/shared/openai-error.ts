@@ -1,5 +1,6 @@
 import type { ServiceError } from '../../common/service-error.js';
 import { cutText } from '../../common/text/cut-text.js';
+import { PROMPT_TOO_LONG } from '../../upstreams/contract/provider-failure.js';
 
 const MAX_MESSAGE_LENGTH = 4_000;
 
@@ -14,10 +15,8 @@ const CODES: Readonly<Record<string, string>> = {
   unauthenticated: 'invalid_api_key',
   key_revoked: 'invalid_api_key',
   quota_exceeded: 'insufficient_quota',
+  budget_exceeded: 'insufficient_quota',
 };
-
-/** What providers write about a prompt that is too long. */
-const TOO_LONG = /context[ _]length|context window|maximum context|prompt is too long|too many (?:input )?tokens/i;
 
 export interface OpenAiError {
   readonly error: {
@@ -42,8 +41,8 @@ export function openAiError(error: ServiceError): OpenAiError {
 }
 
 /** Whether the provider has refused a prompt because of its length. */
-export function isTooLong({ code, message }: ServiceError): boolean {
-  return code === 'upstream_rejected' && TOO_LONG.test(message);
+function isTooLong({ code, message }: ServiceError): boolean {
+  return code === 'upstream_rejected' && message === PROMPT_TOO_LONG;
 }
 
 /** The format has no member for details, so the message names each invalid member. */

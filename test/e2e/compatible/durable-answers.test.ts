@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Latch } from '../../support/latch.js';
 import { callParts, COMPLETE, say, ScriptedModel, USAGE } from './scripted-model.js';
@@ -75,6 +76,8 @@ describe.each(SURFACES)('a request to $path with an Idempotency-Key', ({ path, b
       ...[200, null, null],
     ]);
     expect(text).toContain('weather');
+    // Times are in seconds. They are those of the first answer, whenever it is repeated.
+    await sleep(1_001);
     const second = await ask(key, changes);
     expect([second.status, second.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     expect(await second.text()).toBe(text);

@@ -220,6 +220,9 @@ describe('the OpenAI SDK', () => {
     ['tools.0.type', { tools: [{ type: 'custom', custom: { name: 'x' } }] as never }],
     ['messages.0.content.0.type', { messages: [{ role: 'user', content: [{ type: 'file', file: {} }] }] as never }],
     ['web_search_options', { web_search_options: {} }],
+    ['functions', { functions: [{ name: 'weather' }] }],
+    ['function_call', { function_call: { name: 'weather' } }],
+    ['logit_bias', { logit_bias: 3 as never }],
   ])('gets an error that %s cannot be honoured', async (param, body) => {
     expect(await failureOf(whole(body))).toMatchObject({ status: 400, param, type: 'invalid_request_error' });
   });
@@ -227,7 +230,16 @@ describe('the OpenAI SDK', () => {
   it('gets a warning with the parameters that have no effect', async () => {
     model.answers(say('Hi'), COMPLETE);
     const { response } = await openai.chat.completions
-      .create({ model: 'fast', messages: HELLO, user: 'u', store: true, metadata: { a: 'b' }, n: 1, next: 1 } as never)
+      .create({
+        model: 'fast',
+        messages: HELLO,
+        user: 'u',
+        store: true,
+        metadata: { a: 'b' },
+        n: 1,
+        functions: [],
+        next: 1,
+      } as never)
       .withResponse();
     expect(response.headers.get('x-ignored-parameters')?.split(/, ?/).sort()).toEqual([
       'metadata',

@@ -89,4 +89,48 @@ describe('the compliance test of Open Responses', () => {
       expect.objectContaining({ type: 'response.output_item.done', item: expect.objectContaining({ type }) as object }),
     );
   });
+
+  it('passes with function-call-roundtrip, with all items instead of the id of the response', async () => {
+    model.answers(...CALL);
+    const question = { input: 'What is the temperature in San Francisco?', tools: [WEATHER] };
+    const choice = { tool_choice: { type: 'function', name: 'get_weather' } };
+    const first = ResponseResource.parse(await (await send({ ...question, ...choice, stream: false })).json());
+    const [call] = first.output;
+    if (call?.type !== 'function_call') throw new Error('The first response has no call.');
+    expect(first.tool_choice).toEqual(choice.tool_choice);
+
+    model.answers(...TEXT);
+    const result = { type: 'function_call_output', call_id: call.call_id, output: '64 degrees and clear' };
+    const input = [user(question.input), ...first.output, result];
+    const second = ResponseResource.parse(await (await send({ input, tools: [WEATHER], stream: false })).json());
+    expect(second.status).toBe('completed');
+    expect(second.output.map(({ type }) => type)).toEqual(['message']);
+    expect(model.lastCall.messages.at(-1)).toEqual({
+      role: 'tool',
+      content: [{ toolCallId: call.call_id, content: result.output }],
+    });
+  });
+
+  /** What a service that stores nothing cannot do. */
+  it.each([
+    ['previous-response-id', { previous_response_id: 'resp_1', input: 'Hello!' }, 'previous_response_id', 'input'],
+    [
+      'file-input',
+      { input: [user([{ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' }])] },
+      'input.0.content.0.type',
+      'input_image',
+    ],
+    ['file-search', { input: 'Hello!', tools: [{ type: 'file_search', vector_store_ids: ['a'] }] }, 'tools.0.type', ''],
+    ['offline-web-search', { input: 'Hello!', tools: [{ type: 'web_search' }] }, 'tools.0.type', 'function'],
+  ])('gets an error for %s that names the member and says what to send', async (_, body, param, advice) => {
+    const response = await fetch(`${model.baseUrl}/responses`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${model.key}` },
+      body: JSON.stringify({ model: 'acme/fast', ...body }),
+    });
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: { param: string; message: string } };
+    expect(error.param).toBe(param);
+    expect(error.message).toContain(advice);
+  });
 });

@@ -1,4 +1,4 @@
-import type { Completion } from '../../shared/compatible-answers.js';
+import type { Completion } from '../../../chat/answer-contents.js';
 import type { FinishReason, TokenUsage } from '../../../upstreams/contract/stream-part.js';
 import type { ShownThinking } from '../body/messages-request.js';
 import { emptyText, emptyThinking, emptyToolUse, redactedThinking } from './answer-block.js';

@@ -50,10 +50,10 @@ const Format = z.object({ type: z.literal('json_schema'), schema: schemaObject }
 
 /** The members that count for the tokens of a prompt. */
 const prompt = {
-  model: z.string().min(1),
-  messages: z.array(MessageBody).min(1),
-  system: SystemContent.nullish(),
-  tools: z.array(Tool).nullish(),
+  model: z.string().min(1).describe('The id of a model, or an alias. `GET models` lists the ids.'),
+  messages: z.array(MessageBody).min(1).describe('The whole conversation.'),
+  system: SystemContent.nullish().describe('The system prompt.'),
+  tools: z.array(Tool).nullish().describe('Tools with an `input_schema`. The service runs no tools of its own.'),
   mcp_servers: unsupportedMember('connect to MCP servers in the client, and send their tools in tools').optional(),
   thread: unsupportedMember('send the whole conversation in messages').optional(),
   container: unsupportedMember('the service runs no code').optional(),
@@ -65,19 +65,21 @@ export const CountTokensBody = z.object(prompt);
 /** The members of `POST messages` that the service uses or refuses. The response names all other members. */
 export const MessagesBody = z.object({
   ...prompt,
-  max_tokens: z.int().min(1),
-  stream: z.boolean().nullish(),
-  temperature: z.number().nullish(),
-  top_p: z.number().nullish(),
-  stop_sequences: z.array(z.string()).nullish(),
+  max_tokens: z.int().min(1).describe('The maximum number of tokens of the answer.'),
+  stream: z.boolean().nullish().describe('Whether the answer is a stream of server-sent events.'),
+  temperature: z
+    .number()
+    .nullish()
+    .describe('The sampling temperature, from 0 to 2. The default is 0.7. With `top_p`, there is no default.'),
+  top_p: z.number().nullish().describe('The probability mass of the tokens to sample from, from 0 to 1.'),
+  stop_sequences: z.array(z.string()).nullish().describe('Texts that end the answer. At most 4.'),
   tool_choice: ToolChoice.nullish(),
   thinking: Thinking.nullish(),
   output_config: z
     .object({ effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(), format: Format })
     .nullish(),
-  /** The former name of `output_config.format`. */
-  output_format: Format,
-  metadata: z.object({ user_id: z.string().nullish() }).nullish(),
+  output_format: Format.describe('The former name of `output_config.format`.'),
+  metadata: z.object({ user_id: z.string().nullish().describe('Passed on to some providers.') }).nullish(),
 });
 
 export type CountTokensBody = z.infer<typeof CountTokensBody>;

@@ -10,7 +10,7 @@ type Ignore = (member: string) => void;
 
 /** Checks a body, and names the members that the schema does not have. @throws {ServiceError} `invalid_request`. */
 function checked<Schema extends z.ZodType>(schema: Schema, body: SentBody, ignore: Ignore): z.infer<Schema> {
-  const result = schema.safeParse(body);
+  const result = schema.safeParse(body, { reportInput: true });
   if (!result.success) throw invalidRequest(schemaProblems(result.error.issues));
   for (const path of ignoredPaths(body, result.data)) ignore(path);
   return result.data;

@@ -7,7 +7,7 @@ import { z } from 'zod';
  * @param advice says what to do instead, as the end of a sentence.
  */
 export const unsupportedMember = (advice: string) =>
-  z.custom<unknown>(isEmpty, { error: `is not supported: ${advice}` });
+  z.custom<unknown>(isEmpty, { error: `is not supported: ${advice}` }).describe(`Not supported: ${advice}.`);
 
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);

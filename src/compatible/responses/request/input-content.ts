@@ -13,7 +13,7 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
 
 /** Reads the content of a message or of a result: a string, or an array of parts. Parts without any text are left out. */
 export function piecesOf(item: Members, name: string): Piece<TextContent | ImageContent>[] {
-  const content = item.any(name);
+  const content = item.required(name, item.any(name));
   if (typeof content === 'string') return textPiece(content, item.at(name));
   const parts = item.objects(name);
   if (parts === undefined) throw item.refused(name, 'must be a string or an array');

@@ -17,7 +17,7 @@ export const SEND_ITEMS =
   'is not available, because the service stores no responses. Send all items of the conversation in input. ' +
   'SDKs do this with store: false';
 
-const ROLES = ['user', 'assistant', 'system', 'developer'] as const;
+export const ROLES = ['user', 'assistant', 'system', 'developer'] as const;
 
 /**
  * Turns the items of `input` into messages. The items of one answer become one message, and the results of its calls become one

@@ -10,10 +10,10 @@ import { responseFormatOf } from './response-format.js';
 import { settingsOf } from './response-settings.js';
 import { toolUseOf } from './tools.js';
 
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
-const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
 /** The items of one turn are one message, so there are more items than messages. */
-const MAX_ITEMS = 10_000;
+export const MAX_ITEMS = 10_000;
 
 /** A valid request of `POST /responses`. */
 export interface ResponsesRequest extends CompatibleRequest {
@@ -70,6 +70,7 @@ function inputOf(body: Members): InputItems {
     for (const item of sent) items.addItem(item);
   }
   if (items.drafts.length === instructions) {
+    if (input === undefined && instructions === 0) throw body.refused('input', 'is required');
     throw body.refused('input', 'must be a text or an array of items, and must not be empty');
   }
   return items;

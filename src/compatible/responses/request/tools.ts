@@ -1,7 +1,7 @@
 import type { ConversationRequest, Tool } from '../../../upstreams/contract/conversation.js';
 import type { Members } from '../../shared/members.js';
 
-const MODES = ['auto', 'none', 'required'] as const;
+export const MODES = ['auto', 'none', 'required'] as const;
 
 /** A tool without parameters. */
 const NO_PARAMETERS = { type: 'object', properties: {} };

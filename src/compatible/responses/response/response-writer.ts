@@ -72,7 +72,7 @@ export class ResponseWriter {
       usage: usageOf(this.facts.usage()),
       ...(isCut
         ? { incomplete_details: { reason: 'max_output_tokens' } }
-        : { completed_at: Math.max(Math.floor(Date.now() / 1_000), this.facts.createdSeconds) }),
+        : { completed_at: Math.max(this.facts.completedSeconds(), this.facts.createdSeconds) }),
     });
   }
 

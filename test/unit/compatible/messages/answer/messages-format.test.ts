@@ -2,14 +2,14 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { MessageStream } from '@anthropic-ai/sdk/lib/MessageStream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AnswerContents } from '../../../../src/chat/answer-contents.js';
-import { ServiceError } from '../../../../src/common/service-error.js';
-import { messageContent } from '../../../../src/compatible/messages/answer/message-json.js';
-import { messagesFormat } from '../../../../src/compatible/messages/answer/messages-format.js';
-import type { ShownThinking } from '../../../../src/compatible/messages/body/messages-request.js';
-import type { AnswerFacts } from '../../../../src/compatible/shared/compatible-answers.js';
-import type { StreamFormat } from '../../../../src/chat/stream/stream-format.js';
-import type { CompletionPart, TokenUsage } from '../../../../src/upstreams/contract/stream-part.js';
+import { AnswerContents } from '../../../../../src/chat/answer-contents.js';
+import { ServiceError } from '../../../../../src/common/service-error.js';
+import { messageContent } from '../../../../../src/compatible/messages/answer/message-json.js';
+import { messagesFormat } from '../../../../../src/compatible/messages/answer/messages-format.js';
+import type { ShownThinking } from '../../../../../src/compatible/messages/body/messages-request.js';
+import type { AnswerFacts } from '../../../../../src/compatible/shared/compatible-answers.js';
+import type { StreamFormat } from '../../../../../src/chat/stream/stream-format.js';
+import type { CompletionPart, TokenUsage } from '../../../../../src/upstreams/contract/stream-part.js';
 
 interface Options {
   readonly thinking?: ShownThinking;

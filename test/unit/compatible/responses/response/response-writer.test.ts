@@ -1,19 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../../src/common/service-error.js';
-import { decodeState, encodeState } from '../../../../src/compatible/responses/reasoning-state.js';
-import { RESPONSES_BODY } from '../../../../src/compatible/responses/request/responses-request.js';
-import { ResponseWriter } from '../../../../src/compatible/responses/response/response-writer.js';
-import type { ReasoningForm } from '../../../../src/compatible/responses/response/reasoning-item.js';
-import type { AnswerFacts } from '../../../../src/compatible/shared/compatible-answers.js';
-import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
-import { checkEvents, ResponseStreamEvent } from '../../../support/open-responses.js';
+import { ServiceError } from '../../../../../src/common/service-error.js';
+import { decodeState, encodeState } from '../../../../../src/compatible/responses/reasoning-state.js';
+import { RESPONSES_BODY } from '../../../../../src/compatible/responses/request/responses-request.js';
+import { ResponseWriter } from '../../../../../src/compatible/responses/response/response-writer.js';
+import type { ReasoningForm } from '../../../../../src/compatible/responses/response/reasoning-item.js';
+import type { AnswerFacts } from '../../../../../src/compatible/shared/compatible-answers.js';
+import type { CompletionPart } from '../../../../../src/upstreams/contract/stream-part.js';
+import { checkEvents, ResponseStreamEvent } from '../../../../support/open-responses.js';
 
 const FACTS: AnswerFacts = {
   id: 'a1',
   createdSeconds: 1_000,
   model: 'fast',
   usage: () => ({ inputTokens: 1, outputTokens: 2 }) as ReturnType<AnswerFacts['usage']>,
+  completedSeconds: () => 1_002,
 };
 
 async function writer(form: ReasoningForm = 'content'): Promise<ResponseWriter> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../../src/common/service-error.js';
-import { withClientPaths } from '../../../../src/compatible/messages/body/client-paths.js';
-import { COUNT_TOKENS_PARSER, MESSAGES_PARSER } from '../../../../src/compatible/messages/body/messages-parser.js';
+import { ServiceError } from '../../../../../src/common/service-error.js';
+import { withClientPaths } from '../../../../../src/compatible/messages/body/client-paths.js';
+import { COUNT_TOKENS_PARSER, MESSAGES_PARSER } from '../../../../../src/compatible/messages/body/messages-parser.js';
 
 const hello = { role: 'user', content: 'Hello' };
 const base = { model: 'acme/fast', max_tokens: 100, messages: [hello] };
@@ -238,9 +238,9 @@ describe('a body of POST messages', () => {
   });
 
   it.each([
-    [{ max_tokens: undefined }, { max_tokens: 'must be a number' }],
+    [{ max_tokens: undefined }, { max_tokens: 'is required' }],
     [{ max_tokens: 0 }, { max_tokens: 'must be at least 1' }],
-    [{ model: undefined }, { model: 'must be a string' }],
+    [{ model: undefined }, { model: 'is required' }],
     [{ messages: [] }, { messages: 'must not be empty' }],
     [{ messages: 'Hello' }, { messages: 'must be an array' }],
     [{ messages: [{ role: 'tool', content: '' }] }, { 'messages.0.role': 'must be user, assistant or system' }],
@@ -249,9 +249,9 @@ describe('a body of POST messages', () => {
       { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
       { 'tools.0.type': 'the tool web_search_20250305 is not supported: define a tool with an input_schema' },
     ],
-    [{ tools: [{ name: 'a' }] }, { 'tools.0.input_schema': 'must be an object' }],
+    [{ tools: [{ name: 'a' }] }, { 'tools.0.input_schema': 'is required' }],
     [{ tool_choice: { type: 'all' } }, { 'tool_choice.type': 'must be auto, any, tool or none' }],
-    [{ thinking: { type: 'enabled' } }, { 'thinking.budget_tokens': 'must be a number' }],
+    [{ thinking: { type: 'enabled' } }, { 'thinking.budget_tokens': 'is required' }],
     [
       { messages: [{ role: 'user', content: [{ type: 'document', source: {} }] }] },
       { 'messages.0.content.0.type': 'document is not supported: must be text, image, or tool_result' },

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { encodeState } from '../../../../src/compatible/responses/reasoning-state.js';
-import { bodyField } from '../../../../src/compatible/responses/request/body-fields.js';
+import { encodeState } from '../../../../../src/compatible/responses/reasoning-state.js';
+import { bodyField } from '../../../../../src/compatible/responses/request/body-fields.js';
 import {
   RESPONSES_BODY,
   type ResponsesRequest,
-} from '../../../../src/compatible/responses/request/responses-request.js';
+} from '../../../../../src/compatible/responses/request/responses-request.js';
 
 const ignored: string[] = [];
 const parse = async (body: object): Promise<ResponsesRequest> => {
