@@ -16,6 +16,7 @@ import { Public } from '../http/routing/public.decorator.js';
 import { RedisHealth } from '../redis/redis-health.js';
 import { UnsharedLimits } from '../usage/store/unshared-limits.js';
 import { HealthReport, ReadinessReport, type ReadinessParts } from './health.dto.js';
+import { PluginReadiness } from './plugin-readiness.js';
 
 const REPORT: HealthReport = { status: 'healthy', version: VERSION };
 const REPORT_JSON = JSON.stringify(REPORT);
@@ -29,6 +30,7 @@ export class HealthController {
     private readonly redis: RedisHealth,
     private readonly unsharedLimits: UnsharedLimits,
     private readonly drainState: DrainState,
+    private readonly plugins: PluginReadiness,
   ) {}
 
   /** Answers liveness probes. Does not check a store or an upstream, because a restart would not fix them. */
@@ -47,8 +49,14 @@ export class HealthController {
   @ApiOkResponse({ type: ReadinessReport })
   @ApiServiceUnavailableResponse({ type: ReadinessReport })
   async ready(@Res({ passthrough: true }) response: Response): Promise<ReadinessReport> {
-    const [database, redis] = await Promise.all([this.database.ping(), this.redis.ping()]);
+    const [database, redis, ofPlugins] = await Promise.all([
+      this.database.ping(),
+      this.redis.ping(),
+      this.plugins.parts(),
+    ]);
+    const isUp = database && !Object.values(ofPlugins).includes('down');
     const parts: ReadinessParts = {
+      ...ofPlugins,
       database: database ? 'up' : 'down',
       ...(redis !== undefined && { redis: redis ? 'up' : 'down' }),
       ...(this.unsharedLimits.isWarning && { limits: 'not_shared' }),
@@ -57,11 +65,11 @@ export class HealthController {
     response.setHeader('Cache-Control', 'no-store');
     // Redis does not affect readiness. Without Redis, each replica continues with a share of the limits. If all replicas
     // became unready at once, the whole service would stop.
-    if (parts.database === 'up' && !parts.draining) return { status: 'ready', parts };
+    if (isUp && !parts.draining) return { status: 'ready', parts };
     response.status(HttpStatus.SERVICE_UNAVAILABLE);
     const error = parts.draining
       ? new ServiceError('shutting_down', 'This process is stopping.')
-      : new ServiceError('unavailable', 'The database does not answer.');
+      : new ServiceError('unavailable', database ? 'A part of the service is down.' : 'The database does not answer.');
     return { status: 'not_ready', parts, ...errorBody(error, response.req.context.requestId) };
   }
 }

@@ -9,6 +9,7 @@ export class HealthReport {
   readonly version!: string;
 }
 
+/** Plugins add parts with names of their own, with the values `up` and `down`. */
 export class ReadinessParts {
   @ApiProperty({ enum: ['up', 'down'] })
   readonly database!: 'up' | 'down';

@@ -2,7 +2,8 @@ import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../database/database.module.js';
 import { RedisModule } from '../redis/redis.module.js';
 import { HealthController } from './health.controller.js';
+import { PluginReadiness } from './plugin-readiness.js';
 
 /** Serves the health checks for probes. */
-@Module({ imports: [DatabaseModule, RedisModule], controllers: [HealthController] })
+@Module({ imports: [DatabaseModule, RedisModule], controllers: [HealthController], providers: [PluginReadiness] })
 export class HealthModule {}

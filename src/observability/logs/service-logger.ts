@@ -4,10 +4,13 @@ import { createRequire } from 'node:module';
 import type { LogLevel } from '../../config/config.js';
 import { shownError } from './shown-error.js';
 
-/** The contexts of Nest's messages about its own start. They only help when the modules have a problem. */
 /** In UTF-16 units. */
 const MAX_UNWRITTEN_LENGTH = 16 * 1024 * 1024;
+/** Lines are written together: at this length, or after this time. A write per line costs more than the line itself. */
+const WRITE_LENGTH = 4 * 1024;
+const WRITE_AFTER_MS = 10;
 
+/** The contexts of Nest's messages about its own start. They only help when the modules have a problem. */
 const FRAMEWORK_CONTEXTS = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -15,7 +18,7 @@ const FRAMEWORK_CONTEXTS = new Set([
   'RouterExplorer',
   'NestApplication',
 ]);
-/** The contexts of startup failures in Nest. They are skipped, because the starting code tells each failure in one line. */
+/** The contexts of startup failures in Nest. They are skipped, because the starting code reports each failure in one line. */
 const STARTUP_FAILURES = new Set<string | undefined>(['ExceptionHandler', 'NestApplication']);
 
 /** Nest's logger, implemented with pino. Each entry is a line of JSON, or readable text on a terminal. */
@@ -30,10 +33,7 @@ export class ServiceLogger implements LoggerService {
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: shownError },
     };
-    const readable = process.stdout.isTTY ? prettyStream() : undefined;
-    // Lines that arrive during a write are written together by the next write. The process writes all lines before it ends.
-    // When nothing reads the output, new lines are dropped.
-    this.pino = pino(options, readable ?? pino.destination({ dest: 1, sync: false, maxLength: MAX_UNWRITTEN_LENGTH }));
+    this.pino = pino(options, (process.stdout.isTTY ? prettyStream() : undefined) ?? lineStream());
   }
 
   setLevel(level: LogLevel): void {
@@ -85,6 +85,30 @@ export class ServiceLogger implements LoggerService {
     if (logger === undefined) this.byContext.set(context, (logger = this.pino.child({ context })));
     return logger;
   }
+}
+
+/**
+ * Creates the output of a production installation. The process writes all lines before it ends. When nothing reads the output,
+ * new lines are dropped.
+ */
+function lineStream(): DestinationStream {
+  const output = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: WRITE_LENGTH,
+    maxLength: MAX_UNWRITTEN_LENGTH,
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    timer = undefined;
+    output.flush();
+  };
+  return {
+    write: (line) => {
+      output.write(line);
+      timer ??= setTimeout(flush, WRITE_AFTER_MS).unref();
+    },
+  };
 }
 
 /** Creates readable output for developers. A production installation does not have this package and keeps JSON. */

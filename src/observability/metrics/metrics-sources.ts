@@ -15,6 +15,7 @@ import { LimitFallback } from '../../throttling/limit-fallback.js';
 import { StreamSlots } from '../../throttling/process-load/stream-slots.js';
 import { RouteStates } from '../../upstreams/routing/route-states.js';
 import { UsageLedger } from '../../usage/ledger/usage-ledger.js';
+import { WebhookSender } from '../../webhooks/delivery/webhook-sender.js';
 
 /** The objects that provide the values of a scrape. */
 @Injectable()
@@ -33,6 +34,7 @@ export class MetricsSources {
     readonly routes: RouteStates,
     readonly slots: StreamSlots,
     readonly limitFallback: LimitFallback,
+    readonly webhooks: WebhookSender,
     readonly database: DatabasePresence,
     @Inject(REDIS) readonly redis: RedisConnection | undefined,
   ) {}

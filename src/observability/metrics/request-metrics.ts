@@ -2,7 +2,7 @@ import { LabeledCounter } from '../../common/counts/labeled-counter.js';
 import type { TierConfig } from '../../config/config.js';
 import { ERRORS, type ErrorCode } from '../../common/service-error.js';
 import { KEY_LIMITS, LIMITS, LIMIT_NAMES, type LimitDefinition } from '../../config/limits/limit-table.js';
-import { REQUEST_BUDGETS } from '../../throttling/budgets/request-budgets.js';
+import { budgetNamesOf } from '../../throttling/budgets/request-budgets.js';
 import type { FinishedRequest, RequestObserver } from '../requests/finished-request.js';
 
 export const NO_ROUTE = 'none';
@@ -11,7 +11,9 @@ const KNOWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 
 
 const DEFINITIONS: Readonly<Record<string, LimitDefinition | undefined>> = { ...LIMITS, ...KEY_LIMITS };
 
-const SIGN_IN_LIMIT = 'sign_in none';
+/** The tier of a caller without an account, such as an operator key. */
+const NO_TIER = 'none';
+const SIGN_IN_LIMIT = `sign_in ${NO_TIER}`;
 
 /** Counts finished requests. */
 export class RequestMetrics implements RequestObserver {
@@ -25,10 +27,11 @@ export class RequestMetrics implements RequestObserver {
   /** @param tiers the tiers whose limits start with the count 0. */
   constructor(tiers: Iterable<TierConfig> = []) {
     this.limits.add(SIGN_IN_LIMIT, 0);
+    for (const name of budgetNamesOf('operator_key')) this.limits.add(`${name} ${NO_TIER}`, 0);
+    const budgets = budgetNamesOf('account');
     for (const tier of tiers) {
       const limits = LIMIT_NAMES.filter((name) => tier[name] !== undefined);
-      for (const name of [...limits, ...Object.keys(REQUEST_BUDGETS), 'replays'])
-        this.limits.add(`${labelOf(name)} ${tier.name}`, 0);
+      for (const name of [...limits, ...budgets, 'replays']) this.limits.add(`${limitNameOf(name)} ${tier.name}`, 0);
     }
   }
 
@@ -38,14 +41,12 @@ export class RequestMetrics implements RequestObserver {
     this.bytes += bytes;
     if (errorCode === undefined) return;
     this.errors.add(errorCode);
-    if (principal === undefined && errorCode === 'rate_limit_exceeded') this.limits.add(SIGN_IN_LIMIT);
-    if (principal !== undefined && refusedBy !== undefined) {
-      this.limits.add(`${labelOf(refusedBy)} ${principal.tier.name}`);
-    }
+    if (refusedBy !== undefined) this.limits.add(`${limitNameOf(refusedBy)} ${principal?.tier.name ?? NO_TIER}`);
+    else if (principal === undefined && errorCode === 'rate_limit_exceeded') this.limits.add(SIGN_IN_LIMIT);
   }
 }
 
 /** Returns the name of a limit of the tier or of a key, or of a budget, in the metric. */
-function labelOf(name: string): string {
+export function limitNameOf(name: string): string {
   return DEFINITIONS[name]?.member ?? name;
 }

@@ -40,6 +40,8 @@ class UpstreamMetrics {
 /** Counts finished streams and their attempts. Models and upstreams come from the configuration. */
 export class StreamMetrics implements UsageSink {
   readonly models: Map<string, ModelMetrics>;
+  /** Finished streams of each surface. Surfaces are declared in code, so their number is fixed. */
+  readonly surfaces = new LabeledCounter();
   readonly upstreams: Map<string, UpstreamMetrics>;
 
   constructor({ models, upstreams }: Pick<Config, 'models' | 'upstreams'>) {
@@ -47,7 +49,9 @@ export class StreamMetrics implements UsageSink {
     this.upstreams = new Map([...upstreams.keys()].map((name) => [name, new UpstreamMetrics()]));
   }
 
-  record({ model, outcome, startedAt, firstTextAt, endedAt, inputTokens, outputTokens, attempts }: UsageRecord): void {
+  record(record: UsageRecord): void {
+    const { model, surface, outcome, startedAt, firstTextAt, endedAt, inputTokens, outputTokens, attempts } = record;
+    if (surface !== undefined) this.surfaces.add(surface);
     const metrics = this.ofModel(model);
     metrics.isUsed = true;
     metrics.outcomes.add(outcome);

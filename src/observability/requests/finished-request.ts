@@ -1,8 +1,9 @@
+import type { RefusedKey } from '../../accounts/api-keys/api-key-verifier.js';
 import type { Principal } from '../../auth/principal/principal.js';
 import type { ErrorCode } from '../../common/service-error.js';
 import type { UsageRecord } from '../../usage/record/usage-record.js';
 
-/** The facts about a finished request. They contain no text of the client, except a well-formed request id. */
+/** The facts about a finished request. They contain no text of the client, except a well-formed request id, and where a member says so. */
 export interface FinishedRequest {
   readonly requestId: string;
   /** `undefined`: traces are disabled. */
@@ -21,8 +22,14 @@ export interface FinishedRequest {
   readonly bytes: number;
   /** The authenticated caller. `undefined`: the caller is unknown, or the route does not authenticate callers. */
   readonly principal: Principal | undefined;
+  /** The known key of a request that was refused because of this key. */
+  readonly refusedKey?: RefusedKey | undefined;
   /** The error code that the client received, in an error response or at the end of a stream. */
   readonly errorCode: ErrorCode | undefined;
+  /** The message of the error response. It can contain text of the caller. */
+  readonly errorMessage?: string | undefined;
+  /** The model that the body names: text of the caller. `undefined`: the body was not read, or names none. */
+  readonly requestedModel?: string | undefined;
   /** The name of the limit of the tier, or of the budget, that has refused the request. */
   readonly refusedBy: string | undefined;
   /** For a durable stream, whether the request has begun the stream or has read it again. `undefined`: any other request. */

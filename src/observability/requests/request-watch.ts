@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import '../../chat/durable/durable-request.js';
+import type { RefusedKey } from '../../accounts/api-keys/api-key-verifier.js';
 import type { Principal } from '../../auth/principal/principal.js';
 import { callerIn } from '../../auth/session/request-session.js';
 import type { ErrorCode } from '../../common/service-error.js';
@@ -98,6 +99,19 @@ class RequestFacts implements FinishedRequest {
 
   get clientAddress(): string | undefined {
     return this.request.ip;
+  }
+
+  get refusedKey(): RefusedKey | undefined {
+    return this.request.context.refusedKey;
+  }
+
+  get errorMessage(): string | undefined {
+    return this.request.context.sentMessage;
+  }
+
+  get requestedModel(): string | undefined {
+    const { model } = (this.request.body ?? {}) as { readonly model?: unknown };
+    return typeof model === 'string' ? model : undefined;
   }
 }
 

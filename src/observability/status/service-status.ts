@@ -1,9 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { hostname } from 'node:os';
+import { factsOf } from '../../common/service-error.js';
 import { VERSION } from '../../common/version.js';
+import type { ConfigLoad } from '../../config/config-reloads.js';
 import type { BreakerState } from '../../upstreams/routing/circuit-breaker.js';
 import { MetricsSources } from '../metrics/metrics-sources.js';
 import { ServiceCounters } from '../metrics/service-counters.js';
+import { MINUTE_MS, MinuteHistory, type MinuteCounts, type Totals } from './minute-history.js';
+
+const MAX_UPSTREAMS = 300;
 
 /** A name and how often it was counted since the start. */
 export type CountOf = readonly [name: string, count: number];
@@ -17,11 +22,17 @@ export interface UpstreamStatus {
   readonly waitMs: number;
   /** Whether the provider has asked for the wait. Otherwise attempts have failed. */
   readonly isCooldown: boolean;
+  /** For how long no request may try, or one at a time. `undefined`: all may try. */
+  readonly openForMs?: number | undefined;
+  /** The code of the last failure, if no request may try or one at a time. */
+  readonly failure?: string | undefined;
 }
 
 /** The state of this process, from the same values as `/metrics`. */
 export interface StatusSnapshot {
   readonly version: string;
+  /** The time of the snapshot, in milliseconds since 1970. */
+  readonly at: number;
   /** The host and the process id, so that replicas can be told apart. */
   readonly processName: string;
   readonly uptimeSeconds: number;
@@ -36,7 +47,11 @@ export interface StatusSnapshot {
   readonly replicas: number | undefined;
   readonly configHash: string;
   readonly configReloads: { readonly succeeded: number; readonly failed: number };
+  readonly lastConfigLoad: ConfigLoad;
+  /** At most 300. Those that are not available come first. */
   readonly upstreams: readonly UpstreamStatus[];
+  /** The number of upstreams and routes that `upstreams` leaves out. */
+  readonly upstreamsLeftOut: number;
   /** The counts by upstream. */
   readonly attempts: readonly {
     readonly upstream: string;
@@ -48,21 +63,39 @@ export interface StatusSnapshot {
   /** Work that was refused to protect other callers, by reason. */
   readonly shed: readonly CountOf[];
   readonly errors: readonly CountOf[];
+  /** The last 60 minutes and the present one, the oldest first. */
+  readonly minutes: readonly MinuteCounts[];
 }
 
-/** Tells the state of this process. Costs a few reads of counters. */
+/** Returns the state of this process. Costs a few reads of counters. */
 @Injectable()
-export class ServiceStatus {
+export class ServiceStatus implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly history: MinuteHistory;
+  private timer: NodeJS.Timeout | undefined;
+
   constructor(
     private readonly sources: MetricsSources,
     private readonly counters: ServiceCounters,
-  ) {}
+  ) {
+    this.history = new MinuteHistory(this.totals(), Date.now());
+  }
+
+  onApplicationBootstrap(): void {
+    this.tickLater();
+  }
+
+  onApplicationShutdown(): void {
+    clearTimeout(this.timer);
+  }
 
   snapshot(): StatusSnapshot {
     const { config, reloads, openStreams, slots, connections, drainState, database, redis, limitFallback } =
       this.sources;
+    const now = Date.now();
+    const upstreams = this.upstreams();
     return {
       version: VERSION,
+      at: now,
       processName: `${hostname()} (process ${process.pid})`,
       uptimeSeconds: Math.round(process.uptime()),
       isDraining: drainState.isDraining,
@@ -74,7 +107,9 @@ export class ServiceStatus {
       replicas: redis && limitFallback.replicas,
       configHash: config.catalogHash,
       configReloads: { succeeded: reloads.succeeded, failed: reloads.failed },
-      upstreams: this.upstreams(),
+      lastConfigLoad: reloads.last,
+      upstreams: upstreams.slice(0, MAX_UPSTREAMS),
+      upstreamsLeftOut: Math.max(0, upstreams.length - MAX_UPSTREAMS),
       attempts: [...this.counters.streams.upstreams].map(([upstream, { attempts, errors }]) => ({
         upstream,
         attempts,
@@ -83,22 +118,50 @@ export class ServiceStatus {
       refusals: counted(this.counters.requests.limits),
       shed: counted(this.sources.shedLoad.counts),
       errors: counted(this.counters.requests.errors),
+      minutes: this.history.minutes(this.totals(), now),
     };
   }
 
-  /** The upstreams of the configuration, and the routes that were used. */
-  private upstreams(): UpstreamStatus[] {
+  private totals(): Totals {
+    const { requests } = this.counters;
+    return {
+      requests: sumOf(requests.requests),
+      errors: sumOf([...requests.errors].filter(([code]) => factsOf(code).fault !== 'caller')),
+      refused: sumOf(requests.limits) + sumOf(this.sources.shedLoad.counts),
+      openStreams: this.sources.openStreams.count,
+    };
+  }
+
+  /** At the beginning of each minute. */
+  private tickLater(): void {
+    this.timer = setTimeout(
+      () => {
+        this.history.tick(this.totals(), Date.now());
+        this.tickLater();
+      },
+      MINUTE_MS - (Date.now() % MINUTE_MS) + 1,
+    ).unref();
+  }
+
+  /** The upstreams and the routes of the configuration, and those that were used. Those that are not available come first. */
+  private upstreams(): readonly UpstreamStatus[] {
     const { config, routes } = this.sources;
-    const unused = new Set(config.upstreams.keys());
-    const used = [...routes.all()].map(({ upstream, model, breaker }) => {
-      if (model === undefined) unused.delete(upstream);
-      const { state, waitMs, isCoolingDown: isCooldown } = breaker;
-      return { name: upstream, model, state, waitMs, isCooldown };
-    });
-    const others = [...unused].map((name) => {
-      return { name, model: undefined, state: 'closed', waitMs: 0, isCooldown: false } as const;
-    });
-    return [...used, ...others].sort((one, other) => key(one).localeCompare(key(other)));
+    const found = new Map<string, UpstreamStatus>();
+    const available = (name: string, model?: string): void => {
+      const status = { name, model, state: 'closed', waitMs: 0, isCooldown: false } as const;
+      found.set(key(status), status);
+    };
+    for (const name of config.upstreams.keys()) available(name);
+    for (const route of config.models.flatMap((model) => model.routes)) available(route.upstream.name, route.model);
+    for (const { upstream: name, model, breaker } of routes.all()) {
+      const { state, waitMs, isCoolingDown: isCooldown, openForMs, failure } = breaker;
+      const status = { name, model, state, waitMs, isCooldown, openForMs, failure };
+      found.set(key(status), status);
+    }
+    const isAvailable = ({ state }: UpstreamStatus) => Number(state === 'closed');
+    return [...found.values()].sort(
+      (one, other) => isAvailable(one) - isAvailable(other) || key(one).localeCompare(key(other)),
+    );
   }
 }
 
@@ -106,4 +169,10 @@ const key = ({ name, model = '' }: UpstreamStatus): string => `${name} ${model}`
 
 function counted(counts: Iterable<CountOf>): CountOf[] {
   return [...counts].filter(([, count]) => count > 0).sort(([, one], [, other]) => other - one);
+}
+
+function sumOf(counts: Iterable<CountOf>): number {
+  let sum = 0;
+  for (const [, count] of counts) sum += count;
+  return sum;
 }

@@ -5,7 +5,7 @@ import type { FinishedRequest } from '../requests/finished-request.js';
 import type { RequestScope, ScopedRequest } from '../requests/request-scope.js';
 import { callerOf } from './trace-parent.js';
 
-/** The probes of a platform. Their spans would outnumber all others, and tell nothing. */
+/** The probes of a platform. Their spans would outnumber all others, and show nothing. */
 const PROBE = /^\/api\/v1\/health(?:\/ready)?\/?(?:\?|$)/i;
 
 /**

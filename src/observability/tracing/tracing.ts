@@ -52,7 +52,7 @@ async function load() {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new ConfigError([
-      'OTEL_EXPORTER_OTLP_ENDPOINT: needs the optional packages @opentelemetry/sdk-trace-node and @opentelemetry/exporter-trace-otlp-http, which are not installed',
+      'OTEL_EXPORTER_OTLP_ENDPOINT: needs the packages @opentelemetry/sdk-trace-node and @opentelemetry/exporter-trace-otlp-http, which are not installed',
     ]);
   }
 }

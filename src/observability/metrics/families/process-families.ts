@@ -13,7 +13,7 @@ export function registerProcess(
   delay: EventLoopDelay,
 ): void {
   collectDefaultMetrics({ register: registry });
-  // Gauges whose names end like the names of counters. The gauges by type without the suffix tell the same.
+  // Gauges whose names end like the names of counters. The gauges by type without the suffix have the same values.
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   gauge(registry, {
     name: 'chat_build_info',

@@ -2,7 +2,10 @@ import type { Registry } from 'prom-client';
 import type { MetricsSources } from '../metrics-sources.js';
 import { counter, gauge } from './counter-and-gauge.js';
 
-export function registerStores(registry: Registry, { database, ledger, limitFallback, redis }: MetricsSources): void {
+export function registerStores(
+  registry: Registry,
+  { database, ledger, limitFallback, redis, webhooks }: MetricsSources,
+): void {
   gauge(registry, {
     name: 'chat_database_up',
     help: '1 if the database is available. At 0, the service trusts credentials that were valid within the last 10 minutes.',
@@ -27,6 +30,14 @@ export function registerStores(registry: Registry, { database, ledger, limitFall
     name: 'chat_ledger_dead_letter_records_total',
     help: 'Usage records that the database refused because of their data. They are in the table usage_set_aside, or in the log.',
     samples: () => [[{}, ledger.deadLetter]],
+  });
+  counter(registry, {
+    name: 'chat_webhook_attempts_total',
+    help: 'Attempts to send an event to a webhook: delivered, to be sent again (retried), or given up (failed).',
+    labels: ['result'],
+    *samples() {
+      for (const [result, count] of webhooks.results) yield [{ result }, count];
+    },
   });
   if (redis === undefined) return;
   gauge(registry, {

@@ -18,6 +18,14 @@ export function registerStreams(registry: Registry, metrics: StreamMetrics, late
     },
   });
   counter(registry, {
+    name: 'chat_surface_streams_total',
+    help: 'Finished streams of compatible interfaces and of surfaces of plugins. `chat_streams_total` counts them, too.',
+    labels: ['surface'],
+    *samples() {
+      for (const [surface, count] of metrics.surfaces) yield [{ surface }, count];
+    },
+  });
+  counter(registry, {
     name: 'chat_stream_tokens_total',
     help: 'Known input and output tokens: reported by the provider, or estimated.',
     labels: ['model', 'kind', 'source'],

@@ -42,6 +42,8 @@ describe('the count of refusals by a limit', () => {
   it('names the budget that has refused the request', () => {
     expect(limitsAfter({ errorCode: 'rate_limit_exceeded', refusedBy: 'reports' })).toEqual([['reports free', 1]]);
     expect(limitsAfter({ errorCode: 'rate_limit_exceeded', refusedBy: 'replays' })).toEqual([['replays free', 1]]);
+    const refused = { errorCode: 'rate_limit_exceeded', refusedBy: 'operator_api', principal: undefined } as const;
+    expect(limitsAfter(refused)).toEqual([['operator_api none', 1]]);
   });
 
   it('leaves out concurrent reports and new API keys, which no limit of a tier refuses', () => {

@@ -1,14 +1,10 @@
-import type { Attributes, Span, Tracer } from '@opentelemetry/api';
-import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { RouteConfig } from '../../../../src/config/config.js';
-import type { FinishedRequest } from '../../../../src/observability/requests/finished-request.js';
 import { AttemptSpans } from '../../../../src/observability/tracing/attempt-spans.js';
-import { RequestSpans } from '../../../../src/observability/tracing/request-spans.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
 import type { ChatCall } from '../../../../src/upstreams/contract/chat-call.js';
+import { recordingTracer } from './recording-tracer.js';
 
-const ERROR = 2;
 const CALL: ChatCall = {
   model: 'acme-model',
   messages: [],
@@ -17,30 +13,12 @@ const CALL: ChatCall = {
   modelMaxOutputTokens: undefined,
 };
 
-/** A tracer that keeps what its spans are told. */
-function tracerThatKeeps() {
-  const attributes: Record<string, unknown> = {};
-  const statuses: number[] = [];
-  const span = {
-    spanContext: () => ({ traceId: '0'.repeat(31) + '1', spanId: '0'.repeat(15) + '1', traceFlags: 1 }),
-    setAttribute: (name: string, value: unknown) => (attributes[name] = value),
-    setStatus: ({ code }: { code: number }) => statuses.push(code),
-    updateName: () => undefined,
-    end: () => undefined,
-  } as unknown as Span;
-  const startSpan = (_: string, options?: { attributes?: Attributes }) => {
-    Object.assign(attributes, options?.attributes);
-    return span;
-  };
-  return { tracer: { startSpan } as unknown as Tracer, attributes, statuses };
-}
-
 const routeTo = (baseUrl: string) =>
   ({ model: 'acme-model', upstream: { name: 'acme', protocol: 'openai', baseUrl: new URL(baseUrl) } }) as RouteConfig;
 
 describe('the span of an attempt', () => {
   it('has the time to the first text in seconds, and each kind of token', () => {
-    const { tracer, attributes, statuses } = tracerThatKeeps();
+    const { tracer, attributes, statuses } = recordingTracer();
     const trace = new CallTrace('r1');
     const attempt = trace.beginAttempt('acme');
     const { onEnd } = new AttemptSpans(tracer).begin(attempt, trace, routeTo('https://api.example'), CALL);
@@ -60,7 +38,7 @@ describe('the span of an attempt', () => {
   });
 
   it('leaves out counts that are none', () => {
-    const { tracer, attributes } = tracerThatKeeps();
+    const { tracer, attributes } = recordingTracer();
     const trace = new CallTrace('r1');
     const attempt = trace.beginAttempt('acme');
     const { onEnd } = new AttemptSpans(tracer).begin(attempt, trace, routeTo('https://api.example'), CALL);
@@ -74,29 +52,9 @@ describe('the span of an attempt', () => {
     ['http://api.example/v1', 80],
     ['https://api.example:8443/v1', 8443],
   ])('names the port of the provider: %s', (baseUrl, port) => {
-    const { tracer, attributes } = tracerThatKeeps();
+    const { tracer, attributes } = recordingTracer();
     const trace = new CallTrace('r1');
     new AttemptSpans(tracer).begin(trace.beginAttempt('acme'), trace, routeTo(baseUrl), CALL);
     expect(attributes).toMatchObject({ 'server.address': 'api.example', 'server.port': port });
-  });
-});
-
-describe('the span of a request', () => {
-  const ofAnswer = (facts: Partial<FinishedRequest>) => {
-    const { tracer, attributes, statuses } = tracerThatKeeps();
-    const request = { method: 'POST', url: '/', headers: {} } as IncomingMessage;
-    new RequestSpans(tracer).begin(request)?.finished({ requestId: 'r1', ...facts } as FinishedRequest);
-    return { attributes, statuses };
-  };
-
-  it('is a failure where the service has failed, and not where the client has', () => {
-    const failed = ofAnswer({ status: 500, errorCode: 'internal_error' });
-    expect(failed).toMatchObject({ statuses: [ERROR], attributes: { 'error.type': 'internal_error' } });
-    expect(ofAnswer({ status: 503 })).toMatchObject({ statuses: [ERROR], attributes: { 'error.type': '503' } });
-    for (const status of [499, 429, 401, 200, undefined]) {
-      const { attributes, statuses } = ofAnswer({ status });
-      expect(statuses).toEqual([]);
-      expect(attributes).not.toHaveProperty('error.type');
-    }
   });
 });

@@ -1,0 +1,147 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ROWS_PER_DELETION } from '../../common/timers/retention.js';
+import { pageByTime, type TimePage, type TimePosition } from '../../database/queries/page-by-time.js';
+import { orUnavailable } from '../../database/queries/query-failure.js';
+import { engineOf, insertStatement, marks } from '../../database/queries/statements.js';
+import { ledgerText } from '../../usage/store/ledger-text.js';
+import { scopeOf, type RequestScopeFilter } from '../../usage/reports/request-scope.js';
+import type { RefusedRequest } from './refused-request.js';
+
+const MAX_ROWS = 100_000;
+const MAX_AGE_MS = 7 * 86_400_000;
+
+interface Row {
+  readonly id: string;
+  readonly request_id: string;
+  readonly refused_at: string;
+  readonly account_id: string;
+  readonly credential: RefusedRequest['credential'];
+  readonly key_id: string | null;
+  readonly key_prefix: string | null;
+  readonly method: string;
+  readonly route: string | null;
+  readonly model: string | null;
+  readonly status: number;
+  readonly error_code: string;
+  readonly reason: string | null;
+  readonly message: string | null;
+  readonly similar_count: number;
+}
+
+const COLUMNS = [
+  ...['id', 'request_id', 'refused_at', 'account_id', 'credential', 'key_id', 'key_prefix', 'method', 'route'],
+  ...['model', 'status', 'error_code', 'reason', 'message', 'similar_count'],
+] as const satisfies readonly (keyof Row)[];
+
+/** The sample of refused requests in the database: the latest 100,000 of the last seven days. */
+@Injectable()
+export class RefusedRequests {
+  constructor(private readonly database: DataSource) {}
+
+  async append(requests: readonly RefusedRequest[]): Promise<void> {
+    const statement = insertStatement(engineOf(this.database), 'refused_requests', COLUMNS, requests.length);
+    const values = requests.map(rowOf).flatMap((row) => COLUMNS.map((column) => row[column]));
+    await this.database.query(`${statement} ON CONFLICT (id) DO NOTHING`, values);
+  }
+
+  /**
+   * Returns one page of the refused requests, latest first: see {@link pageByTime}.
+   *
+   * @throws {ServiceError} `unavailable` when the database is unavailable.
+   */
+  async list(
+    filter: RequestScopeFilter,
+    end: TimePosition,
+    after: TimePosition,
+    limit: number,
+  ): Promise<TimePage<RefusedRequest>> {
+    const { rows, next } = await pageByTime<Row>(
+      this.database,
+      { table: 'refused_requests', columns: '*', timeColumn: 'refused_at', ...scopeOf(filter), end },
+      after,
+      limit,
+    );
+    return { rows: rows.map(requestOf), next };
+  }
+
+  /**
+   * Returns one page of the refused requests in the period, latest first, from `before` on.
+   *
+   * @throws {ServiceError} `unavailable` when the database is unavailable.
+   */
+  async listIn(
+    { from, to }: { readonly from: Date; readonly to: Date },
+    filter: RequestScopeFilter,
+    before: TimePosition | undefined,
+    limit: number,
+  ): Promise<TimePage<RefusedRequest>> {
+    const begin: TimePosition = { time: to.toISOString(), id: '' };
+    const after = before === undefined || before.time >= begin.time ? begin : before;
+    return this.list(filter, { time: from.toISOString(), id: '' }, after, limit);
+  }
+
+  async find(id: string): Promise<RefusedRequest | undefined> {
+    const engine = engineOf(this.database);
+    const statement = `SELECT * FROM refused_requests WHERE id = ${marks(engine, 1)}`;
+    const [row] = await orUnavailable(this.database.query<Row[]>(statement, [ledgerText(id)]));
+    return row && requestOf(row);
+  }
+
+  /** Deletes a portion of the rows that are too old or too many. Returns whether there may be more. */
+  async deleteSome(now: number): Promise<boolean> {
+    const engine = engineOf(this.database);
+    const first = `SELECT refused_at FROM refused_requests ORDER BY refused_at DESC, id DESC LIMIT 1 OFFSET ${MAX_ROWS}`;
+    const [surplus] = await this.database.query<Pick<Row, 'refused_at'>[]>(first);
+    const oldest = new Date(now - MAX_AGE_MS).toISOString();
+    const until = surplus !== undefined && surplus.refused_at > oldest ? surplus.refused_at : oldest;
+    const old = await this.database.query<Pick<Row, 'id'>[]>(
+      `SELECT id FROM refused_requests WHERE refused_at <= ${marks(engine, 1)} ORDER BY refused_at, id LIMIT ${ROWS_PER_DELETION}`,
+      [until],
+    );
+    if (old.length === 0) return false;
+    const ids = old.map(({ id }) => id);
+    await this.database.query(`DELETE FROM refused_requests WHERE id IN (${marks(engine, ids.length)})`, ids);
+    return ids.length === ROWS_PER_DELETION;
+  }
+}
+
+function rowOf(request: RefusedRequest): Row {
+  return {
+    id: request.id,
+    request_id: request.requestId,
+    refused_at: new Date(request.refusedAt).toISOString(),
+    account_id: ledgerText(request.accountId),
+    credential: request.credential,
+    key_id: request.keyId,
+    key_prefix: request.keyPrefix,
+    method: request.method,
+    route: request.route,
+    model: request.model,
+    status: request.status,
+    error_code: request.errorCode,
+    reason: request.reason,
+    message: request.message,
+    similar_count: request.similar,
+  };
+}
+
+function requestOf(row: Row): RefusedRequest {
+  return {
+    id: row.id,
+    requestId: row.request_id,
+    refusedAt: Date.parse(row.refused_at),
+    accountId: row.account_id,
+    credential: row.credential,
+    keyId: row.key_id,
+    keyPrefix: row.key_prefix,
+    method: row.method,
+    route: row.route,
+    model: row.model,
+    status: row.status,
+    errorCode: row.error_code,
+    reason: row.reason,
+    message: row.message,
+    similar: row.similar_count,
+  };
+}

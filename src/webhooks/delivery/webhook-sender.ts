@@ -1,0 +1,158 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { LabeledCounter } from '../../common/counts/labeled-counter.js';
+import { cutText } from '../../common/text/cut-text.js';
+import { Retention } from '../../common/timers/retention.js';
+import { CONFIG, type Config, type WebhookConfig } from '../../config/config.js';
+import { DatabasePresence } from '../../database/database-presence.js';
+import { NO_ACCOUNT } from '../outbox/webhook-event.js';
+import { WebhookOutbox } from '../outbox/webhook-outbox.js';
+import { retryDelayMs } from './retry-delay.js';
+import { signedHeaders } from './signature.js';
+import { WebhookDeliveries, type ClaimedDelivery } from './webhook-deliveries.js';
+import { postTo } from './webhook-request.js';
+
+/** How often a process looks for events of other processes, and for retries. */
+const LOOK_EVERY_MS = 2_000;
+const FIRST_DELETION_AFTER_MS = 3_600_000;
+/** For each webhook, so that a slow receiver blocks no other one. */
+const MAX_AT_ONCE = 4;
+const MAX_REASON_LENGTH = 200;
+
+/** The results of attempts: delivered, to be repeated, or given up. */
+export type DeliveryResult = 'delivered' | 'retried' | 'failed';
+
+/**
+ * Sends the events of the outbox to their webhooks, at least once. A process takes a delivery for 30 seconds, so replicas do not
+ * send the same event at the same time.
+ */
+@Injectable()
+export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('Webhooks');
+  /** The attempts of this process since its start. */
+  readonly results = new LabeledCounter<DeliveryResult>(['delivered', 'retried', 'failed']);
+  private readonly running = new Map<string, Set<Promise<void>>>();
+  private readonly looking = new Map<string, Promise<void>>();
+  private timer: NodeJS.Timeout | undefined;
+  private readonly retention = new Retention('webhook deliveries', () => this.deliveries.deleteOld(), this.logger);
+  private isStopping = false;
+
+  constructor(
+    private readonly outbox: WebhookOutbox,
+    private readonly deliveries: WebhookDeliveries,
+    private readonly presence: DatabasePresence,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    const look = (): void => {
+      this.look();
+    };
+    this.outbox.listen(look);
+    this.timer = setInterval(look, LOOK_EVERY_MS).unref();
+    this.retention.start(FIRST_DELETION_AFTER_MS);
+  }
+
+  /** Waits for the attempts that run, which have a time limit. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    clearInterval(this.timer);
+    await this.retention.stop();
+    await Promise.all(this.looking.values());
+    await Promise.all([...this.running.values()].flatMap((attempts) => [...attempts]));
+  }
+
+  /** Sends what is due. */
+  private look(): void {
+    if (this.presence.isUnavailable) return;
+    for (const webhook of this.config.webhooks.values()) this.lookFor(webhook);
+  }
+
+  private lookFor(webhook: WebhookConfig): void {
+    const { name } = webhook;
+    if (this.isStopping || this.looking.has(name)) return;
+    const looking = this.take(webhook)
+      .catch((error: unknown) => {
+        this.logger.warn({ msg: 'Webhook deliveries cannot be read', webhook: name, reason: String(error) });
+      })
+      .finally(() => this.looking.delete(name));
+    this.looking.set(name, looking);
+  }
+
+  private async take(webhook: WebhookConfig): Promise<void> {
+    const attempts = this.running.get(webhook.name) ?? new Set();
+    this.running.set(webhook.name, attempts);
+    const room = MAX_AT_ONCE - attempts.size;
+    if (room === 0) return;
+    for (const delivery of await this.deliveries.claim(webhook.name, room)) {
+      const attempt = this.send(webhook, delivery).finally(() => {
+        attempts.delete(attempt);
+        const current = this.config.webhooks.get(webhook.name);
+        if (current !== undefined) this.lookFor(current);
+      });
+      attempts.add(attempt);
+    }
+  }
+
+  /** Makes one attempt, and stores its result. Never throws: without a stored result, the delivery is due again after 30 seconds. */
+  private async send(webhook: WebhookConfig, delivery: ClaimedDelivery): Promise<void> {
+    try {
+      const failure = await this.attempt(webhook, delivery);
+      if (failure === undefined) {
+        await this.deliveries.delivered(delivery.id);
+        this.results.add('delivered');
+        return;
+      }
+      const wait = retryDelayMs(delivery.attempts, Math.random());
+      const isOver = this.now() + wait > Date.parse(delivery.give_up_at);
+      await this.deliveries.failed(delivery.id, failure, isOver ? undefined : wait);
+      this.results.add(isOver ? 'failed' : 'retried');
+      const { event_id: eventId, type, attempts } = delivery;
+      this.logger.warn({
+        msg: isOver ? 'A webhook event was given up' : 'A webhook event will be sent again',
+        ...{ webhook: webhook.name, eventId, type, attempts, reason: failure },
+      });
+    } catch (error) {
+      this.logger.warn({ msg: 'The result of a webhook delivery was not stored', reason: String(error) });
+    }
+  }
+
+  /** @returns why the attempt has failed. `undefined`: the receiver has accepted the event. */
+  private async attempt(webhook: WebhookConfig, delivery: ClaimedDelivery): Promise<string | undefined> {
+    const body = bodyOf(delivery);
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'chat-streaming-service',
+      ...signedHeaders(webhook.secret, delivery.event_id, this.now(), body),
+    };
+    try {
+      const status = await postTo(webhook, headers, body);
+      return status >= 200 && status < 300 ? undefined : `The receiver answered ${status}.`;
+    } catch (error) {
+      return cutText(reasonOf(error), MAX_REASON_LENGTH);
+    }
+  }
+}
+
+function bodyOf(delivery: ClaimedDelivery): string {
+  const { type, created_at: timestamp, account_id: accountId, email, key_id: keyId } = delivery;
+  const { key_name: name, key_prefix: prefix } = delivery;
+  const key = keyId === null ? null : { id: keyId, name, prefix };
+  const account = accountId === NO_ACCOUNT ? null : { id: accountId, email };
+  const data = { account, key, ...(JSON.parse(delivery.data) as object) };
+  return JSON.stringify({ type, timestamp, data });
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return 'The receiver did not answer in time.';
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined || error.message.includes(code) ? error.message : `${code}: ${error.message}`;
+}
