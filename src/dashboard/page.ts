@@ -17,6 +17,8 @@ export interface Page {
   readonly script?: string;
   /** A stylesheet of the same kind, in addition to the stylesheet of all pages. */
   readonly style?: string;
+  /** The address that the browser opens at once, without a click. It may be on another host. */
+  readonly leadsTo?: string;
   /** `narrow` for a page with one short form, `wide` for a page that needs the full width. The default is in between. */
   readonly width?: 'narrow' | 'wide';
 }

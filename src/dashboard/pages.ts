@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { renderToString } from 'preact-render-to-string';
-import { isSecure } from '../auth/same-origin/public-origin.js';
+import { isSecure, publicOriginOf } from '../auth/same-origin/public-origin.js';
 import type { ServiceError } from '../common/service-error.js';
 import { Extensions } from '../common/extensions/extensions.js';
 import { CONFIG, type Config } from '../config/config.js';
+import { recordSentError } from '../http/errors/send-error.js';
 import { assetPath } from './assets/assets.js';
 import { PluginAssets } from './assets/plugin-assets.js';
 import { problemsOf, type FormProblems } from './forms/form-problems.js';
@@ -12,6 +13,14 @@ import { Layout } from './layout/layout.js';
 import { NAVIGATION_ENTRIES } from './layout/navigation.js';
 import type { Page } from './page.js';
 import { HTTPS_ONLY, PAGE_HEADERS } from './page-headers.js';
+
+/** Where a sign-in at the issuer begins. */
+export interface SingleSignOnLink {
+  /** The origin of this service to which the issuer sends the browser back. */
+  readonly origin: string;
+  /** The host of the issuer, for people to read. */
+  readonly host: string;
+}
 
 /**
  * Sends pages, and redirects to pages.
@@ -30,6 +39,24 @@ export class Pages {
   /** Whether visitors may create accounts themselves. */
   get signUp(): Config['signUp'] {
     return this.config.signUp;
+  }
+
+  /** Whether people can sign in with passwords. */
+  get hasPasswords(): boolean {
+    return this.config.passwords === 'on';
+  }
+
+  /** How people sign in at the issuer. `undefined` without an issuer. */
+  get singleSignOn(): SingleSignOnLink | undefined {
+    const { singleSignOn } = this.config;
+    if (singleSignOn === undefined) return undefined;
+    // The issuer sends the browser back to this address, which must be the one that has the cookie.
+    return { origin: singleSignOn.publicUrl, host: new URL(singleSignOn.issuer).host };
+  }
+
+  /** The origin of links that people send to others: `PUBLIC_URL`, or the origin by which the client reaches the service. */
+  originOf(request: Request): string {
+    return this.config.publicUrl ?? publicOriginOf(request);
   }
 
   /** Whether the service serves the description of the API. */
@@ -83,6 +110,7 @@ export class Pages {
       await action();
     } catch (error) {
       const problems = problemsOf(error, response.req);
+      recordSentError(problems.error, response.req.context);
       const page = await pageWith(problems);
       this.send(response, { ...page, title: `Error: ${page.title}` }, problems.error);
     }

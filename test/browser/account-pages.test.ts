@@ -232,6 +232,12 @@ describe.skipIf(!hasChromium)('the pages of an account, in Chromium', () => {
         await rowOf(page, 'laptop').getByRole('button', { name: 'Rotate' }).click();
         await expectAccessible(page, 'rotate');
         await page.goto(`${origin}/settings/api-keys`);
+        await rowOf(page, 'laptop').getByRole('button', { name: 'Edit' }).click();
+        await expectAccessible(page, 'edit-key');
+        await page.goto(`${origin}/settings/activity`);
+        await page.getByText('key.created').first().waitFor();
+        await expectAccessible(page, 'activity');
+        await page.goto(`${origin}/settings/api-keys`);
         await rowOf(page, 'laptop').getByRole('button', { name: 'Revoke' }).click();
         await expectAccessible(page, 'revoke');
         await page.getByRole('button', { name: 'Revoke' }).click();

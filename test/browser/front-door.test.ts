@@ -22,7 +22,15 @@ describe.skipIf(!hasChromium)('the front door in Chromium', () => {
     expect(await page.getByRole('table').getByRole('rowheader').count()).toBe(1);
     await expectAccessible(page, 'front');
     await page.getByRole('banner').getByRole('link', { name: 'Docs' }).click();
-    await page.getByText('/api/v1/chat/stream').first().waitFor();
+    await page.locator('.opblock-summary-path').first().waitFor();
+    expect(await page.locator('.opblock-tag').first().textContent()).toBe('Chat');
+    expect(await page.locator('header pre').textContent()).toContain(`curl -N ${web.origin}/api/v1/chat/stream`);
+    await page.locator('.opblock-summary-control').first().click();
+    await page.locator('.opblock-body table.headers').first().waitFor();
+    await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState !== 'running'));
+    await expectAccessible(page, 'docs');
+    await page.getByRole('link', { name: 'Back to Chat Streaming Service' }).click();
+    await page.getByRole('heading', { level: 1 }).waitFor();
     expect(complaints).toEqual([]);
     await browser.close();
   }, 120_000);

@@ -179,7 +179,7 @@ describe.skipIf(!hasChromium)('what goes wrong in the playground in Chromium', (
     });
     await playground.send('Hello!');
     await failure().getByText(title).waitFor();
-    await expect.poll(() => button('Try again').isEnabled(), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => button('Try again').isEnabled()).toBe(true);
     await button('Try again').click();
     await playground.answerIs('Hello world');
   });

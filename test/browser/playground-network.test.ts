@@ -206,7 +206,7 @@ describe.skipIf(!hasChromium)('the playground on a bad network in Chromium', () 
     await failure().getByText('The model failed').waitFor();
     expect(await page.locator('.failure').count()).toBe(2);
     expect(await button('Edit message').count()).toBe(1);
-    await expect.poll(() => button('Try again').isEnabled(), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => button('Try again').isEnabled()).toBe(true);
     await button('Try again').click();
     await playground.answerIs('Hello world');
     expect((await web.provider.call(next + 2)).json['messages']).toEqual([{ role: 'user', content: 'Two' }]);

@@ -20,7 +20,7 @@ export class PlaygroundPage {
   /** Waits until the last answer shows this text. */
   async answerIs(text: string): Promise<void> {
     const answer = this.page.locator('.answer .turn-text').last();
-    await expect.poll(() => answer.textContent(), { timeout: 10_000 }).toBe(text);
+    await expect.poll(() => answer.textContent()).toBe(text);
   }
 
   /** What who hears the page was told last. */

@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)('the turns of the playground in Chromium', () => {
     await page.goBack();
     await playground.answerIs('Hello world');
     await button('Send').click();
-    await expect.poll(() => playground.announcement(), { timeout: 15_000 }).toContain('complete');
+    await expect.poll(() => playground.announcement()).toContain('complete');
     expect(await messagesOf(next + 1)).toHaveLength(3);
 
     await button('Sign out').click();
@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)('the turns of the playground in Chromium', () => {
       call.answer(long);
     });
     await playground.send('Write!');
-    await expect.poll(() => playground.announcement(), { timeout: 15_000 }).toContain('complete');
+    await expect.poll(() => playground.announcement()).toContain('complete');
     expect(await button('Jump to latest').isVisible()).toBe(false);
     await playground.scrollTo(0);
     await button('Jump to latest').click();

@@ -162,7 +162,7 @@ describe.skipIf(!hasChromium)('the playground in Chromium', () => {
     });
   });
 
-  it('Clear ends the work of the provider, too, and forgets everything', async () => {
+  it('Clear ends the work of the provider, and removes the whole conversation', async () => {
     web.provider.next((call) => {
       call.head().text('On and on');
     });

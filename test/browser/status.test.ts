@@ -32,16 +32,40 @@ describe.skipIf(!hasChromium)('the status page in Chromium', () => {
     for (let count = 0; count < 4; count++) await stream(web.stage.origin, { key: web.stage.key });
     // The page updates by itself.
     await page.clock.fastForward(10_000);
-    const upstreams = page.getByRole('table', { name: 'Upstreams and routes' });
-    await upstreams.getByText(/Cooldown for 1\d\d s, as the provider asked/).waitFor();
+    const unavailable = page.getByRole('table', { name: 'Not available now' });
+    await unavailable
+      .getByText(/until \d\d:\d\d:\d\d UTC, as the provider asked since \d.* UTC \(\d+ s\), after upstream_unavailable/)
+      .waitFor();
     const refusals = page.getByRole('table', { name: 'Refused by a limit' });
     await refusals.getByRole('row', { name: 'requests_per_minute free 1' }).waitFor();
     const errors = page.getByRole('table', { name: 'Errors', exact: true });
     await errors.getByRole('row', { name: 'upstream_unavailable' }).waitFor();
+    // The charts have the present minute, and their readout works after the update.
+    const chart = page.getByRole('img', { name: /^Errors per minute/ });
+    await chart.focus();
+    await chart.press('End');
+    await page.locator('.chart-readout', { hasText: /^\d\d:\d\d: Errors \d+, Refused 1$/ }).waitFor();
+    await chart.blur();
+    await page.getByText('All 2 upstreams and routes').click();
+    await page.getByRole('table', { name: 'All upstreams and routes' }).waitFor();
+    await page.getByText('By minute').click();
+    await page.getByRole('table', { name: 'By minute, latest first' }).waitFor();
+    // What the user has opened stays open.
+    await page.clock.fastForward(10_000);
+    await page.getByRole('table', { name: 'All upstreams and routes' }).waitFor();
     expect(complaints).toEqual([]);
     await expectAccessible(page, 'operator-status');
     await page.context().close();
   }, 120_000);
+
+  it('works without scripts as a page that one reloads', async () => {
+    const { page } = await web.open('/operator/status', { account: operator, javaScriptEnabled: false });
+    await page.getByText('Reload the page to update it.').waitFor();
+    expect(await page.getByText('The page updates every 10 seconds.').isVisible()).toBe(false);
+    await page.getByText('By minute').click();
+    await page.getByRole('table', { name: 'By minute, latest first' }).waitFor();
+    await page.context().close();
+  });
 
   it('is not there for others', async () => {
     const { page } = await web.open('/operator/status');

@@ -80,7 +80,9 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
 
   it('needs no JavaScript, and its links can be followed with the keyboard', async () => {
     const { page } = await web.open('/usage', { account: busy, javaScriptEnabled: false });
-    expect(await page.getByRole('table').count()).toBe(5);
+    expect(await page.getByRole('table').count()).toBe(4);
+    await page.getByText('By day', { exact: true }).click();
+    await page.getByRole('table', { name: 'By day, latest first' }).waitFor();
     const link = page.getByRole('link', { name: '7 days' });
     await link.focus();
     await page.keyboard.press('Enter');
@@ -109,7 +111,59 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     await page.context().close();
   });
 
-  it('shows the values of a day by keyboard, pointer and touch', async () => {
+  it('shows the limits of the tier, then the cost, then the tables, and the table by day only after a click', async () => {
+    const { page } = await web.open('/usage', { account: busy });
+    const tops = await Promise.all(
+      [
+        page.getByRole('table', { name: 'Limits and remaining quota' }),
+        page.locator('.figures'),
+        page.getByRole('img', { name: /^Cost per day/ }),
+        page.getByRole('table', { name: 'By model' }),
+      ].map(async (part) => (await part.boundingBox())?.y ?? 0),
+    );
+    expect(tops).toEqual(tops.toSorted((one, other) => one - other));
+    const byDay = page.getByRole('table', { name: 'By day, latest first' });
+    expect(await byDay.isVisible()).toBe(false);
+    await page.getByText('By day', { exact: true }).click();
+    await byDay.waitFor();
+    await page.context().close();
+  });
+
+  it('aligns the axes of its charts', async () => {
+    const { page } = await web.open('/usage', { account: busy, viewport: { width: 1280, height: 800 } });
+    const axes = await page
+      .locator('.chart .axis')
+      .evaluateAll((lines) => lines.map((line) => Math.round(line.getBoundingClientRect().top)));
+    expect(axes).toHaveLength(3);
+    expect(new Set(axes).size).toBe(1);
+    await page.context().close();
+  });
+
+  it('shows all costs with the same number of decimals', async () => {
+    const { page } = await web.open('/usage', { account: busy });
+    const costs = (await page.locator('.figures strong, .number').allInnerTexts()).filter((text) => text.includes('$'));
+    expect(costs.length).toBeGreaterThan(15);
+    expect(new Set(costs.map((text) => /\.(\d+)$/.exec(text)?.[1]?.length))).toEqual(new Set([6]));
+    await page.context().close();
+  });
+
+  it('explains its signs below each table and figure that has one', async () => {
+    const { page } = await web.open('/usage', { account: busy });
+    await page.getByText('By day', { exact: true }).click();
+    const below = await page
+      .locator('.figures, .table:has(table)')
+      .evaluateAll((parts) =>
+        parts
+          .filter((part) => part.textContent.includes('≈'))
+          .map((part) => part.nextElementSibling?.textContent ?? ''),
+      );
+    expect(below.length).toBeGreaterThanOrEqual(4);
+    for (const text of below)
+      expect(text).toMatch(/^≈ (Partly estimated|Estimated), because the provider did not report/);
+    await page.context().close();
+  });
+
+  it('shows the values of a day by keyboard, pointer and touch, in a box next to the bar', async () => {
     const { page, complaints } = await web.open('/usage?days=7', { account: busy, hasTouch: true });
     const chart = page.locator('.chart').filter({ hasText: 'Requests per day' });
     const drawing = chart.getByRole('img');
@@ -123,6 +177,15 @@ describe.skipIf(!hasChromium)('the usage page in Chromium', () => {
     const box = await drawing.boundingBox();
     await page.touchscreen.tap((box?.x ?? 0) + 3, (box?.y ?? 0) + 20);
     await expect.poll(() => readout.innerText()).toBe(first);
+    const frame = await drawing.boundingBox();
+    const shown = await readout.boundingBox();
+    const bar = await chart.locator('.day.chosen').boundingBox();
+    expect((shown?.x ?? 0) - ((bar?.x ?? 0) + (bar?.width ?? 0))).toBeCloseTo(4, 0);
+    expect(shown?.y).toBeGreaterThanOrEqual((frame?.y ?? 0) - 1);
+    expect((shown?.y ?? 0) + (shown?.height ?? 0)).toBeLessThanOrEqual((frame?.y ?? 0) + (frame?.height ?? 0) + 1);
+    await page.keyboard.press('End');
+    const last = await readout.boundingBox();
+    expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThan((frame?.x ?? 0) + (frame?.width ?? 0));
     expect(complaints).toEqual([]);
     await page.context().close();
   });

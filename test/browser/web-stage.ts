@@ -57,6 +57,15 @@ export class WebStage {
     return { page, account: person, complaints };
   }
 
+  /** Opens an address in a browser that nobody is signed in to. */
+  async visit(url: string): Promise<Pick<SignedInPage, 'page' | 'complaints'>> {
+    const page = await (await this.browser.newContext()).newPage();
+    page.setDefaultTimeout(PAGE_TIMEOUT_MS);
+    const complaints = complaintsOf(page);
+    await page.goto(url);
+    return { page, complaints };
+  }
+
   async signIn(page: Page, { cookie }: AccountSession): Promise<void> {
     const url = this.origin.replace('http:', 'https:');
     await page.context().addCookies([{ ...cookie, url, secure: true, httpOnly: true, sameSite: 'Lax' }]);

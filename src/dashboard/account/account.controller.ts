@@ -4,14 +4,16 @@ import type { VerifiedSession } from '../../accounts/sessions/sessions.service.j
 import { CurrentSession } from '../../auth/session/request-session.js';
 import { SessionCookie } from '../../auth/session/session-cookie.js';
 import { SessionOnly } from '../../auth/session/session.guard.js';
+import { AccountLink } from '../../auth/single-sign-on/account-link.js';
 import { PasswordChange } from '../../auth/sign-in/password-change.js';
 import { Form } from '../../http/body/form/form.decorator.js';
+import { OnlyIf } from '../../http/routing/only-if.decorator.js';
 import { AccountForm } from '../forms/account-form.decorator.js';
 import type { Page } from '../page.js';
 import { PageController } from '../page-controller.decorator.js';
 import { pathWith, textIn, type QueryValues } from '../parts/query.js';
 import { Pages } from '../pages.js';
-import { AccountView } from './account-view.js';
+import { AccountView, type AccountViewProps } from './account-view.js';
 
 interface PasswordForm {
   readonly current_password?: string;
@@ -20,27 +22,35 @@ interface PasswordForm {
   readonly revoke_keys?: string;
 }
 
+/** What the page reports right after a change. */
+const DONE: ReadonlyMap<unknown, string> = new Map([
+  ['linked', 'Your account is linked. You can sign in by single sign-on now.'],
+  ['unlinked', 'Your account is not linked to single sign-on any more.'],
+]);
+
 @PageController('settings/account')
 @SessionOnly()
 export class AccountController {
   constructor(
     private readonly pages: Pages,
     private readonly passwords: PasswordChange,
+    private readonly links: AccountLink,
     private readonly cookie: SessionCookie,
   ) {}
 
   @Get()
-  show(
+  async show(
     @Query() { done, revoked }: QueryValues,
     @CurrentSession() { account }: VerifiedSession,
     @Res() response: Response,
-  ): void {
-    const report = done === 'password' ? reportOf(textIn(revoked, 5)) : undefined;
-    this.pages.send(response, pageOf({ account, done: report }));
+  ): Promise<void> {
+    const report = done === 'password' ? reportOf(textIn(revoked, 5)) : DONE.get(done);
+    this.pages.send(response, await this.page({ account, done: report }));
   }
 
   @Post('password')
   @Form()
+  @OnlyIf(({ passwords }) => passwords === 'on')
   async changePassword(
     @AccountForm() { current_password: current = '', new_password: next = '', revoke_keys: revoke }: PasswordForm,
     @CurrentSession() session: VerifiedSession,
@@ -56,13 +66,15 @@ export class AccountController {
         const revoked = revokeKeys ? changed.revokedKeys : undefined;
         this.pages.leadTo(response, pathWith('/settings/account', { done: 'password', revoked }));
       },
-      (problems) => pageOf({ account: session.account, revokeKeys, problems }),
+      (problems) => this.page({ account: session.account, revokeKeys, problems }),
     );
   }
-}
 
-function pageOf(props: Parameters<typeof AccountView>[0]): Page {
-  return { title: 'Account', section: 'account', width: 'narrow', content: AccountView(props) };
+  private async page(props: Omit<AccountViewProps, 'ways' | 'issuer'>): Promise<Page> {
+    const ways = await this.links.waysOf(props.account.id);
+    const content = AccountView({ ...props, ways, issuer: this.pages.singleSignOn?.host });
+    return { title: 'Account', section: 'account', width: 'narrow', content };
+  }
 }
 
 /** @param revokedKeys the number of revoked API keys, if the user wanted to revoke the keys. */

@@ -3,6 +3,8 @@ import type { FormProblems } from '../forms/form-problems.js';
 import { PageForm } from '../forms/page-form.js';
 import { Notice } from '../parts/notice.js';
 import { Pagination, type Paging } from '../parts/pagination.js';
+import type { BudgetState } from '../../usage/budgets/spend-budgets.js';
+import { BudgetWarnings } from './key-budget.js';
 import type { KeySpend } from './key-spends.js';
 import { KeyTable } from './key-table.js';
 import { LIFETIMES } from './lifetimes.js';
@@ -21,6 +23,8 @@ export interface ApiKeysViewProps {
   readonly filter: KeyFilter;
   /** `undefined` when the sums cannot be read. */
   readonly spend: KeySpend | undefined;
+  /** The budgets of the active keys on this page, by the id of the key. */
+  readonly budgets: ReadonlyMap<string, BudgetState>;
   readonly paging: Paging;
   readonly now: number;
   /** The id of the key that the form creates. If a browser sends the form twice, the service still creates one key. */
@@ -33,7 +37,7 @@ export interface ApiKeysViewProps {
 }
 
 export function ApiKeysView(props: ApiKeysViewProps) {
-  const { accountId, keys, hasKeys, filter, spend, paging, now, nextId, newKey, done, problems } = props;
+  const { accountId, keys, hasKeys, filter, spend, budgets, paging, now, nextId, newKey, done, problems } = props;
   return (
     <>
       <h1>API keys</h1>
@@ -65,6 +69,7 @@ export function ApiKeysView(props: ApiKeysViewProps) {
       />
       <section>
         <h2>Your keys</h2>
+        <BudgetWarnings keys={keys} budgets={budgets} />
         {hasKeys ? (
           <PageForm
             method="get"
@@ -92,8 +97,10 @@ export function ApiKeysView(props: ApiKeysViewProps) {
             keys={keys}
             now={now}
             spend={spend}
+            budgets={budgets}
             usageOf={(id) => `/usage?days=30&key=${id}`}
             actionsOn={(id) => [
+              ['Edit', `${PATH}/${id}/edit`],
               ['Rotate', `${PATH}/${id}/rotate`],
               ['Revoke', `${PATH}/${id}/revoke`],
             ]}

@@ -6,6 +6,7 @@ import { ApiKeysService, type ListedApiKey } from '../../accounts/api-keys/api-k
 import { KeyCreationLimit } from '../../auth/attempts/key-creation-limit.js';
 import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
 import { sessionIdOf, type Principal } from '../../auth/principal/principal.js';
+import { authorOf } from '../../auth/session/change-author.decorator.js';
 import { SessionOnly } from '../../auth/session/session.guard.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Form } from '../../http/body/form/form.decorator.js';
@@ -34,6 +35,12 @@ interface RotationForm extends NewKeyForm {
   readonly old_key_ends_in_hours?: string;
 }
 
+/** What the page reports right after a change. */
+const DONE: ReadonlyMap<unknown, string> = new Map([
+  ['revoked', 'The key was revoked.'],
+  ['changed', 'The key was changed.'],
+]);
+
 @PageController('settings/api-keys')
 @SessionOnly()
 export class ApiKeysController {
@@ -54,7 +61,7 @@ export class ApiKeysController {
     @CurrentPrincipal() { accountId }: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    const done = query['done'] === 'revoked' ? 'The key was revoked.' : undefined;
+    const done = DONE.get(query['done']);
     this.pages.send(response, await this.semaphore.run(accountId, () => this.list.page(accountId, { done }, query)));
   }
 
@@ -72,7 +79,9 @@ export class ApiKeysController {
       async () => {
         const expiresAt = expiryOf(lifetime, this.now());
         const newKey = { name, expiresAt, id, sessionId: sessionIdOf(principal) };
-        const created = await this.limit.count(accountId, () => this.keys.create(accountId, newKey));
+        const created = await this.limit.count(accountId, () =>
+          this.keys.create(accountId, newKey, authorOf(response.req)),
+        );
         const shown = this.list.newKey(created, response.req);
         this.pages.send(response, await this.list.page(accountId, { newKey: shown }), 201);
       },
@@ -107,7 +116,7 @@ export class ApiKeysController {
         const expiresAt = expiryOf(lifetime, this.now());
         const rotation = { overlapMs, expiresAt, id: newId, sessionId: sessionIdOf(principal) };
         const { created, oldEndsAt } = await this.limit.count(accountId, () =>
-          this.rotation.rotate(id, accountId, rotation),
+          this.rotation.rotate(id, accountId, rotation, authorOf(response.req)),
         );
         const newKey = this.list.newKey(created, response.req, { prefix: old.prefix, endsAt: oldEndsAt });
         this.pages.send(response, await this.list.page(accountId, { newKey }), 201);
@@ -135,7 +144,7 @@ export class ApiKeysController {
     @CurrentPrincipal() { accountId }: Principal,
     @Res() response: Response,
   ): Promise<void> {
-    await this.keys.revoke(id, accountId);
+    await this.keys.revoke(id, accountId, authorOf(response.req));
     this.pages.leadTo(response, `${PATH}?done=revoked`);
   }
 }

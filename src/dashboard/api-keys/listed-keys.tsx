@@ -12,7 +12,10 @@ export const KEY_STATES = {
 
 type KeyState = keyof typeof KEY_STATES;
 
-export function stateOf({ revokedAt, expiresAt }: ListedApiKey, now: number): KeyState {
+export function stateOf(
+  { revokedAt, expiresAt }: Pick<ListedApiKey, 'revokedAt' | 'expiresAt'>,
+  now: number,
+): KeyState {
   if (revokedAt !== null) return 'revoked';
   return expiresAt !== null && expiresAt.getTime() <= now ? 'expired' : 'active';
 }

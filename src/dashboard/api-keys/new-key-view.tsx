@@ -3,12 +3,15 @@ import { curlLine } from '../../common/text/curl-line.js';
 import { javascriptCode, pythonCode } from '../../common/text/request-code.js';
 import { Copyable } from '../parts/copyable.js';
 import { Moment } from '../format/times.js';
+import type { SdkSnippet } from './sdk-code.js';
 
 export interface NewKey {
   readonly created: CreatedApiKey;
   /** The origin of the service, for the example command. */
   readonly origin: string;
   readonly model: string | undefined;
+  /** The programs with SDKs. They contain the key. */
+  readonly sdkSnippets: readonly SdkSnippet[];
   readonly replaced?: ReplacedKey;
 }
 
@@ -19,7 +22,7 @@ export interface ReplacedKey {
 }
 
 /** Shows a key that was created just now. The full key is shown only once. */
-export function NewKeyView({ created, origin, model, replaced }: NewKey) {
+export function NewKeyView({ created, origin, model, sdkSnippets, replaced }: NewKey) {
   const { name, key } = created;
   return (
     <section class="new-key" data-new-key role="status">
@@ -49,6 +52,12 @@ export function NewKeyView({ created, origin, model, replaced }: NewKey) {
             <summary>Python</summary>
             <Copyable what="Python" text={pythonCode({ origin, key, request: firstRequest(model) })} id="try-python" />
           </details>
+          {sdkSnippets.map(({ id, title, code }) => (
+            <details>
+              <summary>{title}</summary>
+              <Copyable what={title} text={code} id={id} />
+            </details>
+          ))}
         </>
       )}
     </section>

@@ -8,17 +8,24 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-/** A file that pages use, with its media type and its bytes, plain and compressed. */
-export interface Asset {
-  readonly type: string;
-  readonly bytes: Buffer;
-  readonly gzipped: Buffer;
+/** A file that pages use, with its media type and its bytes. */
+export class Asset {
+  private compressed: Buffer | undefined;
+
+  constructor(
+    readonly type: string,
+    readonly bytes: Buffer,
+  ) {}
+
+  /** The compressed bytes. The first request compresses them. */
+  get gzipped(): Buffer {
+    return (this.compressed ??= gzipSync(this.bytes, { level: 9 }));
+  }
 }
 
 export function readAsset(file: string | URL): Asset {
   const name = file instanceof URL ? file.pathname : file;
   const type = TYPES[extname(name)];
   if (type === undefined) throw new Error(`The media type of ${name} is unknown.`);
-  const bytes = readFileSync(file);
-  return { type, bytes, gzipped: gzipSync(bytes, { level: 9 }) };
+  return new Asset(type, readFileSync(file));
 }

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join, sep } from 'node:path';
 import { readAsset, type Asset } from './asset.js';
 
 const OWN_FILES = new URL('../static/', import.meta.url);
 const { resolve } = createRequire(import.meta.url);
-const PICO = resolve('@picocss/pico');
 const MARKED = resolve('marked');
 /** The built typed client, which the package also exports. The scripts of the pages import it as `client.js`. */
 const CLIENT = resolve('chat-streaming-service/client');
@@ -17,7 +16,7 @@ const CLIENT_PARTS = join(dirname(CLIENT), 'client');
  * and the client.
  */
 export const ASSETS: ReadonlyMap<string, Asset> = new Map([
-  ['pico.css', readAsset(PICO)],
+  ...pico(),
   ['marked.js', readAsset(MARKED)],
   ['client.js', readAsset(CLIENT)],
   ...readdirSync(CLIENT_PARTS)
@@ -29,6 +28,11 @@ export const ASSETS: ReadonlyMap<string, Asset> = new Map([
     .sort()
     .map((name): [string, Asset] => [name, readAsset(new URL(name, OWN_FILES))]),
 ]);
+
+/** Pico is a file of the folder `static` after a whole build. `npm run start:dev` reads it from its package. */
+function pico(): [string, Asset][] {
+  return existsSync(new URL('pico.css', OWN_FILES)) ? [] : [['pico.css', readAsset(resolve('@picocss/pico'))]];
+}
 
 /** One version for all files together. All paths share this version, so a script can import other files by relative path. */
 export const ASSETS_VERSION = [...ASSETS]

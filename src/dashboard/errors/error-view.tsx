@@ -1,4 +1,5 @@
 import type { ServiceError } from '../../common/service-error.js';
+import { requestPath } from '../layout/navigation.js';
 import { waitingTime } from '../format/times.js';
 
 /** The title and the advice for an error, by HTTP status. */
@@ -22,7 +23,15 @@ export function errorTitle({ status }: ServiceError): string {
   return (WORDS[status] ?? UNKNOWN)[0];
 }
 
-export function ErrorView({ error, requestId }: { readonly error: ServiceError; readonly requestId: string }) {
+interface ErrorViewProps {
+  readonly error: ServiceError;
+  readonly requestId: string;
+  /** Whether the page links to the list of requests. */
+  readonly isOperator: boolean;
+}
+
+/** The page about an error. */
+export function ErrorView({ error, requestId, isOperator }: ErrorViewProps) {
   const [title, advice] = WORDS[error.status] ?? UNKNOWN;
   const { retryAfterSeconds } = error;
   return (
@@ -37,7 +46,7 @@ export function ErrorView({ error, requestId }: { readonly error: ServiceError; 
         </a>
       </p>
       <p class="fine">
-        Request ID: <code>{requestId}</code>
+        Request ID: {isOperator ? <a href={requestPath(requestId)}>{requestId}</a> : <code>{requestId}</code>}
       </p>
     </section>
   );

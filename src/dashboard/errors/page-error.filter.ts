@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { ServiceError } from '../../common/service-error.js';
+import { recordSentError } from '../../http/errors/send-error.js';
 import { ServiceErrorFilter } from '../../http/errors/service-error.filter.js';
 import { allowedMethods } from '../../http/errors/allowed-methods.js';
 import { withNext } from '../local-path.js';
@@ -24,7 +25,11 @@ export class PageErrorFilter extends ServiceErrorFilter {
       this.pages.leadTo(response, withNext('/sign-in', wayBack(request)));
       return;
     }
-    const content = ErrorView({ error, requestId: request.context.requestId });
+    recordSentError(error, request.context);
+    const { requestId, session } = request.context;
+    // A page that does not exist is not in the list of requests.
+    const isOperator = session?.account.role === 'operator' && error.status !== 404;
+    const content = ErrorView({ error, requestId, isOperator });
     this.pages.send(response, { title: errorTitle(error), content, width: 'narrow' }, error);
   }
 }

@@ -1,11 +1,13 @@
-const MOMENTS = new Intl.DateTimeFormat('en-GB', {
+const TO_THE_MINUTE = {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
   hour: '2-digit',
   minute: '2-digit',
   timeZone: 'UTC',
-});
+} as const;
+const MOMENTS = new Intl.DateTimeFormat('en-GB', TO_THE_MINUTE);
+const EXACT_MOMENTS = new Intl.DateTimeFormat('en-GB', { ...TO_THE_MINUTE, second: '2-digit' });
 const DAYS = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 interface MomentProps {
@@ -14,14 +16,15 @@ interface MomentProps {
   readonly none?: string;
   /** Whether the text names the time zone. */
   readonly withZone?: boolean;
+  readonly withSeconds?: boolean;
 }
 
 /** Shows a date and time in UTC. */
-export function Moment({ at, none = 'Never', withZone = false }: MomentProps) {
+export function Moment({ at, none = 'Never', withZone = false, withSeconds = false }: MomentProps) {
   if (at === null) return <span class="none">{none}</span>;
   return (
     <>
-      <time dateTime={at.toISOString()}>{MOMENTS.format(at)}</time>
+      <time dateTime={at.toISOString()}>{(withSeconds ? EXACT_MOMENTS : MOMENTS).format(at)}</time>
       {withZone ? ' UTC' : null}
     </>
   );
@@ -32,12 +35,18 @@ export function shortDay(day: string): string {
   return DAYS.format(new Date(day));
 }
 
+/** The time of a moment in ISO 8601 in UTC: "09:05". */
+export function timeOfDay(moment: string): string {
+  return moment.slice(11, 16);
+}
+
 /** A duration such as `1.25 s`. `–` if one of the times is unknown. */
 export function secondsBetween(from: string, to: string | null): string {
   return to === null ? '–' : seconds(Date.parse(to) - Date.parse(from));
 }
 
 export function seconds(ms: number): string {
+  if (ms < 10) return '< 0.01 s';
   return `${(ms / 1000).toFixed(2)} s`;
 }
 

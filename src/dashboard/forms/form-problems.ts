@@ -11,6 +11,8 @@ import { ServiceError } from '../../common/service-error.js';
 export interface FormProblems {
   readonly error: ServiceError;
   readonly byField: ReadonlyMap<string, string>;
+  /** For operators: the id of the request, by which the page Requests finds it. */
+  readonly requestId?: string | undefined;
 }
 
 /**
@@ -20,5 +22,10 @@ export interface FormProblems {
  */
 export function problemsOf(error: unknown, request: Request): FormProblems {
   if (!(error instanceof ServiceError) || error.code === 'internal_error' || !wantsPage(request)) throw error;
-  return { error, byField: new Map(error.details?.map(({ field, message }) => [field, message])) };
+  const { requestId, session } = request.context;
+  return {
+    error,
+    byField: new Map(error.details?.map(({ field, message }) => [field, message])),
+    requestId: session?.account.role === 'operator' ? requestId : undefined,
+  };
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { cutText } from '../../common/text/cut-text.js';
 import { waitingTime } from '../format/times.js';
+import { requestPath } from '../layout/navigation.js';
 import type { FormProblems } from './form-problems.js';
 
 /** The maximum length of an entered value that the form shows again, in characters. No valid value is longer. */
@@ -13,13 +14,16 @@ interface LabeledField {
   readonly hint?: string;
 }
 
-/** A field in one line. It must have a value, except in a search. */
+/** A field in one line. It must have a value, except in a search and if it is optional. */
 interface TextField extends LabeledField {
   readonly type: 'text' | 'email' | 'password' | 'search';
   readonly value?: string | undefined;
   readonly maxLength?: number;
   readonly autoComplete?: string;
   readonly placeholder?: string;
+  /** Values that the browser offers. The user can enter others. */
+  readonly suggestions?: readonly string[];
+  readonly isOptional?: boolean;
 }
 
 /** A list from which the user chooses one option. */
@@ -114,6 +118,11 @@ export function PageForm(props: PageFormProps) {
       )}
       {accountId === undefined ? null : <input type="hidden" name="account_id" value={accountId} />}
       {layout === 'wide' ? <div class="fields">{content}</div> : content}
+      {problems?.requestId === undefined ? null : (
+        <p class="fine">
+          Request ID: <a href={requestPath(problems.requestId)}>{problems.requestId}</a>
+        </p>
+      )}
     </form>
   );
   return method === 'get' && fields.length > 0 ? <search>{form}</search> : form;
@@ -151,6 +160,7 @@ function Field({ field, problems }: { readonly field: FormField; readonly proble
           )}
         </>
       )}
+      {'suggestions' in field ? <Suggestions field={field} /> : null}
       {problem === undefined ? null : <Below kind="problem" name={name} text={problem} />}
       {hint === undefined ? null : <Below kind="hint" name={name} text={hint} />}
     </div>
@@ -165,9 +175,36 @@ const TYPES = {
   search: { type: 'search' },
 } as const;
 
-function inputOf({ type, value, maxLength, autoComplete, placeholder }: TextField) {
+function inputOf({
+  type,
+  value,
+  maxLength,
+  autoComplete,
+  placeholder,
+  isOptional = false,
+  suggestions,
+  name,
+}: TextField) {
   const shown = value && cutText(value, SHOWN_LENGTH);
-  return { ...TYPES[type], value: shown, maxLength, autoComplete, placeholder, required: type !== 'search' };
+  return {
+    ...TYPES[type],
+    value: shown,
+    maxLength,
+    autoComplete,
+    placeholder,
+    list: suggestions === undefined ? undefined : `${name}-suggestions`,
+    required: type !== 'search' && !isOptional,
+  };
+}
+
+function Suggestions({ field: { name, suggestions = [] } }: { readonly field: TextField }) {
+  return (
+    <datalist id={`${name}-suggestions`}>
+      {suggestions.map((value) => (
+        <option key={value} value={value} />
+      ))}
+    </datalist>
+  );
 }
 
 function optionsOf({ options, value = '' }: SelectField): ComponentChildren {

@@ -16,15 +16,21 @@ interface HeaderProps {
 export function Header({ section, account, signUp, navigation, hasDocs }: HeaderProps) {
   return (
     <header class="page-header">
-      <div class="container">
+      <div class={account?.role === 'operator' ? 'container of-operator' : 'container'}>
         <a class="brand" href="/">
-          <Mark /> Chat Streaming Service
+          <Mark /> <span class="brand-name">Chat Streaming Service</span>
         </a>
-        {account === undefined ? (
-          <VisitorLinks section={section} signUp={signUp} hasDocs={hasDocs} />
-        ) : (
-          <AccountLinks section={section} account={account} navigation={navigation} hasDocs={hasDocs} />
-        )}
+        <button type="button" class="quiet menu-button" popovertarget="page-menu">
+          Menu
+        </button>
+        {/* On a wide screen the stylesheet shows the menu in the header. On a phone the button opens it. */}
+        <div id="page-menu" class="page-menu" popover="auto">
+          {account === undefined ? (
+            <VisitorLinks section={section} signUp={signUp} hasDocs={hasDocs} />
+          ) : (
+            <AccountLinks section={section} account={account} navigation={navigation} hasDocs={hasDocs} />
+          )}
+        </div>
       </div>
     </header>
   );
@@ -43,11 +49,13 @@ function AccountLinks({ section, account, navigation, hasDocs }: AccountLinksPro
             {entry.label}
           </a>
         ))}
-        {navigation.map(({ label, path }) => (
-          <a key={path} href={path} aria-current={path === section ? 'page' : undefined}>
-            {label}
-          </a>
-        ))}
+        {navigation
+          .filter(({ audience }) => audience !== 'operators' || account.role === 'operator')
+          .map(({ label, path }) => (
+            <a key={path} href={path} aria-current={path === section ? 'page' : undefined}>
+              {label}
+            </a>
+          ))}
         {hasDocs ? <a href={DOCS_PATH}>Docs</a> : null}
       </nav>
       <div class="account">

@@ -22,14 +22,15 @@ export interface LayoutProps {
 
 /** The HTML document around the content of a page. All pages share this layout. */
 export function Layout({ page, account, signUp, navigation, hasDocs, pathOf }: LayoutProps) {
-  const { title, content, section, script, style, width } = page;
+  const { title, content, section, script, style, width, leadsTo } = page;
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
         <meta name="color-scheme" content="light dark" />
         <title>{`${title} · ${SERVICE_NAME}`}</title>
+        {leadsTo === undefined ? null : <meta http-equiv="refresh" content={`0; url=${leadsTo}`} />}
         <link rel="icon" type="image/svg+xml" href={assetPath('icon.svg')} />
         <link rel="stylesheet" href={assetPath('pico.css')} />
         <link rel="stylesheet" href={assetPath('app.css')} />

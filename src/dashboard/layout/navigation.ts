@@ -8,10 +8,17 @@ export const NAVIGATION = [
 ] as const;
 
 export const OPERATOR_ENTRY = { section: 'accounts', label: 'Accounts', path: '/operator/accounts' } as const;
+export const REQUESTS_ENTRY = { section: 'requests', label: 'Requests', path: '/operator/requests' } as const;
+export const AUDIT_ENTRY = { section: 'audit', label: 'Audit log', path: '/operator/audit' } as const;
 export const STATUS_ENTRY = { section: 'status', label: 'Status', path: '/operator/status' } as const;
 
+/** The path of the page of operators that finds a request by its id. */
+export function requestPath(requestId: string): string {
+  return `${REQUESTS_ENTRY.path}?request=${encodeURIComponent(requestId)}`;
+}
+
 /** The pages in the navigation of operators only. */
-export const OPERATOR_ENTRIES = [OPERATOR_ENTRY, STATUS_ENTRY] as const;
+export const OPERATOR_ENTRIES = [OPERATOR_ENTRY, REQUESTS_ENTRY, AUDIT_ENTRY, STATUS_ENTRY] as const;
 
 /** The description of the API. It has a layout of its own. */
 export const DOCS_PATH = '/api/docs';
@@ -22,6 +29,8 @@ export interface NavigationEntry {
   readonly label: string;
   /** The path of the page, such as `/prompts`. */
   readonly path: string;
+  /** Who sees the entry: everyone who is signed in (default), or operators only. The page itself needs `@OperatorOnly()`. */
+  readonly audience?: 'everyone' | 'operators';
 }
 
 /** The entries of plugins, after those of the service. */

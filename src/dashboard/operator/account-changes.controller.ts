@@ -1,28 +1,25 @@
-import { Get, Ip, Param, Post, Res } from '@nestjs/common';
+import { Get, Param, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import type { Account } from '../../accounts/account/account.entity.js';
 import { AccountRoles } from '../../accounts/accounts/account-roles.js';
 import { AccountStates } from '../../accounts/accounts/account-states.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
+import { PasswordResets } from '../../accounts/links/password-resets.service.js';
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import { siteOf } from '../../auth/network/client-network.js';
+import { authorOf } from '../../auth/session/change-author.decorator.js';
 import { CurrentSession } from '../../auth/session/request-session.js';
 import { ServiceError } from '../../common/service-error.js';
 import { Form } from '../../http/body/form/form.decorator.js';
 import { AccountForm } from '../forms/account-form.decorator.js';
-import type { FormProblems } from '../forms/form-problems.js';
-import type { Page } from '../page.js';
+import { RESET_PATH } from '../links/link-paths.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { Confirmation } from '../parts/confirmation.js';
+import { WithPasswords } from '../with-passwords.decorator.js';
+import { accountConfirmation } from './account-confirmation.js';
 import { accountIdOf, accountPath, ACCOUNTS_PATH, ACCOUNTS_ROUTE } from './account-path.js';
-import { accountFacts } from './listed-account.js';
+import { NewLinkView } from './links/new-link-view.js';
 import { OperatorLog } from './operator-log.js';
 import { OperatorOnly } from './operator-only.decorator.js';
-
-interface PasswordForm {
-  readonly password?: string;
-}
 
 /** The changes of an account that an operator has to confirm on a page of their own: role, password, deletion. */
 @PageController(`${ACCOUNTS_ROUTE}/:id`)
@@ -33,11 +30,12 @@ export class AccountChangesController {
     private readonly accounts: AccountsService,
     private readonly states: AccountStates,
     private readonly roles: AccountRoles,
+    private readonly resets: PasswordResets,
     private readonly log: OperatorLog,
   ) {}
 
   @Get('role')
-  async askForRole(
+  async confirmRole(
     @Param('id') id: string,
     @CurrentSession() { account: operator }: VerifiedSession,
     @Res() response: Response,
@@ -45,20 +43,17 @@ export class AccountChangesController {
     const account = await this.other(id, operator.id);
     const becomesOperator = account.role !== 'operator';
     const title = becomesOperator ? `Make ${account.email} an operator` : `Make ${account.email} a member`;
-    const content = Confirmation({
-      title: `${title}?`,
+    const page = accountConfirmation(operator.id, account, {
+      action: 'role',
+      title,
       children: becomesOperator
         ? 'An operator sees all accounts and their usage, and can change, disable and delete accounts.'
         : 'A member manages only its own account.',
-      facts: accountFacts(account),
-      action: accountPath(id, 'role'),
       fields: [{ type: 'hidden', name: 'role', value: becomesOperator ? 'operator' : 'member' }],
-      accountId: operator.id,
       button: becomesOperator ? 'Make operator' : 'Make member',
       tone: 'danger',
-      cancel: accountPath(id),
     });
-    this.pages.send(response, { title, section: 'accounts', width: 'narrow', content });
+    this.pages.send(response, page);
   }
 
   @Post('role')
@@ -70,61 +65,83 @@ export class AccountChangesController {
     @Res() response: Response,
   ): Promise<void> {
     await this.other(id, operator.id);
-    await this.roles.set({ id }, role);
+    await this.roles.set({ id }, role, authorOf(response.req));
     this.log.write('The role of an account was changed', { operatorId: operator.id, accountId: id, role });
     this.pages.leadTo(response, `${accountPath(id)}?done=role`);
   }
 
   @Get('password')
-  async askForPassword(
+  @WithPasswords()
+  async confirmResetLink(
     @Param('id') id: string,
     @CurrentSession() { account: operator }: VerifiedSession,
-    @Res() response: Response,
-  ): Promise<void> {
-    this.pages.send(response, passwordPage(await this.other(id, operator.id), operator.id));
-  }
-
-  @Post('password')
-  @Form()
-  async setPassword(
-    @Param('id') id: string,
-    @AccountForm() { password = '' }: PasswordForm,
-    @CurrentSession() { account: operator }: VerifiedSession,
-    @Ip() address: string,
     @Res() response: Response,
   ): Promise<void> {
     const account = await this.other(id, operator.id);
-    await this.pages.submit(
-      response,
-      async () => {
-        await this.accounts.setPassword(account.email, password, { network: siteOf(address) });
-        this.log.write('The password of an account was reset', { operatorId: operator.id, accountId: id });
-        this.pages.leadTo(response, `${accountPath(id)}?done=password`);
-      },
-      (problems) => passwordPage(account, operator.id, problems),
-    );
+    const page = accountConfirmation(operator.id, account, {
+      action: 'password',
+      title: `Reset the password of ${account.email}`,
+      children:
+        'This creates a one-time link with which the user chooses a new password. The present password works until then. A new password signs the account out everywhere, and its API keys stay valid.',
+      button: 'Create link',
+    });
+    this.pages.send(response, page);
+  }
+
+  /** Creates the link, and answers with a page that shows it. No later request can read the link again. */
+  @Post('password')
+  @Form()
+  @WithPasswords()
+  async createResetLink(
+    @Param('id') id: string,
+    @AccountForm() _form: unknown,
+    @CurrentSession() { account: operator }: VerifiedSession,
+    @Res() response: Response,
+  ): Promise<void> {
+    const account = await this.other(id, operator.id);
+    const { token, expiresAt } = await this.resets.create(id, operator.id);
+    this.log.write('A link for a new password was created', { operatorId: operator.id, accountId: id });
+    const content = NewLinkView({
+      title: `New password for ${account.email}`,
+      link: `${this.pages.originOf(response.req)}${RESET_PATH}/${token}`,
+      expiresAt,
+      next: accountPath(id),
+      children: 'Send it to the user over a safe channel: whoever has the link can take over the account.',
+    });
+    this.pages.send(response, { title: 'New password', section: 'accounts', script: 'shown-once.js', content }, 201);
+  }
+
+  @Post('password/revoke')
+  @Form()
+  @WithPasswords()
+  async revokeResetLink(
+    @Param('id') id: string,
+    @AccountForm() _form: unknown,
+    @CurrentSession() { account: operator }: VerifiedSession,
+    @Res() response: Response,
+  ): Promise<void> {
+    await this.other(id, operator.id);
+    await this.resets.revoke(id, authorOf(response.req));
+    this.log.write('A link for a new password was revoked', { operatorId: operator.id, accountId: id });
+    this.pages.leadTo(response, `${accountPath(id)}?done=link-revoked`);
   }
 
   @Get('delete')
-  async askToDelete(
+  async confirmDelete(
     @Param('id') id: string,
     @CurrentSession() { account: operator }: VerifiedSession,
     @Res() response: Response,
   ): Promise<void> {
     const account = await this.other(id, operator.id);
-    const title = `Delete ${account.email}`;
-    const content = Confirmation({
-      title: `${title}?`,
+    const page = accountConfirmation(operator.id, account, {
+      action: 'delete',
+      title: `Delete ${account.email}`,
       children:
         'This deletes the account and its API keys, and ends its sessions and streams. It cannot be undone. The usage records stay.',
-      facts: accountFacts(account),
-      action: accountPath(id, 'delete'),
-      accountId: operator.id,
       button: 'Delete',
       tone: 'danger',
-      cancel: accountPath(id),
     });
-    this.pages.send(response, { title, section: 'accounts', width: 'narrow', content });
+    this.pages.send(response, page);
   }
 
   @Post('delete')
@@ -136,7 +153,7 @@ export class AccountChangesController {
     @Res() response: Response,
   ): Promise<void> {
     await this.other(id, operator.id);
-    await this.states.delete({ id });
+    await this.states.delete({ id }, authorOf(response.req));
     this.log.write('An account was deleted', { operatorId: operator.id, accountId: id });
     this.pages.leadTo(response, `${ACCOUNTS_PATH}?done=deleted`);
   }
@@ -146,22 +163,4 @@ export class AccountChangesController {
     if (id !== operatorId) return this.accounts.get({ id: accountIdOf(id) });
     throw new ServiceError('forbidden', "You can't change your own account here. Another operator can.");
   }
-}
-
-function passwordPage(account: Account, operatorId: string, problems?: FormProblems): Page {
-  const title = `Reset the password of ${account.email}`;
-  const content = Confirmation({
-    title,
-    children:
-      'This signs the account out everywhere. Its API keys stay valid. Give the new password to the user over a safe channel.',
-    facts: accountFacts(account),
-    action: accountPath(account.id, 'password'),
-    fields: [{ label: 'New password', name: 'password', type: 'password', autoComplete: 'new-password' }],
-    accountId: operatorId,
-    button: 'Reset password',
-    tone: 'danger',
-    cancel: accountPath(account.id),
-    problems,
-  });
-  return { title, section: 'accounts', width: 'narrow', content };
 }

@@ -1,7 +1,8 @@
 import type { ListedAccount } from '../../accounts/accounts/account-directory.js';
 import { PageForm } from '../forms/page-form.js';
 import { requestCount } from '../format/numbers.js';
-import { cost, decimalsOfColumn } from '../usage/sum-texts.js';
+import { SignNotes } from '../usage/sign-notes.js';
+import { cost, type CostDecimals } from '../usage/sum-texts.js';
 import { Moment } from '../format/times.js';
 import { Table } from '../parts/table.js';
 import type { UsageSum } from '../usage/usage-sum.js';
@@ -15,12 +16,17 @@ interface AccountTableProps {
   /** Without it, the table has no columns with the spend. */
   readonly spend: PageSpend | undefined;
   readonly hasPrices: boolean;
+  readonly decimals: CostDecimals;
+}
+
+/** The sums that the table shows. */
+export function sumsOf(spend: PageSpend | undefined): readonly UsageSum[] {
+  return spend === undefined ? [] : [...spend.today.values(), ...spend.last30Days.values()];
 }
 
 /** A table with one row for each account. */
-export function AccountTable({ operatorId, accounts, spend, hasPrices }: AccountTableProps) {
-  const sums = spend === undefined ? [] : [...spend.today.values(), ...spend.last30Days.values()];
-  const decimals = decimalsOfColumn(sums);
+export function AccountTable({ operatorId, accounts, spend, hasPrices, decimals }: AccountTableProps) {
+  const sums = sumsOf(spend);
   const spendOf = (sum: UsageSum | undefined) => {
     if (sum === undefined || sum.requests === 0) return <span class="none">–</span>;
     return hasPrices ? cost(sum, decimals) : requestCount(sum.requests);
@@ -39,26 +45,29 @@ export function AccountTable({ operatorId, accounts, spend, hasPrices }: Account
     return <PageForm {...form} action={accountPath(id, 'enable')} accountId={operatorId} button="Enable" />;
   };
   return (
-    <Table
-      caption="Accounts"
-      isCards
-      rows={accounts}
-      headId={({ id }) => `account-${id}`}
-      isEnded={({ disabledAt }) => disabledAt !== null}
-      columns={[
-        { title: 'Email', cell: nameOf },
-        { title: 'Tier', cell: ({ tier }) => tier },
-        { title: 'State', cell: (account) => <AccountStateBadge account={account} /> },
-        { title: 'Role', cell: ({ role }) => ROLES[role] },
-        { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-        spend !== undefined && { title: 'Today', isNumber: true, cell: ({ id }) => spendOf(spend.today.get(id)) },
-        spend !== undefined && {
-          title: '30 days',
-          isNumber: true,
-          cell: ({ id }) => spendOf(spend.last30Days.get(id)),
-        },
-        { title: 'Actions', isActions: true, cell: actionOn },
-      ]}
-    />
+    <>
+      <Table
+        caption="Accounts"
+        isCards
+        rows={accounts}
+        headId={({ id }) => `account-${id}`}
+        isEnded={({ disabledAt }) => disabledAt !== null}
+        columns={[
+          { title: 'Email', cell: nameOf },
+          { title: 'Tier', cell: ({ tier }) => tier },
+          { title: 'State', cell: (account) => <AccountStateBadge account={account} /> },
+          { title: 'Role', cell: ({ role }) => ROLES[role] },
+          { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+          spend !== undefined && { title: 'Today', isNumber: true, cell: ({ id }) => spendOf(spend.today.get(id)) },
+          spend !== undefined && {
+            title: '30 days',
+            isNumber: true,
+            cell: ({ id }) => spendOf(spend.last30Days.get(id)),
+          },
+          { title: 'Actions', isActions: true, cell: actionOn },
+        ]}
+      />
+      {hasPrices ? <SignNotes sums={sums} withCost /> : null}
+    </>
   );
 }

@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { AccountStates } from '../../accounts/accounts/account-states.js';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
+import { authorOf } from '../../auth/session/change-author.decorator.js';
 import { CurrentSession } from '../../auth/session/request-session.js';
 import { ServiceError } from '../../common/service-error.js';
 import { Form } from '../../http/body/form/form.decorator.js';
@@ -11,15 +12,14 @@ import { ReportSemaphore } from '../../usage/reports/report-semaphore.js';
 import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
 import { revocationPage } from '../api-keys/revocation-page.js';
 import { AccountForm } from '../forms/account-form.decorator.js';
-import { Confirmation } from '../parts/confirmation.js';
 import type { QueryValues } from '../parts/query.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { accountIdOf, accountPath, ACCOUNTS_ROUTE } from './account-path.js';
 import { OperatorLog } from './operator-log.js';
 import { OperatorOnly } from './operator-only.decorator.js';
+import { accountConfirmation } from './account-confirmation.js';
 import { AccountPage } from './account-page.js';
-import { accountFacts } from './listed-account.js';
 
 interface TierForm {
   readonly tier?: string;
@@ -30,7 +30,7 @@ const DONE: ReadonlyMap<unknown, string> = new Map([
   ['created', 'The account was created.'],
   ['tier', 'The tier was changed.'],
   ['role', 'The role was changed.'],
-  ['password', 'The password was reset.'],
+  ['link-revoked', 'The link for a new password was revoked.'],
   ['disabled', 'The account was disabled.'],
   ['enabled', 'The account was enabled.'],
   ['revoked', 'The key was revoked.'],
@@ -76,7 +76,7 @@ export class OperatedAccountController {
     await this.pages.submit(
       response,
       async () => {
-        await this.accounts.setTier({ id }, tier);
+        await this.accounts.setTier({ id }, tier, authorOf(response.req));
         this.log.write('The tier of an account was changed', { operatorId: operator.id, accountId: id, tier });
         this.pages.leadTo(response, `${accountPath(id)}?done=tier`);
       },
@@ -97,19 +97,15 @@ export class OperatedAccountController {
       this.pages.leadTo(response, accountPath(id));
       return;
     }
-    const title = `Disable ${account.email}`;
-    const content = Confirmation({
-      title: `${title}?`,
+    const page = accountConfirmation(operator.id, account, {
+      action: 'disable',
+      title: `Disable ${account.email}`,
       children:
         'This signs the account out everywhere. Its API keys are refused at once, and its running streams end within two seconds. You can enable the account again: its keys then work again, and its sessions stay ended.',
-      facts: accountFacts(account),
-      action: accountPath(id, 'disable'),
-      accountId: operator.id,
       button: 'Disable',
       tone: 'danger',
-      cancel: accountPath(id),
     });
-    this.pages.send(response, { title, section: 'accounts', width: 'narrow', content });
+    this.pages.send(response, page);
   }
 
   @Post('disable')
@@ -121,7 +117,7 @@ export class OperatedAccountController {
     @Res() response: Response,
   ): Promise<void> {
     expectOther(id, operator.id);
-    await this.states.disable({ id: accountIdOf(id) });
+    await this.states.disable({ id: accountIdOf(id) }, authorOf(response.req));
     this.log.write('An account was disabled', { operatorId: operator.id, accountId: id });
     this.pages.leadTo(response, `${accountPath(id)}?done=disabled`);
   }
@@ -134,7 +130,7 @@ export class OperatedAccountController {
     @CurrentSession() { account: operator }: VerifiedSession,
     @Res() response: Response,
   ): Promise<void> {
-    await this.states.enable({ id: accountIdOf(id) });
+    await this.states.enable({ id: accountIdOf(id) }, authorOf(response.req));
     this.log.write('An account was enabled', { operatorId: operator.id, accountId: id });
     this.pages.leadTo(response, `${accountPath(id)}?done=enabled`);
   }
@@ -164,7 +160,7 @@ export class OperatedAccountController {
     @CurrentSession() { account: operator }: VerifiedSession,
     @Res() response: Response,
   ): Promise<void> {
-    await this.keys.revoke(keyId, accountIdOf(id));
+    await this.keys.revoke(keyId, accountIdOf(id), authorOf(response.req));
     this.log.write('An API key was revoked', { operatorId: operator.id, accountId: id, keyId });
     this.pages.leadTo(response, `${accountPath(id)}?done=revoked`);
   }

@@ -1,3 +1,4 @@
+import type { Invitation } from '../../accounts/links/invitation.entity.js';
 import type { TierConfig } from '../../config/config.js';
 import { PageForm } from '../forms/page-form.js';
 import { count } from '../format/numbers.js';
@@ -7,17 +8,25 @@ import { Notice } from '../parts/notice.js';
 import { pathWith } from '../parts/query.js';
 import type { AccountPage, NamedOverview } from './account-list.js';
 import { accountPath, ACCOUNTS_PATH } from './account-path.js';
-import { AccountTable } from './account-table.js';
+import { AccountTable, sumsOf } from './account-table.js';
+import { INVITE_PATH } from './links/invitation-path.js';
+import { OPERATOR_KEYS_PATH } from './operator-keys/operator-keys-path.js';
+import { InvitationsSection } from './links/invitations-section.js';
 import type { AccountListFilter } from './listed-account.js';
-import { SpendSection } from './spend-section.js';
+import { overviewSums, SpendSection } from './spend-section.js';
+import { decimalsOfSums } from '../usage/sum-texts.js';
 import { TierTable } from './tier-table.js';
 
 const STATES = { '': 'All states', active: 'Active', disabled: 'Disabled' } as const;
 
 interface AccountsViewProps extends AccountPage {
   readonly operatorId: string;
-  /** Whether an account was deleted just now. */
-  readonly hasDeleted: boolean;
+  /** What was changed just now. */
+  readonly done: string | undefined;
+  /** Whether accounts can have passwords. Otherwise nobody can be invited. */
+  readonly hasPasswords: boolean;
+  /** The open invitations. `undefined` when they cannot be read. */
+  readonly invitations: readonly Invitation[] | undefined;
   readonly filter: AccountListFilter;
   readonly isFirstPage: boolean;
   /** `undefined` when the sums cannot be read, or not yet. */
@@ -35,16 +44,23 @@ export function AccountsView(props: AccountsViewProps) {
   const { operatorId, filter, accounts, next, isFirstPage, spend, overview } = props;
   const { tiers, defaultTier, countByTier, hasPrices } = props;
   const { search = '', state, tier } = filter;
+  const decimals = decimalsOfSums([...overviewSums(overview), ...sumsOf(spend)]);
   const isEveryAccount = Object.values(filter).every((value) => value === undefined);
   const tierOptions = { '': 'All tiers', ...Object.fromEntries([...countByTier.keys()].map((name) => [name, name])) };
   return (
     <div class="usage">
       <h1>Accounts</h1>
-      <Notice tone="good">{props.hasDeleted ? 'The account was deleted.' : undefined}</Notice>
-      <p>
+      <Notice tone="good">{props.done}</Notice>
+      <p class="actions">
+        {props.hasPasswords ? (
+          <a href={INVITE_PATH} role="button">
+            Invite
+          </a>
+        ) : null}
         <a href={accountPath('new')}>New account</a>
+        <a href={OPERATOR_KEYS_PATH}>Operator keys</a>
       </p>
-      <SpendSection overview={overview} hasPrices={hasPrices} />
+      <SpendSection overview={overview} hasPrices={hasPrices} decimals={decimals} />
       <section aria-labelledby="accounts">
         <h2 id="accounts">All accounts</h2>
         <PageForm
@@ -74,13 +90,20 @@ export function AccountsView(props: AccountsViewProps) {
             {next === undefined ? 'No account matches.' : 'None of the newest accounts match. Look at older accounts.'}
           </p>
         ) : (
-          <AccountTable operatorId={operatorId} accounts={accounts} spend={spend} hasPrices={hasPrices} />
+          <AccountTable
+            operatorId={operatorId}
+            accounts={accounts}
+            spend={spend}
+            hasPrices={hasPrices}
+            decimals={decimals}
+          />
         )}
         <OlderLinks
           latest={isFirstPage ? undefined : pathWith(ACCOUNTS_PATH, { ...filter })}
           older={next && pathWith(ACCOUNTS_PATH, { ...filter, ...positionQuery(next) })}
         />
       </section>
+      <InvitationsSection operatorId={operatorId} invitations={props.invitations ?? []} />
       <TierTable tiers={tiers} defaultTier={defaultTier} countByTier={countByTier} />
     </div>
   );

@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import { siteOf } from '../../auth/network/client-network.js';
+import { authorOf } from '../../auth/session/change-author.decorator.js';
 import { CurrentSession } from '../../auth/session/request-session.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { Form } from '../../http/body/form/form.decorator.js';
@@ -40,7 +41,7 @@ export class NewAccountController {
   @Post()
   @Form()
   async create(
-    @AccountForm() { email = '', password = '', tier }: NewAccountForm,
+    @AccountForm() { email = '', password, tier }: NewAccountForm,
     @CurrentSession() { account: operator }: VerifiedSession,
     @Ip() address: string,
     @Res() response: Response,
@@ -48,7 +49,10 @@ export class NewAccountController {
     await this.pages.submit(
       response,
       async () => {
-        const { id } = await this.accounts.create({ email, password, tier }, { network: siteOf(address) });
+        const { id } = await this.accounts.create(
+          { email, password: this.pages.hasPasswords ? (password ?? '') : undefined, tier },
+          { network: siteOf(address), author: authorOf(response.req) },
+        );
         this.log.write('An account was created', { operatorId: operator.id, accountId: id });
         this.pages.leadTo(response, `${accountPath(id)}?done=created`);
       },
@@ -56,9 +60,14 @@ export class NewAccountController {
     );
   }
 
-  private page(props: Omit<NewAccountViewProps, 'tiers' | 'defaultTier'>): Page {
+  private page(props: Omit<NewAccountViewProps, 'tiers' | 'defaultTier' | 'hasPasswords'>): Page {
     const { tiers, defaultTier } = this.config;
-    const content = NewAccountView({ tiers: [...tiers.keys()], defaultTier: defaultTier.name, ...props });
+    const content = NewAccountView({
+      hasPasswords: this.pages.hasPasswords,
+      tiers: [...tiers.keys()],
+      defaultTier: defaultTier.name,
+      ...props,
+    });
     return { title: 'New account', section: 'accounts', width: 'narrow', content };
   }
 }

@@ -3,8 +3,11 @@ import { Injectable, Logger } from '@nestjs/common';
 /** Who changes which account. Ids only, because addresses must not be in the log. */
 interface OperatorChange {
   readonly operatorId: string;
-  readonly accountId: string;
+  readonly accountId?: string;
+  readonly invitationId?: string;
   readonly keyId?: string;
+  readonly operatorKeyId?: string;
+  readonly deliveryId?: string;
   readonly tier?: string;
   readonly role?: string;
 }

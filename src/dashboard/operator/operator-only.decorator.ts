@@ -26,5 +26,10 @@ export class OperatorGuard implements CanActivate {
   }
 }
 
-/** Opens a route, or all routes of a controller, to sessions of operators only. */
+/**
+ * Opens a route, or all routes of a controller, to sessions of operators only. Everyone else gets 404. API keys are not accepted,
+ * also not the keys of operators.
+ *
+ * @since 1.0
+ */
 export const OperatorOnly = (): MethodDecorator & ClassDecorator => applyDecorators(Public(), UseGuards(OperatorGuard));

@@ -10,7 +10,7 @@ import { sumIn, UsageSum } from '../usage/usage-sum.js';
 
 const HIGHEST = 5;
 const FRESH_MS = 60_000;
-const PATIENCE_MS = 1_000;
+const TIMEOUT_MS = 1_000;
 
 /** What all accounts together have spent. */
 export interface SpendOverview {
@@ -53,7 +53,7 @@ export class ServiceSpend {
     if (latest !== undefined && this.now() - latest.at.getTime() < FRESH_MS) return latest;
     this.running ??= this.refresh();
     try {
-      return await withTimeout(this.running, PATIENCE_MS, () => new StillRunning());
+      return await withTimeout(this.running, TIMEOUT_MS, () => new StillRunning());
     } catch (error) {
       if (error instanceof StillRunning) return latest;
       throw error;

@@ -1,45 +1,43 @@
 import { count } from '../format/numbers.js';
-import { cost, decimalsOfColumn } from '../usage/sum-texts.js';
+import { SignNotes } from '../usage/sign-notes.js';
+import { cost, type CostDecimals } from '../usage/sum-texts.js';
 import { Moment } from '../format/times.js';
 import { Notice } from '../parts/notice.js';
 import { Table } from '../parts/table.js';
+import type { UsageSum } from '../usage/usage-sum.js';
 import { Figures } from '../usage/spend-figures.js';
 import type { NamedOverview } from './account-list.js';
-import { accountPath } from './account-path.js';
-import type { AccountSpend } from './service-spend.js';
+import { AccountName } from './account-name.js';
 
 interface SpendSectionProps {
   readonly overview: NamedOverview | undefined;
   readonly hasPrices: boolean;
+  readonly decimals: CostDecimals;
+}
+
+/** The sums that the section shows. */
+export function overviewSums(overview: NamedOverview | undefined): readonly UsageSum[] {
+  if (overview === undefined) return [];
+  return [overview.today, overview.last30Days, ...overview.highest.map(({ sum }) => sum)];
 }
 
 /** What all accounts together have spent, and the accounts that have spent most. */
-export function SpendSection({ overview, hasPrices }: SpendSectionProps) {
+export function SpendSection({ overview, hasPrices, decimals }: SpendSectionProps) {
   return (
     <section aria-labelledby="spend">
       <h2 id="spend">Spend of all accounts</h2>
       {overview === undefined ? (
         <Notice>The spend is not available yet. Reload the page in a moment.</Notice>
       ) : (
-        <Spend overview={overview} hasPrices={hasPrices} />
+        <Spend overview={overview} hasPrices={hasPrices} decimals={decimals} />
       )}
     </section>
   );
 }
 
-function Spend({ overview, hasPrices }: { readonly overview: NamedOverview; readonly hasPrices: boolean }) {
+function Spend({ overview, hasPrices, decimals }: SpendSectionProps & { readonly overview: NamedOverview }) {
   const { at, today, last30Days, highest, emails } = overview;
   const withCost = hasPrices || last30Days.costs.size > 0;
-  const decimals = decimalsOfColumn(highest.map(({ sum }) => sum));
-  const nameOf = ({ accountId: id }: AccountSpend) => {
-    const email = emails.get(id);
-    if (email !== undefined) return <a href={accountPath(id)}>{email}</a>;
-    return (
-      <>
-        <code>{id}</code> <small>deleted</small>
-      </>
-    );
-  };
   return (
     <>
       <Figures
@@ -48,19 +46,23 @@ function Spend({ overview, hasPrices }: { readonly overview: NamedOverview; read
           ['Last 30 days', last30Days],
         ]}
         withCost={withCost}
+        decimals={decimals}
       />
       {highest.length === 0 ? null : (
-        <Table
-          caption={withCost ? 'Highest spend, last 30 days' : 'Most requests, last 30 days'}
-          showsCaption
-          class="breaks"
-          rows={highest}
-          columns={[
-            { title: 'Account', cell: nameOf },
-            { title: 'Requests', isNumber: true, cell: ({ sum }) => count(sum.requests) },
-            withCost && { title: 'Cost', isNumber: true, cell: ({ sum }) => cost(sum, decimals) },
-          ]}
-        />
+        <>
+          <Table
+            caption={withCost ? 'Highest spend, last 30 days' : 'Most requests, last 30 days'}
+            showsCaption
+            class="breaks"
+            rows={highest}
+            columns={[
+              { title: 'Account', cell: ({ accountId }) => <AccountName id={accountId} emails={emails} /> },
+              { title: 'Requests', isNumber: true, cell: ({ sum }) => count(sum.requests) },
+              withCost && { title: 'Cost', isNumber: true, cell: ({ sum }) => cost(sum, decimals) },
+            ]}
+          />
+          {withCost ? <SignNotes sums={highest.map(({ sum }) => sum)} withCost /> : null}
+        </>
       )}
       <p class="fine">
         As of <Moment at={at} withZone />. Updated once a minute. Days begin at midnight UTC. Deleted accounts are

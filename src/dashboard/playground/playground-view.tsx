@@ -26,6 +26,9 @@ export function PlaygroundView({ models, tier, accountId, origin, keptSeconds }:
           <div class="model-choice">
             <label for="model">Model</label>
             <ModelChoice models={models} tier={tier} />
+            <button type="button" class="quiet settings-button" popovertarget="settings">
+              Settings
+            </button>
             <small id="model-facts" />
           </div>
           <div class="conversation-frame">
@@ -66,12 +69,14 @@ function Composer() {
   return (
     <div class="composer">
       <label for="message">Message</label>
-      <textarea id="message" rows={2} aria-describedby="message-hint" />
+      <div class="composer-row">
+        <textarea id="message" rows={1} aria-describedby="message-hint" />
+        <button id="send" disabled>
+          Send
+        </button>
+      </div>
       <div class="composer-foot">
         <div class="actions">
-          <button id="send" disabled>
-            Send
-          </button>
           <button id="clear" type="button" class="quiet" disabled>
             Clear
           </button>

@@ -8,12 +8,17 @@ interface SettingsFieldsProps {
   readonly tier: TierConfig;
 }
 
-/** The fields for the system prompt, the temperature, the maximum number of tokens, and how answers are shown. */
+/** The fields for the system prompt, the temperature, the maximum number of tokens, and how answers are shown. On a phone they are a sheet. */
 export function SettingsFields({ first, tier }: SettingsFieldsProps) {
   const maxTokens = first && maxTokensOf(first, tier);
   return (
-    <details class="settings" id="settings" open>
-      <summary>Settings</summary>
+    <section class="settings" id="settings" popover="auto" aria-labelledby="settings-title">
+      <div class="settings-head">
+        <h2 id="settings-title">Settings</h2>
+        <button type="button" class="quiet" popovertarget="settings" popovertargetaction="hide">
+          Close
+        </button>
+      </div>
       <label for="system">System prompt</label>
       <textarea id="system" rows={4} aria-describedby="system-hint" />
       <small id="system-hint">Optional. Sent before every conversation.</small>
@@ -53,6 +58,6 @@ export function SettingsFields({ first, tier }: SettingsFieldsProps) {
         <input id="markdown" type="checkbox" role="switch" checked />
         Show Markdown
       </label>
-    </details>
+    </section>
   );
 }

@@ -1,6 +1,8 @@
 import type { FormProblems } from '../forms/form-problems.js';
 import { PageForm } from '../forms/page-form.js';
 import { withNext } from '../local-path.js';
+import type { SingleSignOnLink } from '../pages.js';
+import { SINGLE_SIGN_ON_PATH } from '../../auth/single-sign-on/paths.js';
 
 export interface CredentialsViewProps {
   readonly email?: string;
@@ -15,14 +17,41 @@ const EMAIL = { label: 'Email', name: 'email', type: 'email', autoComplete: 'use
 const PASSWORD = { label: 'Password', name: 'password', type: 'password' } as const;
 
 interface SignInViewProps extends CredentialsViewProps {
+  readonly hasPasswords: boolean;
   readonly hasSignUp: boolean;
+  readonly singleSignOn: SingleSignOnLink | undefined;
 }
 
-export function SignInView({ email = '', next, problems, hasSignUp }: SignInViewProps) {
+export function SignInView(props: SignInViewProps) {
+  const { next, hasPasswords, singleSignOn } = props;
   return (
     <>
       <h1>Sign in</h1>
       <p class="lead">Chat with models, manage API keys, track usage.</p>
+      {singleSignOn === undefined ? null : <IssuerSignIn {...singleSignOn} next={next} />}
+      {singleSignOn !== undefined && hasPasswords ? <h2>With a password</h2> : null}
+      {hasPasswords ? <PasswordSignIn {...props} /> : null}
+    </>
+  );
+}
+
+/** A link and no form, because the policy of the pages keeps forms on this host. */
+function IssuerSignIn({ origin, host, next }: SingleSignOnLink & { readonly next: string | undefined }) {
+  return (
+    <>
+      <p>
+        <a href={origin + withNext(SINGLE_SIGN_ON_PATH, next)} role="button">
+          Continue with single sign-on
+        </a>
+      </p>
+      <p class="fine">You sign in at {host}, and come back afterwards.</p>
+    </>
+  );
+}
+
+function PasswordSignIn({ email = '', next, problems, hasSignUp }: SignInViewProps) {
+  return (
+    <>
       <PageForm
         action="/sign-in"
         fields={[

@@ -1,9 +1,12 @@
 import { Body, Get, Ip, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { SessionsService, type NewSession, type VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import { CurrentSession } from '../../auth/session/request-session.js';
+import type { NewSession, VerifiedSession } from '../../accounts/sessions/sessions.service.js';
+import { Author } from '../../auth/session/change-author.decorator.js';
+import type { ChangeAuthor } from '../../accounts/audit/audit-log.js';
+import { CurrentSession, clearSession } from '../../auth/session/request-session.js';
 import { SessionCookie } from '../../auth/session/session-cookie.js';
 import { SignIn } from '../../auth/sign-in/sign-in.js';
+import { SingleSignOn } from '../../auth/single-sign-on/single-sign-on.js';
 import { Form } from '../../http/body/form/form.decorator.js';
 import { Public } from '../../http/routing/public.decorator.js';
 import { HOME } from '../home/home.js';
@@ -11,6 +14,8 @@ import { localPath } from '../local-path.js';
 import type { Page } from '../page.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
+import { WithPasswords } from '../with-passwords.decorator.js';
+import { IssuerSignOutView } from './issuer-sign-out-view.js';
 import { SignInView, SignUpClosedView, SignUpView, type CredentialsViewProps } from './credentials-view.js';
 import { SecureTransport } from './secure-transport.js';
 
@@ -31,7 +36,7 @@ export class SignInController {
   constructor(
     private readonly pages: Pages,
     private readonly signIns: SignIn,
-    private readonly sessions: SessionsService,
+    private readonly signOns: SingleSignOn,
     private readonly cookie: SessionCookie,
     private readonly transport: SecureTransport,
   ) {}
@@ -47,12 +52,14 @@ export class SignInController {
 
   @Post('sign-in')
   @Form()
+  @WithPasswords()
   async signIn(@Body() form: Credentials, @Ip() address: string, @Res() response: Response): Promise<void> {
     const begin: Begin = (...parameters) => this.signIns.signIn(...parameters);
     await this.submit(response, form, address, begin, (props) => this.signInPage(props));
   }
 
   @Get('sign-up')
+  @WithPasswords()
   showSignUp(
     @Query('next') next: unknown,
     @CurrentSession() session: VerifiedSession | undefined,
@@ -64,6 +71,7 @@ export class SignInController {
 
   @Post('sign-up')
   @Form()
+  @WithPasswords()
   async signUp(@Body() form: Credentials, @Ip() address: string, @Res() response: Response): Promise<void> {
     const begin: Begin = (...parameters) => this.signIns.signUp(...parameters);
     await this.submit(response, form, address, begin, (props) => this.signUpPage(props));
@@ -71,12 +79,23 @@ export class SignInController {
 
   @Post('sign-out')
   @Form()
-  async signOut(@CurrentSession() session: VerifiedSession | undefined, @Res() response: Response): Promise<void> {
-    if (session !== undefined) await this.sessions.end(session.sessionId);
+  async signOut(
+    @CurrentSession() session: VerifiedSession | undefined,
+    @Author() author: ChangeAuthor,
+    @Res() response: Response,
+  ): Promise<void> {
+    const issuerUrl = session && (await this.signOns.signOut(session.sessionId, author));
     this.cookie.clear(response);
     // Clears the settings that the playground keeps in session storage, such as the system prompt.
     response.setHeader('Clear-Site-Data', '"storage"');
-    this.pages.leadTo(response, '/sign-in');
+    if (issuerUrl === undefined) {
+      this.pages.leadTo(response, '/sign-in');
+      return;
+    }
+    clearSession(response.req);
+    // The policy of the pages lets no form lead to another host, so that a redirect would be blocked.
+    const content = IssuerSignOutView({ url: issuerUrl });
+    this.pages.send(response, { title: 'Signed out', width: 'narrow', leadsTo: issuerUrl.href, content });
   }
 
   private get hasSignUp(): boolean {
@@ -115,7 +134,8 @@ export class SignInController {
   }
 
   private signInPage(props: CredentialsViewProps): Page {
-    const content = SignInView({ ...props, hasSignUp: this.hasSignUp });
+    const { hasPasswords, singleSignOn } = this.pages;
+    const content = SignInView({ ...props, hasSignUp: this.hasSignUp, hasPasswords, singleSignOn });
     return { title: 'Sign in', section: 'sign-in', width: 'narrow', content };
   }
 

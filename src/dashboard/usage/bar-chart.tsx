@@ -1,4 +1,4 @@
-import { shortDay } from '../format/times.js';
+import { shortDay, timeOfDay } from '../format/times.js';
 import { dayTicks, valueTicks } from './ticks.js';
 
 /** One kind of counted value. The first series is at the bottom of each bar. */
@@ -6,18 +6,22 @@ export interface Series {
   readonly label: string;
   /** The CSS class that sets the color, such as `blue`. */
   readonly class: string;
-  /** One number for each day, in the order of the days. */
+  /** One number for each bar, in the order of the bars. */
   readonly values: readonly number[];
 }
 
 export interface BarChartProps {
   readonly title: string;
-  /** `YYYY-MM-DD`, oldest first. */
+  /** What a bar stands for. */
+  readonly unit?: 'day' | 'minute';
+  /** `YYYY-MM-DD`, or the times of the minutes in ISO 8601, oldest first. */
   readonly days: readonly string[];
   readonly series: readonly Series[];
   /** Whether all values are whole numbers. */
   readonly isWhole: boolean;
   textOf(value: number): string;
+  /** The text of a value at the axis. By default, that of other values. */
+  tickTextOf?(value: number): string;
 }
 
 /** In units of the drawing. The browser stretches the drawing to the available width. */
@@ -26,15 +30,16 @@ const STEP = 10;
 const BAR = 8;
 
 /**
- * A bar for each day. A table on the same page shows the same numbers, for users who cannot see the chart. With JavaScript, a
- * pointer, a finger or the arrow keys choose a day, and the line below the chart shows its values.
+ * A bar for each day or minute. A table on the same page shows the same numbers, for users who cannot see the chart. With JavaScript, a
+ * pointer, a finger or the arrow keys choose a bar, and a box next to the bar shows its values.
  */
-export function BarChart({ title, days, series, isWhole, textOf }: BarChartProps) {
+export function BarChart({ title, unit = 'day', days, series, isWhole, textOf, tickTextOf = textOf }: BarChartProps) {
+  const shortOf = unit === 'day' ? shortDay : timeOfDay;
   const totals = days.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
   const ticks = valueTicks(Math.max(...totals), isWhole);
   const top = ticks.at(-1) ?? 1;
   const width = days.length * STEP;
-  const description = `${title}, ${describe(days, totals, textOf)}`;
+  const description = `${title}, ${describe(days.map(unit === 'day' ? (day) => day : timeOfDay), totals, textOf)} The table by ${unit} has all values.`;
   return (
     <figure class="chart">
       <figcaption>
@@ -53,35 +58,35 @@ export function BarChart({ title, days, series, isWhole, textOf }: BarChartProps
       <div class="chart-frame">
         <div class="chart-values" aria-hidden="true">
           {[...ticks].reverse().map((tick) => (
-            <span key={tick}>{textOf(tick)}</span>
+            <span key={tick}>{tickTextOf(tick)}</span>
           ))}
         </div>
-        <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={description}>
-          {ticks.map((tick) => (
-            <line
-              key={tick}
-              class={tick === 0 ? 'axis' : 'grid'}
-              x1="0"
-              x2={width}
-              y1={HEIGHT - (tick / top) * HEIGHT}
-              y2={HEIGHT - (tick / top) * HEIGHT}
-            />
-          ))}
-          {days.map((day, index) => (
-            <Bar key={day} left={index * STEP} index={index} series={series} scale={HEIGHT / top}>
-              {readout(day, index, series, textOf)}
-            </Bar>
-          ))}
-        </svg>
+        <div class="chart-plot">
+          <svg viewBox={`0 0 ${width} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={description}>
+            {ticks.map((tick) => (
+              <line
+                key={tick}
+                class={tick === 0 ? 'axis' : 'grid'}
+                x1="0"
+                x2={width}
+                y1={HEIGHT - (tick / top) * HEIGHT}
+                y2={HEIGHT - (tick / top) * HEIGHT}
+              />
+            ))}
+            {days.map((day, index) => (
+              <Bar key={day} left={index * STEP} index={index} series={series} scale={HEIGHT / top}>
+                {`${shortOf(day)}: ${readout(index, series, textOf)}`}
+              </Bar>
+            ))}
+          </svg>
+          <p class="chart-readout" role="status" />
+        </div>
         <div class="chart-days" aria-hidden="true">
           {dayTicks(days.length).map((index) => (
-            <span key={index}>{shortDay(days[index] ?? '')}</span>
+            <span key={index}>{shortOf(days[index] ?? '')}</span>
           ))}
         </div>
       </div>
-      <p class="chart-readout needs-script" role="status">
-        Choose a day to see its values.
-      </p>
     </figure>
   );
 }
@@ -120,18 +125,18 @@ function Bar({ left, index, series, scale, children }: BarProps) {
   );
 }
 
-function readout(day: string, index: number, series: readonly Series[], textOf: (value: number) => string): string {
+function readout(index: number, series: readonly Series[], textOf: (value: number) => string): string {
   const parts = series
     .map(({ label, values }) => [label, values[index] ?? 0] as const)
     .filter(([, value]) => value > 0)
     .map(([label, value]) => `${label} ${textOf(value)}`);
-  return `${shortDay(day)}: ${parts.length === 0 ? 'nothing' : parts.join(', ')}`;
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
 }
 
 function describe(days: readonly string[], totals: readonly number[], textOf: (value: number) => string): string {
   const maximum = Math.max(...totals);
   const busiest = days[totals.indexOf(maximum)] ?? '';
-  return `${days[0] ?? ''} to ${days.at(-1) ?? ''}: at most ${textOf(maximum)}, on ${busiest}. The table by day has all values.`;
+  return `${days[0] ?? ''} to ${days.at(-1) ?? ''}: at most ${textOf(maximum)}, on ${busiest}.`;
 }
 
 function rounded(value: number): number {

@@ -1,14 +1,21 @@
 import { BarChart, type Series } from './bar-chart.js';
 import { decimalsFor, money } from '../format/money.js';
 import { valueTicks } from './ticks.js';
+import type { CostDecimals } from './sum-texts.js';
 import type { UsageTotals } from './usage-totals.js';
 
 /** The models with the highest costs have a color of their own. The cost of all others is one series. */
 const COLORS = ['blue', 'green', 'brown', 'violet', 'pink'];
 const OTHERS = 'gray';
 
+interface CostChartProps {
+  readonly totals: UsageTotals;
+  readonly days: readonly string[];
+  readonly decimals: CostDecimals;
+}
+
 /** The cost per day, by model. Shows nothing if the costs have several currencies, because they cannot be added. */
-export function CostChart({ totals, days }: { readonly totals: UsageTotals; readonly days: readonly string[] }) {
+export function CostChart({ totals, days, decimals }: CostChartProps) {
   const { costByModel, total } = totals;
   const [currency, another] = total.costs.keys();
   if (currency === undefined || another !== undefined) return null;
@@ -16,14 +23,15 @@ export function CostChart({ totals, days }: { readonly totals: UsageTotals; read
   const highest = Math.max(
     ...days.map((_, index) => series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0)),
   );
-  const decimals = decimalsFor(valueTicks(highest, false));
+  const tickDecimals = decimalsFor(valueTicks(highest, false));
   return (
     <BarChart
       title="Cost per day"
       days={days}
       series={series}
       isWhole={false}
-      textOf={(value) => money(value, currency, decimals)}
+      textOf={(value) => money(value, currency, decimals.get(currency))}
+      tickTextOf={(value) => money(value, currency, tickDecimals)}
     />
   );
 }

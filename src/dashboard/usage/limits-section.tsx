@@ -9,6 +9,8 @@ import { Table } from '../parts/table.js';
 import { Gauge } from './gauge.js';
 
 export interface LimitsSectionProps {
+  /** The default is for the own account. */
+  readonly limitsHeading?: string;
   readonly tier: TierConfig;
   /** The current counts. `undefined` when the limit store does not answer. */
   readonly state: LimitStates | undefined;
@@ -22,11 +24,11 @@ interface LimitLine {
 }
 
 /** Shows the limits of the tier, and the remaining quota of each limit. */
-export function LimitsSection({ tier, state }: LimitsSectionProps) {
+export function LimitsSection({ limitsHeading = 'Limits of your tier', tier, state }: LimitsSectionProps) {
   return (
     <section aria-labelledby="limits">
       <h2 id="limits">
-        Limits of your tier <span class="badge">{tier.name}</span>
+        {limitsHeading} <span class="badge">{tier.name}</span>
       </h2>
       <Notice>
         {state === undefined
@@ -75,6 +77,8 @@ function renewalOf(window: LimitWindow, state: LimitState | undefined): string {
         : `in ${wait}`;
     case 'day':
       return wait === undefined ? 'at midnight UTC' : `at midnight UTC, in ${wait}`;
+    case 'month':
+      return wait === undefined ? 'with the month, UTC' : `with the month, UTC, in ${wait}`;
   }
 }
 

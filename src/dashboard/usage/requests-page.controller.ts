@@ -9,15 +9,18 @@ import { ServiceError } from '../../common/service-error.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
 import { ReportSemaphore } from '../../usage/reports/report-semaphore.js';
+import { UsageReports } from '../../usage/reports/usage-reports.js';
 import { RecentStreams } from '../../usage/reports/recent-streams.js';
 import { positionIn } from '../parts/list-position.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { PAGE_SIZE } from '../parts/pagination.js';
 import type { QueryValues } from '../parts/query.js';
+import { requestPath } from '../layout/navigation.js';
 import { ReceiptView, RequestsView } from './requests-view.js';
 import { lastDays } from './usage-days.js';
-import { filterIn } from './usage-filter.js';
+import { filterIn, offeredModels } from './usage-filter.js';
+import { UsageTotals } from './usage-totals.js';
 
 @PageController('usage/requests')
 @LimitedByBudget('pages')
@@ -26,6 +29,7 @@ export class RequestsPageController {
   constructor(
     private readonly pages: Pages,
     private readonly streams: RecentStreams,
+    private readonly reports: UsageReports,
     private readonly semaphore: ReportSemaphore,
     private readonly keys: ApiKeysService,
     private readonly models: ModelCatalog,
@@ -41,13 +45,15 @@ export class RequestsPageController {
     const filter = filterIn(query);
     const { days, model, key } = filter;
     const before = positionIn(query);
-    const [list, keys] = await this.semaphore.run(accountId, () =>
+    const period = lastDays(days, this.now());
+    const [list, keys, totals] = await this.semaphore.run(accountId, () =>
       Promise.all([
-        this.streams.list(accountId, { ...lastDays(days, this.now()), model, key, before }, PAGE_SIZE),
+        this.streams.list(accountId, { ...period, model, key, before }, PAGE_SIZE),
         this.keys.list(accountId),
+        new UsageTotals().read(this.reports, accountId, period.from, period.to),
       ]),
     );
-    const models = this.models.all().map(({ id }) => id);
+    const models = offeredModels(this.models.all(), totals.models);
     const content = RequestsView({ filter, list, models, keys, isFirstPage: before === undefined });
     this.pages.send(response, { title: 'Requests', section: 'usage', width: 'wide', content, style: 'usage.css' });
   }
@@ -62,7 +68,8 @@ export class RequestsPageController {
       Promise.all([this.streams.find(accountId, requestId), this.keys.list(accountId)]),
     );
     if (stream === undefined) throw new ServiceError('not_found', 'There is no receipt for this request.');
-    const content = ReceiptView({ stream, keys });
+    const isOperator = response.req.context.session?.account.role === 'operator';
+    const content = ReceiptView({ stream, keys, inAllRequests: isOperator ? requestPath(requestId) : undefined });
     this.pages.send(response, { title: 'Receipt', section: 'usage', content, style: 'usage.css' });
   }
 }

@@ -52,25 +52,34 @@ export function RequestsView({ filter, list: { streams, next }, models, keys, is
 interface ReceiptViewProps {
   readonly stream: ListedStream;
   readonly keys: readonly ListedApiKey[];
+  /** The account of the request, for operators. */
+  readonly account?: ComponentChildren;
+  /** The path of the list that the page belongs to. */
+  readonly list?: string;
+  /** The path of the same request in the list of operators. */
+  readonly inAllRequests?: string | undefined;
 }
 
 /** The page with the receipt of one request. */
-export function ReceiptView({ stream, keys }: ReceiptViewProps) {
+export function ReceiptView({ stream, keys, account, list = PATH, inAllRequests }: ReceiptViewProps) {
   const { tokens: counts, cost, currency, attempts, errorCode } = stream;
   const error: readonly Fact[] = errorCode === null ? [] : [['Error', <code>{errorCode}</code>]];
+  const ofAccount: readonly Fact[] = account === undefined ? [] : [['Account', account]];
   return (
     <div class="usage">
       <h1>Receipt</h1>
       <p>
-        <a href={PATH}>← Requests</a>
+        <a href={list}>← Requests</a>
       </p>
       <Facts
         facts={[
           ['Request ID', <code>{stream.request_id}</code>],
+          ...ofAccount,
           ['Status', <OutcomeBadge stream={stream} />],
           ...error,
           ['Finish reason', stream.finish_reason ?? '–'],
           ['Model', <code>{stream.model}</code>],
+          ['Interface', stream.surface ?? '–'],
           ['Key', <KeyName {...stream} keys={keys} />],
           ['Started', <Moment at={new Date(stream.started_at)} withZone />],
           ['Time to first text', secondsBetween(stream.started_at, stream.first_text_at)],
@@ -86,6 +95,11 @@ export function ReceiptView({ stream, keys }: ReceiptViewProps) {
       />
       <h2>Attempts</h2>
       {attempts.length === 0 ? <p>No provider was called.</p> : <ol>{attempts.map(attemptOf)}</ol>}
+      {inAllRequests === undefined ? null : (
+        <p>
+          <a href={inAllRequests}>Find in the requests of all accounts</a>
+        </p>
+      )}
       <p class="fine">Prompts and answers are not stored.</p>
     </div>
   );

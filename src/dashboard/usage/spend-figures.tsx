@@ -1,5 +1,6 @@
 import { count, requestCount } from '../format/numbers.js';
-import { cost } from './sum-texts.js';
+import { SignNotes } from './sign-notes.js';
+import { cost, type CostDecimals } from './sum-texts.js';
 import { UsageSum } from './usage-sum.js';
 
 interface SpendFiguresProps {
@@ -8,33 +9,35 @@ interface SpendFiguresProps {
   readonly byDay: ReadonlyMap<string, UsageSum>;
   readonly total: UsageSum;
   readonly withCost: boolean;
+  readonly decimals: CostDecimals;
 }
 
 /** The most important figures: what was spent today, in the last 7 days, and in the period. */
-export function SpendFigures({ days, byDay, total, withCost }: SpendFiguresProps) {
+export function SpendFigures({ days, byDay, total, withCost, decimals }: SpendFiguresProps) {
   const figures: [label: string, sum: UsageSum][] = [
     ['Today', sumOf(days.slice(-1), byDay)],
     ['Last 7 days', sumOf(days.slice(-7), byDay)],
     ...(days.length > 7 ? [[`Last ${days.length} days`, total] as [string, UsageSum]] : []),
   ];
-  return <Figures figures={figures} withCost={withCost} />;
+  return <Figures figures={figures} withCost={withCost} decimals={decimals} />;
 }
 
 interface FiguresProps {
   readonly figures: readonly (readonly [label: string, sum: UsageSum])[];
   readonly withCost: boolean;
+  readonly decimals: CostDecimals;
 }
 
 /** Figures in large type, each with its label. */
-export function Figures({ figures, withCost }: FiguresProps) {
-  return (
+export function Figures({ figures, withCost, decimals }: FiguresProps) {
+  const list = (
     <dl class="figures">
       {figures.map(([label, sum]) => (
         <div key={label}>
           <dt>{label}</dt>
           <dd>
             {withCost ? (
-              <strong>{sum.requests === 0 ? '0' : cost(sum)}</strong>
+              <strong>{sum.requests === 0 ? '0' : cost(sum, decimals)}</strong>
             ) : (
               <strong>{count(sum.requests)}</strong>
             )}
@@ -43,6 +46,13 @@ export function Figures({ figures, withCost }: FiguresProps) {
         </div>
       ))}
     </dl>
+  );
+  if (!withCost) return list;
+  return (
+    <>
+      {list}
+      <SignNotes sums={figures.map(([, sum]) => sum)} withCost />
+    </>
   );
 }
 

@@ -12,7 +12,7 @@ export function tokens(number: number, { requests, tokensUnknown, tokensEstimate
 /**
  * The costs of a sum as text, by currency.
  *
- * @param decimals the number of decimals by currency, for a column of costs. By default, what this sum needs.
+ * @param decimals the number of decimals by currency, for all costs on a page. By default, what this sum needs.
  */
 export function cost({ costs, withoutCost, tokensEstimated }: UsageSum, decimals?: CostDecimals): string {
   if (costs.size === 0) return '–';
@@ -20,12 +20,15 @@ export function cost({ costs, withoutCost, tokensEstimated }: UsageSum, decimals
   return sign + [...costs].map(([currency, amount]) => money(amount, currency, decimals?.get(currency))).join(' + ');
 }
 
-/** The number of decimals of a column of costs, by currency. */
+/** The number of decimals of all costs on a page, by currency. */
 export type CostDecimals = ReadonlyMap<string, number>;
 
-export function decimalsOfColumn(sums: readonly UsageSum[]): CostDecimals {
-  const currencies = new Set(sums.flatMap(({ costs }) => [...costs.keys()]));
-  return new Map(
-    [...currencies].map((currency) => [currency, decimalsFor(sums.map(({ costs }) => costs.get(currency) ?? 0))]),
-  );
+export function decimalsOfSums(sums: readonly UsageSum[]): CostDecimals {
+  return decimalsOf(sums.flatMap(({ costs }) => [...costs]));
+}
+
+export function decimalsOf(amounts: readonly (readonly [currency: string, amount: number])[]): CostDecimals {
+  const currencies = new Set(amounts.map(([currency]) => currency));
+  const amountsIn = (wanted: string) => amounts.filter(([currency]) => currency === wanted).map(([, amount]) => amount);
+  return new Map([...currencies].map((currency) => [currency, decimalsFor(amountsIn(currency))]));
 }

@@ -25,6 +25,14 @@ export function passes({ model, key }: UsageFilter, row: UsageRow): boolean {
   return (model === undefined || row.model === model) && (key === undefined || (row.keyId ?? row.credential) === key);
 }
 
+/** The models that a filter offers: the configured models, then all others that the account has used, such as removed models. */
+export function offeredModels(
+  configured: readonly { readonly id: string }[],
+  used: Iterable<string>,
+): readonly string[] {
+  return [...new Set([...configured.map(({ id }) => id), ...[...used].sort()])];
+}
+
 interface FilterFormProps {
   readonly filter: UsageFilter;
   /** The path of the page. */

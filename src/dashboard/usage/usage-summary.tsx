@@ -2,9 +2,10 @@ import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { BarChart } from './bar-chart.js';
 import { CostChart } from './cost-chart.js';
 import { SpendFigures } from './spend-figures.js';
-import { AT_LEAST, count, ESTIMATED } from '../format/numbers.js';
+import { count } from '../format/numbers.js';
 import { KeyName } from './key-names.js';
 import { busiestOf, UsageSum } from './usage-sum.js';
+import type { CostDecimals } from './sum-texts.js';
 import { UsageTable, type UsageLine } from './usage-table.js';
 import type { UsageTotals } from './usage-totals.js';
 
@@ -18,18 +19,19 @@ export interface UsageSummaryProps {
   readonly days: readonly string[];
   readonly keys: readonly ListedApiKey[] | undefined;
   readonly hasPrices: boolean;
+  readonly decimals: CostDecimals;
 }
 
-/** Charts by day, and tables by day, by model and by key. */
-export function UsageSummary({ totals, days, keys, hasPrices }: UsageSummaryProps) {
+/** Charts by day, and tables by model, by key and by day. */
+export function UsageSummary({ totals, days, keys, hasPrices, decimals }: UsageSummaryProps) {
   const { total, byDay, byModel, byKey } = totals;
   const withCost = hasPrices || total.costs.size > 0;
   const perDay = (figure: (sum: UsageSum) => number) => days.map((day) => figure(byDay.get(day) ?? NOTHING));
   return (
     <>
-      <SpendFigures days={days} byDay={byDay} total={total} withCost={withCost} />
+      <SpendFigures days={days} byDay={byDay} total={total} withCost={withCost} decimals={decimals} />
       <div class="charts">
-        {withCost ? <CostChart totals={totals} days={days} /> : null}
+        {withCost ? <CostChart totals={totals} days={days} decimals={decimals} /> : null}
         <BarChart
           title="Requests per day"
           days={days}
@@ -56,6 +58,10 @@ export function UsageSummary({ totals, days, keys, hasPrices }: UsageSummaryProp
           ]}
         />
       </div>
+      <p class="fine">
+        <span class="needs-script">Choose a day in a chart to see its values. </span>
+        Errors are failures of a model, the service or a request. Stopped answers are not counted as errors.
+      </p>
       <UsageTable
         caption="By model"
         heading="Model"
@@ -64,6 +70,7 @@ export function UsageSummary({ totals, days, keys, hasPrices }: UsageSummaryProp
         ))}
         total={total}
         withCost={withCost}
+        decimals={decimals}
         withShares
       />
       <UsageTable
@@ -74,16 +81,21 @@ export function UsageSummary({ totals, days, keys, hasPrices }: UsageSummaryProp
         ))}
         total={total}
         withCost={withCost}
+        decimals={decimals}
         withShares
       />
-      <UsageTable
-        caption="By day, latest first"
-        heading="Day"
-        lines={[...byDay].reverse().map(([day, sum]) => ({ name: <time dateTime={day}>{day}</time>, sum }))}
-        total={total}
-        withCost={withCost}
-      />
-      <Notes total={total} withCost={withCost} />
+      <details>
+        <summary>By day</summary>
+        <UsageTable
+          caption="By day, latest first"
+          heading="Day"
+          lines={[...byDay].reverse().map(([day, sum]) => ({ name: <time dateTime={day}>{day}</time>, sum }))}
+          total={total}
+          withCost={withCost}
+          decimals={decimals}
+        />
+        <p class="fine">The table shows only days with requests.</p>
+      </details>
     </>
   );
 }
@@ -95,25 +107,4 @@ function linesOf<T>(
   const { busiest, otherCount, others } = busiestOf(sums, MAX_LINES);
   const lines = busiest.map(([one, sum]) => ({ name: nameOf(one), sum }));
   return otherCount === 0 ? lines : [...lines, { name: `${count(otherCount)} others`, sum: others }];
-}
-
-/** Explains the signs in front of figures, and the requests that the tables leave out. */
-function Notes({ total, withCost }: { readonly total: UsageSum; readonly withCost: boolean }) {
-  const notes = [
-    total.tokensEstimated > 0 && `${ESTIMATED} Partly estimated, because the provider did not report all token counts.`,
-    total.tokensUnknown > 0 &&
-      `${AT_LEAST} Token counts are missing for some requests. The total does not include them.`,
-    withCost &&
-      total.withoutCost > 0 &&
-      'Cost does not include requests without token counts or without a price of the model.',
-    'The table by day shows only days with requests.',
-    'Errors are failures of a model, the service or a request. Stopped answers are not counted as errors.',
-  ].filter((note) => note !== false);
-  return (
-    <ul class="fine notes">
-      {notes.map((note) => (
-        <li key={note}>{note}</li>
-      ))}
-    </ul>
-  );
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { count } from '../format/numbers.js';
-import { cost, decimalsOfColumn, tokens } from './sum-texts.js';
+import { SignNotes } from './sign-notes.js';
+import { cost, tokens, type CostDecimals } from './sum-texts.js';
 import { Table } from '../parts/table.js';
 import { Gauge } from './gauge.js';
 import type { UsageSum } from './usage-sum.js';
@@ -17,12 +18,21 @@ interface UsageTableProps {
   readonly lines: readonly UsageLine[];
   readonly total: UsageSum;
   readonly withCost: boolean;
+  readonly decimals: CostDecimals;
   /** Whether each line shows a bar for its share of all requests. */
   readonly withShares?: boolean;
 }
 
-export function UsageTable({ caption, heading, lines, total, withCost, withShares = false }: UsageTableProps) {
-  const decimals = decimalsOfColumn([total, ...lines.map(({ sum }) => sum)]);
+/** A table with sums of requests, tokens and costs, and an explanation of their signs. */
+export function UsageTable({
+  caption,
+  heading,
+  lines,
+  total,
+  withCost,
+  decimals,
+  withShares = false,
+}: UsageTableProps) {
   const totals = { name: 'Total', sum: total };
   const nameOf = (line: UsageLine) => (
     <>
@@ -32,19 +42,22 @@ export function UsageTable({ caption, heading, lines, total, withCost, withShare
   );
   const errorsOf = ({ sum: { errors } }: UsageLine) => (errors > 0 ? <span class="bad">{count(errors)}</span> : '0');
   return (
-    <Table
-      caption={caption}
-      showsCaption
-      rows={lines}
-      total={totals}
-      columns={[
-        { title: heading, cell: nameOf },
-        { title: 'Requests', isNumber: true, cell: ({ sum }) => count(sum.requests) },
-        { title: 'Errors', isNumber: true, cell: errorsOf },
-        { title: 'Input tokens', isNumber: true, cell: ({ sum }) => tokens(sum.inputTokens, sum) },
-        { title: 'Output tokens', isNumber: true, cell: ({ sum }) => tokens(sum.outputTokens, sum) },
-        withCost && { title: 'Cost', isNumber: true, cell: ({ sum }) => cost(sum, decimals) },
-      ]}
-    />
+    <>
+      <Table
+        caption={caption}
+        showsCaption
+        rows={lines}
+        total={totals}
+        columns={[
+          { title: heading, cell: nameOf },
+          { title: 'Requests', isNumber: true, cell: ({ sum }) => count(sum.requests) },
+          { title: 'Errors', isNumber: true, cell: errorsOf },
+          { title: 'Input tokens', isNumber: true, cell: ({ sum }) => tokens(sum.inputTokens, sum) },
+          { title: 'Output tokens', isNumber: true, cell: ({ sum }) => tokens(sum.outputTokens, sum) },
+          withCost && { title: 'Cost', isNumber: true, cell: ({ sum }) => cost(sum, decimals) },
+        ]}
+      />
+      <SignNotes sums={[total, ...lines.map(({ sum }) => sum)]} withCost={withCost} withTokens />
+    </>
   );
 }

@@ -9,12 +9,21 @@ export class UsageTotals {
   readonly total = new UsageSum();
   readonly byDay = new Map<string, UsageSum>();
   readonly byModel = new Map<string, UsageSum>();
+  /** The models of all rows, also of rows that the totals do not include. */
+  readonly models = new Set<string>();
   /** The cost by model and day, in the unit of the currency. */
   readonly costByModel = new Map<string, Map<string, number>>();
   private readonly clients = new Map<string, readonly [KeyClient, UsageSum]>();
 
   get byKey(): Iterable<readonly [KeyClient, UsageSum]> {
     return this.clients.values();
+  }
+
+  /** The costs of all sums, by currency. */
+  get costs(): readonly (readonly [currency: string, cost: number])[] {
+    const sums = [this.total, ...this.byDay.values(), ...this.byModel.values()];
+    const ofKeys = [...this.clients.values()].map(([, sum]) => sum);
+    return [...sums, ...ofKeys].flatMap(({ costs }) => [...costs]);
   }
 
   /** @param isShown whether the totals include a row. */
@@ -33,6 +42,7 @@ export class UsageTotals {
 
   private add(rows: readonly UsageRow[]): void {
     for (const row of rows) {
+      this.models.add(row.model);
       if (!this.isShown(row)) continue;
       this.total.addRow(row);
       sumIn(this.byDay, row.day).addRow(row);

@@ -111,7 +111,7 @@ describe.each(await testEngines())('the access to the pages of operators on $nam
     expect(await stateOf(person)).toEqual({ tier: 'free', isDisabled: false });
   });
 
-  it('is given and withdrawn by the admin command, beside the running service, within a second', async () => {
+  it('is given and withdrawn by the admin command, during the run of the service, within a second', async () => {
     const client = browserOf(service.origin, member);
     const command = async (role: string) => {
       const words = ['account', 'role', '--email', member.email.toUpperCase(), '--role', role];

@@ -49,6 +49,8 @@ describe('Settings > API keys', () => {
     expect([answer.status, answer.headers['cache-control']]).toEqual([201, 'no-store']);
     expect(html).toContain(`curl -N ${stage.origin}/api/v1/chat/stream`);
     expect(html).toContain(`Authorization: Bearer ${key}`);
+    for (const sdk of ['openai', '@anthropic-ai/sdk', 'ai @ai-sdk/openai-compatible'])
+      expect(html).toContain(`npm install ${sdk}`);
     expect(await statusWith(key)).toBe(200);
     expect(listed).toMatchObject({ name: 'laptop', expiresAt: null });
 
@@ -96,7 +98,7 @@ describe('Settings > API keys', () => {
     const pages = [
       html,
       ...(await Promise.all(
-        [PATH, `${PATH}/${id}/revoke`, `${PATH}/${id}/rotate`].map((path) =>
+        [PATH, `${PATH}/${id}/revoke`, `${PATH}/${id}/rotate`, `${PATH}/${id}/edit`].map((path) =>
           ada.get(path).then((answer) => answer.body()),
         ),
       )),
@@ -124,6 +126,41 @@ describe('Settings > API keys', () => {
     );
     expect((await ada.get(`${PATH}/${id}/revoke`)).status).toBe(303);
     expect((await ada.post(`${PATH}/${id}/revoke`)).status).toBe(303);
+  });
+
+  it('changes the name and the limits of a key, and removes limits that are empty', async () => {
+    const { id } = await create({ name: 'before' });
+    const save = (fields: Record<string, string>) => ada.post(`${PATH}/${id}/edit`, { name: 'after', ...fields });
+    const limits = { requests_per_minute: '5', tokens_per_day: '1000', models: 'acme/*, other/one' };
+    const answer = await save({ ...limits, budget: '2.50', budget_per: 'day', addresses: '10.0.0.0/8 ::1' });
+    expect([answer.status, answer.headers['location']]).toEqual([303, `${PATH}?done=changed`]);
+    expect(await keys.find(id, await idOf(EMAIL))).toMatchObject({
+      ...{ name: 'after', requestsPerMinute: 5, tokensPerDay: 1000, models: ['acme/*', 'other/one'] },
+      ...{ budgetMicros: 2_500_000, budgetPer: 'day', addresses: ['10.0.0.0/8', '::1'] },
+    });
+    const page = await (await ada.get(`${PATH}/${id}/edit`)).body();
+    for (const value of ['after', 'acme/*, other/one', '2.5', '10.0.0.0/8, ::1']) {
+      expect(page).toContain(`value="${value}"`);
+    }
+    await save({});
+    expect(await keys.find(id, await idOf(EMAIL))).toMatchObject({
+      ...{ name: 'after', requestsPerMinute: null, tokensPerDay: null, models: null },
+      ...{ budgetMicros: null, budgetPer: null, addresses: null },
+    });
+  });
+
+  it.each([
+    [{ name: ' ' }, '1 to 100 characters'],
+    [{ requests_per_minute: 'many' }, 'must be a number, or empty'],
+    [{ tokens_per_day: '0' }, 'must be a whole number from 1'],
+    [{ models: 'nothing' }, 'must be a model id'],
+    [{ addresses: 'here' }, 'must be an IP address'],
+  ])('shows what is wrong with a change of a key: %j', async (fields, message) => {
+    const { id } = await create({ name: 'kept' });
+    const answer = await ada.post(`${PATH}/${id}/edit`, { name: 'other', ...fields });
+    expect(answer.status).toBe(400);
+    expect(await answer.body()).toContain(message);
+    expect(await keys.find(id, await idOf(EMAIL))).toMatchObject({ name: 'kept', requestsPerMinute: null });
   });
 
   it('rotates a key, which goes on for as long as was chosen', async () => {

@@ -31,7 +31,11 @@ describe('the usage page', () => {
   beforeAll(async () => {
     stage = await setStage(1, {
       limitStore,
-      tiers: { free: { requests_per_minute: 20, concurrent_streams: 2, tokens_per_day: 1_000_000 }, boundless: {} },
+      tiers: {
+        free: { requests_per_minute: 20, concurrent_streams: 2, tokens_per_day: 1_000_000 },
+        boundless: {},
+        narrow: { requests_per_minute: 1 },
+      },
     });
   });
   afterAll(() => stage.clear());
@@ -39,13 +43,15 @@ describe('the usage page', () => {
   const service = <T>(type: abstract new (...args: never[]) => T): T => stage.service.app.get(type, { strict: false });
 
   /** The words of the page, as somebody reads them who sees no tags. */
-  async function page({ cookie }: AccountSession, days?: number | string): Promise<string> {
-    const path = days === undefined ? '/usage' : `/usage?days=${days}`;
+  const page = (account: AccountSession, days?: number | string): Promise<string> =>
+    text(account, days === undefined ? '/usage' : `/usage?days=${days}`);
+
+  async function text({ cookie }: AccountSession, path: string): Promise<string> {
     const headers = { cookie: `${cookie.name}=${cookie.value}`, accept: 'text/html' };
     const html = await (await get(stage.origin, path, headers)).body();
     return html
       .replaceAll(/<svg.*?<\/svg>/gs, '')
-      .replaceAll(/<\/(tr|caption|p|li|h2)>/g, '\n')
+      .replaceAll(/<\/(tr|caption|p|li|h2|summary)>/g, '\n')
       .replaceAll(/<[^>]+>/g, ' ')
       .replaceAll('&amp;', '&')
       .replaceAll('&gt;', '>')
@@ -121,7 +127,7 @@ describe('the usage page', () => {
     await record(over(ada));
     const text = await page(ada);
     expect(text).toContain('≥ €0.0025 + $1,234.50');
-    expect(text).toContain('Cost does not include requests');
+    expect(text).toContain('At least: cost does not include requests');
   });
 
   it('stays short for an account with more keys, days and models than a report may have rows', async () => {
@@ -138,6 +144,36 @@ describe('the usage page', () => {
     expect(text).toContain('900 others 54,000 0 108,000 162,000 $54,000.00');
     expect(text.length).toBeLessThan(50_000);
     expect(await page(ada, 30)).toContain(' Total 30,000 0 ');
+  });
+
+  it('offers models of the period that the configuration no longer has', async () => {
+    const ada = await signedIn(stage.service);
+    await record(over(ada), over(ada, { model: 'acme/removed' }));
+    expect(await page(ada)).toContain('All models acme/fast acme/removed ');
+    expect(await text(ada, '/usage/requests')).toContain('All models acme/fast acme/removed ');
+    const one = await text(ada, '/usage?model=acme%2Fremoved');
+    expect(one).toContain(' Total 1 0 ');
+    expect(one).toContain('All models acme/fast acme/removed ');
+  });
+
+  it('shows refused requests with the reason', async () => {
+    const ada = await signedIn(stage.service, 'narrow');
+    const keys = service(ApiKeysService);
+    const { key } = await keys.create(ada.accountId, { name: 'laptop' });
+    const old = await keys.create(ada.accountId, { name: 'old laptop' });
+    await keys.revoke(old.id);
+    await stream(stage.origin, { key });
+    expect((await stream(stage.origin, { key })).status).toBe(429);
+    expect((await stream(stage.origin, { key: old.key })).status).toBe(401);
+    for (const path of ['/usage', '/usage/refused']) {
+      const shown = await waitFor(async () => {
+        const now = await text(ada, path);
+        return now.includes('old laptop') && now.includes('Limit: ') ? now : undefined;
+      }, 'the refused requests');
+      expect(shown).toMatch(/Limit: requests per minute 429 – – laptop csk_\w+… [\w-]{36} /);
+      expect(shown).toMatch(/The API key is revoked\. 401 – – old laptop csk_\w+… revoked [\w-]{36} /);
+    }
+    expect(await text(await signedIn(stage.service), '/usage/refused')).toContain('No request was refused');
   });
 
   it('shows real streams of a key and of a session', async () => {
@@ -168,7 +204,7 @@ describe('the usage page', () => {
       expect(await page(ada)).toMatch(/Requests per minute 20 1 19 .*\n Concurrent streams 2 1 1 /);
     }
     open.leave();
-    await waitFor(async () => (await page(ada)).includes('Concurrent streams 2 0 2 '), 'the place to be given back');
+    await waitFor(async () => (await page(ada)).includes('Concurrent streams 2 0 2 '), 'the slot to be released');
   });
 
   it('shows a tier without limits as one', async () => {

@@ -100,7 +100,7 @@ export class Chat {
 
   /** Whether the rest of the answer can be fetched without the risk of a second charge. @param {Turn} turn */
   #goesOn({ continuation, askedAt }) {
-    // The service refuses to continue a stream that it does not keep, but answers a request whose key it has forgotten.
+    // The service refuses to continue a stream that it does not keep, but answers a request whose key has expired.
     return continuation === 'stream' || (continuation === 'request' && Date.now() - askedAt < this.parts.keptMs);
   }
 
@@ -114,7 +114,7 @@ export class Chat {
     const { code, log, follower } = this.parts;
     const actions = {
       edit: () => this.#edit(turn),
-      regenerate: () => this.#askAgain(turn),
+      regenerate: () => this.#regenerate(turn),
       continue: () => this.send('Continue exactly where you stopped.'),
       showCode: () => turn.request && code.open(turn.request, true),
     };
@@ -133,14 +133,14 @@ export class Chat {
   #tryAgain(turn) {
     if (this.isAnswering) return;
     const { message, follower } = this.parts;
-    if (!this.#goesOn(turn)) return this.#askAgain(turn);
+    if (!this.#goesOn(turn)) return this.#regenerate(turn);
     message.focus();
     follower.goToEnd();
     this.#answers.continue(turn);
   }
 
   /** Asks the question of the turn again, with the settings of now. @param {Turn} turn */
-  #askAgain(turn) {
+  #regenerate(turn) {
     if (this.isAnswering) return;
     const { conversation, message, follower, whenRemoved } = this.parts;
     const turns = conversation.turns.map((one) => (one === turn ? Turn.from({ ...one }) : one));
@@ -164,7 +164,7 @@ export class Chat {
     conversation.cutBefore(turn);
     this.#views.get(turn)?.remove();
     this.#views.delete(turn);
-    const draft = message.giveBack(turn.question);
+    const draft = message.restore(turn.question);
     whenRemoved({ turns, what: count === 0 ? 'The exchange was removed for editing.' : removalOf(count), draft });
     whenChanged();
   }

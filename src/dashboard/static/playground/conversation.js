@@ -89,7 +89,7 @@ export class Turn {
   }
 
   /**
-   * Notes what is known of the stream, so that it can be continued or cancelled.
+   * Records what is known of the stream, so that it can be continued or cancelled.
    *
    * @param {import('../client.js').ChatStream} stream
    */

@@ -1,7 +1,7 @@
 import { Turn } from './conversation.js';
 
 /**
- * What the page keeps in the session storage of the tab: reload and Back bring it back. Signing out clears the storage.
+ * What the page saves in the session storage of the tab: reload and Back bring it back. Signing out clears the storage.
  *
  * @typedef {object} KeptPage
  * @property {import('./conversation.js').KeptTurn[]} turns
@@ -11,7 +11,7 @@ import { Turn } from './conversation.js';
 
 /** The conversation, the draft and the settings of one account in the session storage. */
 export class PageStore {
-  #isForgotten = false;
+  #isCleared = false;
 
   /**
    * @param {Storage} storage
@@ -23,18 +23,18 @@ export class PageStore {
   }
 
   /** @param {KeptPage} page */
-  keep(page) {
-    if (this.#isForgotten) return;
+  save(page) {
+    if (this.#isCleared) return;
     try {
       this.storage.setItem(this.name, JSON.stringify(page));
     } catch {
-      // The browser may forbid storage, or the storage may be full. A reload then loses what was not kept.
+      // The browser may forbid storage, or the storage may be full. A reload then loses what was not saved.
     }
   }
 
-  /** Removes everything, and keeps nothing from now on. */
-  forget() {
-    this.#isForgotten = true;
+  /** Removes everything, and saves nothing from now on. */
+  clear() {
+    this.#isCleared = true;
     this.storage.removeItem(this.name);
   }
 

@@ -40,7 +40,7 @@ export class MessageBox {
    * @param {string} text
    * @returns the text of the box before and after the change.
    */
-  giveBack(text) {
+  restore(text) {
     const before = this.text;
     this.text = before.trim() === '' ? text : `${text}\n\n${before}`;
     this.focus();
@@ -52,7 +52,7 @@ export class MessageBox {
    *
    * @param {{ readonly before: string, readonly after: string }} change
    */
-  takeBack({ before, after }) {
+  undo({ before, after }) {
     if (this.text === after) this.text = before;
   }
 

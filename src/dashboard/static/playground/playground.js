@@ -45,7 +45,7 @@ const follower = new EndFollower(log, (isAtEnd) => (buttons.latest.hidden = isAt
 const code = new CodeDialog();
 /** @type {UndoNotice} */
 const undo = new UndoNotice(element('undo', HTMLElement), ({ turns, draft }) => {
-  if (draft !== undefined) message.takeBack(draft);
+  if (draft !== undefined) message.undo(draft);
   chat.restore(turns);
 });
 const chat = new Chat({
@@ -78,7 +78,7 @@ function refresh() {
 }
 
 function keep() {
-  store.keep({ turns: [...conversation.turns], draft: message.text, settings: settings.values });
+  store.save({ turns: [...conversation.turns], draft: message.text, settings: settings.values });
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -121,7 +121,7 @@ buttons.code.addEventListener('click', () => {
 });
 buttons.markdown.addEventListener('click', () => save(asMarkdown(conversation.turns), 'text/markdown', 'md'));
 buttons.json.addEventListener('click', () => save(asJson(conversation.turns), 'application/json', 'json'));
-document.querySelector('form[action="/sign-out"]')?.addEventListener('submit', () => store.forget());
+document.querySelector('form[action="/sign-out"]')?.addEventListener('submit', () => store.clear());
 window.addEventListener('pagehide', () => {
   chat.leave();
   keep();
@@ -136,12 +136,20 @@ document.getElementById('without-script')?.remove();
 offerCopying();
 const kept = store.restore();
 const goneModel = settings.restore(kept.settings);
-const panel = document.getElementById('settings');
-if (panel instanceof HTMLDetailsElement && matchMedia('(max-width: 59.9rem)').matches) panel.open = false;
+fitVisiblePart();
 // The user may have written something before this script ran.
 if (message.text === '') message.text = kept.draft;
 chat.restore(kept.turns);
 if (goneModel !== undefined) announceGone(goneModel);
+
+/** Some browsers lay the keyboard of a phone over the page. The page then has the height of the part that stays visible. */
+function fitVisiblePart() {
+  const { visualViewport } = window;
+  visualViewport?.addEventListener('resize', () => {
+    const isCovered = visualViewport.scale === 1 && visualViewport.height < innerHeight - 1;
+    document.body.style.height = isCovered ? `${visualViewport.height}px` : '';
+  });
+}
 
 /** @param {Parameters<typeof download>} file */
 function save(...file) {

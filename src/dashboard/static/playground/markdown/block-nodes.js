@@ -1,5 +1,5 @@
 import { button, create } from '../elements.js';
-import { inlineNodes } from './inline-nodes.js';
+import { formulaNode, inlineNodes } from './inline-nodes.js';
 
 /**
  * @typedef {import('../../marked.js').Token} Token
@@ -59,6 +59,8 @@ function blockNode(token, depth) {
       return listNode(/** @type {List} */ (token), depth);
     case 'table':
       return tableNode(/** @type {Table} */ (token));
+    case 'formula':
+      return formulaNode('div', /** @type {import('./formula-syntax.js').Formula} */ (token));
     case 'plain':
       return create('div', 'plain', token.raw);
     case 'html':
@@ -92,10 +94,9 @@ function codeNode({ text, lang = '' }) {
   const element = create('div', 'code-block');
   const language = lang.split(/\s/, 1)[0] ?? '';
   const copy = button('Copy', () => {
-    const code = element.querySelector('code');
-    navigator.clipboard.writeText(code?.textContent ?? '').then(
+    navigator.clipboard.writeText(code.textContent).then(
       () => (status.textContent = 'Copied'),
-      () => code && getSelection()?.selectAllChildren(code),
+      () => getSelection()?.selectAllChildren(code),
     );
   });
   copy.setAttribute('aria-label', language === '' ? 'Copy code' : `Copy ${language} code`);
@@ -105,8 +106,10 @@ function codeNode({ text, lang = '' }) {
   head.append(create('span', 'language', language), status, copy);
   const pre = create('pre');
   pre.tabIndex = 0;
-  pre.append(create('code'));
-  pre.firstElementChild?.append(...piecesOf(text));
+  const code = create('code');
+  if (language !== '') code.dataset['language'] = language.toLowerCase();
+  code.append(...piecesOf(text));
+  pre.append(code);
   element.append(head, pre);
   return element;
 }

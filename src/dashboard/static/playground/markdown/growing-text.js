@@ -1,4 +1,5 @@
 import { blockNodes, hasContent } from './block-nodes.js';
+import { finishBlocks } from './finished-blocks.js';
 import { MAX_BLOCK_LENGTH, MIN_BLOCK_LENGTH, splitBlock } from './split-block.js';
 import { create } from '../elements.js';
 import { updateChildren } from './update-children.js';
@@ -13,12 +14,18 @@ const SLOW_MS = 12;
 const GROUP_SIZE = 50;
 /** The number of characters that are added at once. The step ends between two slices. */
 const SLICE_LENGTH = 1_000;
+/** The time in milliseconds that a step and its layout may take. A longer frame halves the characters of the next step. */
+const FRAME_MS = 24;
+const MIN_STEP_LENGTH = 50;
+const MAX_STEP_LENGTH = 32_000;
 /** The beginning of an item whose text is missing. */
 const MARKER = /^ {0,3}(?:[-+*]|\d{1,9}[.)]?)$/;
 
 /** The texts that are not shown yet. @type {Set<GrowingText>} */
 const waiting = new Set();
 let isScheduled = false;
+/** The number of characters that the next step may add. Short blocks and code take long to lay out. */
+let stepLength = SLICE_LENGTH;
 
 function schedule() {
   if (isScheduled) return;
@@ -31,17 +38,24 @@ function schedule() {
 /** Shows waiting text until the time of the step is over. The next step shows the rest. */
 function step() {
   isScheduled = false;
-  const end = performance.now() + STEP_MS;
+  const begin = performance.now();
+  const end = begin + STEP_MS;
   for (const text of waiting) {
-    if (text.showUntil(end)) waiting.delete(text);
+    if (text.showUntil(end, stepLength)) waiting.delete(text);
     if (performance.now() >= end) break;
   }
-  if (waiting.size > 0) schedule();
+  // The browser lays out the page after this function and before the next task.
+  setTimeout(() => {
+    const isSlow = performance.now() - begin > FRAME_MS;
+    stepLength = isSlow ? Math.max(MIN_STEP_LENGTH, stepLength / 2) : Math.min(MAX_STEP_LENGTH, stepLength * 1.5);
+    if (waiting.size > 0) schedule();
+  });
 }
 
 /**
  * Text that grows at its end. Only the last block changes when text arrives: earlier blocks are complete. A block that becomes
- * too long continues in a new block, so that no step reads or lays out more than a few thousand characters.
+ * too long continues in a new block, so that no step reads or lays out more than a few thousand characters. Without this, a step
+ * takes 200 to 900 ms in Chromium when the last block is a list, a table or a paragraph of 200 KB, and 50 ms is the limit.
  */
 export class GrowingText {
   #waiting = '';
@@ -51,6 +65,8 @@ export class GrowingText {
   #prefix = '';
   /** The elements of the open text. @type {HTMLElement[]} */
   #shown = [];
+  /** Whether no more text arrives. */
+  #isFinished = false;
   /** The last blocks. */
   #group = create('div', 'blocks');
 
@@ -73,6 +89,12 @@ export class GrowingText {
     schedule();
   }
 
+  /** Completes the last block when all text is shown. Call this when no more text arrives. */
+  finish() {
+    this.#isFinished = true;
+    if (this.#waiting === '') this.#finishShown(this.#shown.length);
+  }
+
   /** Shows no more text. */
   stop() {
     waiting.delete(this);
@@ -82,13 +104,18 @@ export class GrowingText {
    * Shows waiting text until a time.
    *
    * @param {number} end
+   * @param {number} [maxLength] the number of characters that may be shown
    * @returns {boolean} whether all text is shown
    */
-  showUntil(end) {
+  showUntil(end, maxLength = SLICE_LENGTH) {
+    let left = Math.floor(maxLength);
     do {
-      this.#show(this.#waiting.slice(0, SLICE_LENGTH));
-      this.#waiting = this.#waiting.slice(SLICE_LENGTH);
-    } while (this.#waiting !== '' && performance.now() < end);
+      const length = Math.min(SLICE_LENGTH, left);
+      this.#show(this.#waiting.slice(0, length));
+      this.#waiting = this.#waiting.slice(length);
+      left -= length;
+    } while (this.#waiting !== '' && left > 0 && performance.now() < end);
+    if (this.#waiting === '' && this.#isFinished) this.#finishShown(this.#shown.length);
     this.whenShown();
     return this.#waiting === '';
   }
@@ -106,11 +133,17 @@ export class GrowingText {
       const length = before.reduce((sum, { raw }) => sum + raw.length, 0);
       this.#open = this.#open.slice(length - this.#prefix.length);
       this.#prefix = '';
-      this.#shown = this.#shown.slice(before.filter(hasContent).length);
+      this.#finishShown(before.filter(hasContent).length);
       if (this.#group.childElementCount > GROUP_SIZE) this.#beginGroup();
     }
     const last = tokens[complete];
     if (last !== undefined && last.raw.length > (isSlow ? MIN_BLOCK_LENGTH : MAX_BLOCK_LENGTH)) this.#split(last);
+  }
+
+  /** Later text cannot change these elements of the open text. @param {number} count */
+  #finishShown(count) {
+    finishBlocks(this.#shown.slice(0, count));
+    this.#shown = this.#shown.slice(count);
   }
 
   #beginGroup() {
@@ -135,7 +168,7 @@ export class GrowingText {
     this.#open = this.#open.slice(0, length);
     this.#read();
     this.#shown.at(-1)?.classList.add('continues');
-    this.#shown = [];
+    this.#finishShown(this.#shown.length);
     this.#open = rest;
     this.#prefix = split.prefix;
     this.#read();

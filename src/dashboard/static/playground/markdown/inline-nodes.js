@@ -55,11 +55,27 @@ function nodeOf(token, depth) {
     case 'text':
       if (token.tokens !== undefined) return filled(document.createDocumentFragment(), token.tokens, depth);
       return document.createTextNode(decoded(token.text));
+    case 'formula':
+      return formulaNode('span', /** @type {import('./formula-syntax.js').Formula} */ (token));
     case 'escape':
       return document.createTextNode(token.text);
     default:
       return document.createTextNode(token.raw);
   }
+}
+
+/**
+ * The TeX of a formula, until it is drawn.
+ *
+ * @param {'span' | 'div'} name
+ * @param {import('./formula-syntax.js').Formula} formula
+ */
+export function formulaNode(name, { raw, text, isDisplay }) {
+  const element = create(name, isDisplay ? 'math display' : 'math', raw.trim());
+  element.dir = 'ltr';
+  element.dataset['tex'] = text;
+  element.dataset['display'] = String(isDisplay);
+  return element;
 }
 
 /**

@@ -1,9 +1,10 @@
-import { lexer } from '../../marked.js';
+import { Marked } from '../../marked.js';
+import { FORMULAS } from './formula-syntax.js';
 
 /** @typedef {import('../../marked.js').Token} Token */
 
 /** A single line break stays a line break, as models often write one. */
-const OPTIONS = { gfm: true, breaks: true };
+const MARKED = new Marked({ gfm: true, breaks: true, extensions: FORMULAS });
 
 /**
  * @param {string} text
@@ -11,7 +12,7 @@ const OPTIONS = { gfm: true, breaks: true };
  */
 export function parseMarkdown(text) {
   try {
-    return lexer(text, OPTIONS);
+    return MARKED.lexer(text);
   } catch {
     // The parser has a limit for nested blocks.
     return parsePlain(text);

@@ -36,7 +36,7 @@ export class RetryControls {
     }
     buttons.append(button('Edit message', actions.edit, 'secondary'));
     this.element.append(buttons);
-    if (requestId !== undefined) this.element.append(create('small', '', `Request ID: ${requestId}`));
+    if (requestId !== undefined) this.element.append(requestLine(requestId));
     parent.append(this.element);
   }
 
@@ -75,4 +75,18 @@ export class RetryControls {
     this.#timer = setInterval(show, 1000);
     show();
   }
+}
+
+/** Operators get a link to the request. @param {string} requestId */
+function requestLine(requestId) {
+  const line = create('small', '', 'Request ID: ');
+  const list = document.querySelector('nav a[href="/operator/requests"]');
+  if (!(list instanceof HTMLAnchorElement)) line.append(requestId);
+  else {
+    const link = create('a', '', requestId);
+    link.href = `${list.pathname}?request=${encodeURIComponent(requestId)}`;
+    link.target = '_blank';
+    line.append(link);
+  }
+  return line;
 }

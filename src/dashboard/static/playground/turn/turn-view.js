@@ -47,7 +47,7 @@ export class TurnView {
   /** @param {boolean} showsMarkdown */
   beginAnswer(showsMarkdown) {
     this.#controls?.remove();
-    this.#putAside();
+    this.#replaceAnswer();
     const answer = (this.#answer = part(this.log, 'answer', this.turn.modelName));
     (this.#broken.at(-1) ?? this.question.article).after(answer.article);
     answer.article.classList.add('waiting');
@@ -80,7 +80,7 @@ export class TurnView {
   }
 
   /** Removes the earlier answer. An answer that broke off after some text stays, because a new one may not come further. */
-  #putAside() {
+  #replaceAnswer() {
     const { article, text, actions } = this.#answer ?? {};
     if (article?.classList.contains('failed') && text?.textContent !== '') {
       this.#broken.push(article);
@@ -97,6 +97,7 @@ export class TurnView {
     answer.text.classList.toggle('plain', !showsMarkdown);
     this.#growing = new GrowingText(answer.text, showsMarkdown ? parseMarkdown : parsePlain, this.whenGrown);
     this.#growing.add(this.turn.answer);
+    if (this.turn.state !== 'answering') this.#growing.finish();
   }
 
   /** @param {string} text */
@@ -110,6 +111,7 @@ export class TurnView {
     const answer = this.#answer;
     if (answer === undefined) return;
     this.showConnection('');
+    this.#growing?.finish();
     answer.article.classList.remove('waiting', 'growing');
     answer.note.textContent = note;
     this.refresh();

@@ -46,7 +46,7 @@ describe('a conversation', () => {
     expect(conversation.messages('', 'First?', conversation.turns[0])).toEqual([{ role: 'user', content: 'First?' }]);
   });
 
-  it('forgets a turn that is removed, and all when they are replaced by none', () => {
+  it('drops a turn that is removed, and all turns when they are replaced by none', () => {
     const conversation = withTurn('Yes.', 'complete');
     const turn = conversation.ask('Second?');
     conversation.cutBefore(turn);

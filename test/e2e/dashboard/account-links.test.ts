@@ -1,0 +1,300 @@
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
+import { AccountRoles } from '../../../src/accounts/accounts/account-roles.js';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
+import { operatorSignedIn, signedIn, type AccountSession } from '../../support/account-session.js';
+import { browserOf } from '../../support/as-browser.js';
+import { browserClient } from '../../support/browser-client.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { startService, type RunningService } from '../../support/service.js';
+import { signOnStage } from '../../support/single-sign-on/sign-on-stage.js';
+import type { WebClient } from '../../support/web-client.js';
+
+const PASSWORD = 'correct horse battery';
+const OTHER_PASSWORD = 'another horse battery';
+const LIST = '/operator/accounts';
+
+describe.each(await testEngines())('the one-time links of operators on $name', (engine) => {
+  let database: TestDatabase;
+  let service: RunningService;
+  let operator: AccountSession;
+  let client: WebClient;
+  let addresses = 0;
+  let email: string;
+
+  beforeAll(async () => {
+    database = await engine.create();
+    const { config } = database;
+    const url = config.type === 'sqlite' ? `sqlite:${config.path}` : config.url;
+    service = await startService({ env: { DATABASE_URL: url, SIGN_UP: 'closed' }, tiers: { free: {}, pro: {} } });
+    operator = await operatorSignedIn(service);
+    client = browserOf(service.origin, operator);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await database.drop();
+  });
+  beforeEach(() => {
+    email = `invited-${++addresses}@example.com`;
+  });
+
+  const get = <T>(type: abstract new (...args: never[]) => T): T => service.app.get<T>(type, { strict: false });
+  const change = async (path: string, fields: Readonly<Record<string, string>> = {}) =>
+    client.post(path, { account_id: operator.accountId, ...fields });
+  const linkIn = (html: string) => /<code id="new-link">http:\/\/[^/]*(\/[^<]*)/.exec(html)?.[1] ?? '';
+  const invite = async (fields: Readonly<Record<string, string>> = {}) => {
+    const answer = await change('/operator/invitations/new', {
+      email,
+      tier: 'free',
+      role: 'member',
+      days: '7',
+      ...fields,
+    });
+    const html = await answer.body();
+    expect([answer.status, html]).toEqual([201, expect.stringContaining('shown only once')]);
+    return linkIn(html);
+  };
+  const resetLink = async (accountId: string) => {
+    const answer = await change(`${LIST}/${accountId}/password`);
+    expect(answer.status).toBe(201);
+    return linkIn(await answer.body());
+  };
+  const use = async (link: string, password = PASSWORD) => {
+    const visitor = browserClient(service.origin);
+    return { visitor, answer: await visitor.post(link, { password }) };
+  };
+  const expectSignedIn = async (visitor: WebClient, address: string) => {
+    expect(await (await visitor.get('/usage')).body()).toContain(`<span class="email">${address}</span>`);
+  };
+  const signsIn = async (password: string, address: string) =>
+    (await get(AccountsService).verifyPassword(address, password)) !== undefined;
+
+  describe('an invitation', () => {
+    it('creates the account with its address, tier and role, although sign-up is closed, and signs in', async () => {
+      const link = await invite({ tier: 'pro', role: 'operator' });
+      const page = await (await browserClient(service.origin).get(link)).body();
+      expect(page).toContain(email);
+      const { visitor, answer } = await use(link);
+      expect([answer.status, answer.headers.location]).toEqual([303, '/playground']);
+      await expectSignedIn(visitor, email);
+      expect(await get(AccountsService).findByEmail(email)).toMatchObject({ tier: 'pro', role: 'operator' });
+      expect(await signsIn(PASSWORD, email)).toBe(true);
+    });
+
+    it('works once, also for two browsers at the same time, and opening the page does not use it', async () => {
+      const link = await invite();
+      for (let count = 0; count < 3; count++) expect((await browserClient(service.origin).get(link)).status).toBe(200);
+      const answers = await Promise.all([use(link), use(link, OTHER_PASSWORD), use(link)]);
+      expect(answers.filter(({ answer }) => answer.status === 303)).toHaveLength(1);
+      const again = await use(link);
+      expect(again.answer.status).toBe(404);
+      expect(await again.answer.body()).toContain('This link is no longer valid.');
+    });
+
+    it('keeps working after a password that is not accepted', async () => {
+      const link = await invite();
+      const { answer } = await use(link, 'password');
+      expect(answer.status).toBe(400);
+      expect(await answer.body()).toContain('This password is too common.');
+      expect((await use(link)).answer.status).toBe(303);
+    });
+
+    it('expires, and is then no longer listed', async () => {
+      const link = await invite({ days: '1' });
+      expect(await (await client.get(LIST)).body()).toContain(email);
+      const before = new Date(Date.now() - 1000).toISOString();
+      await get(DataSource).query(`UPDATE invitations SET expires_at = '${before}' WHERE email = '${email}'`);
+      expect((await browserClient(service.origin).get(link)).status).toBe(404);
+      expect((await use(link)).answer.status).toBe(404);
+      expect(await (await client.get(LIST)).body()).not.toContain(email);
+      // A new invitation removes the expired ones.
+      const next = await invite({ email: `next-${email}` });
+      const rows = await get(DataSource).query<object[]>(`SELECT id FROM invitations WHERE email = '${email}'`);
+      expect(rows).toEqual([]);
+      expect((await use(next)).answer.status).toBe(303);
+    });
+
+    it('is revoked by its button, and then refused', async () => {
+      const link = await invite();
+      const row = (await (await client.get(LIST)).body()).split('<tr role="row"').find((each) => each.includes(email));
+      const path = /action="(\/operator\/invitations\/[^"]*\/revoke)"/.exec(row ?? '')?.[1] ?? '';
+      const answer = await change(path);
+      expect(answer.headers.location).toBe(`${LIST}?done=invitation-revoked`);
+      expect((await use(link)).answer.status).toBe(404);
+      expect((await change(path)).status).toBe(303);
+    });
+
+    it('is replaced by a new one for the same address', async () => {
+      const first = await invite();
+      const second = await invite({ email: email.toUpperCase(), tier: 'pro' });
+      expect((await use(first)).answer.status).toBe(404);
+      expect((await use(second)).answer.status).toBe(303);
+      expect(await get(AccountsService).findByEmail(email)).toMatchObject({ tier: 'pro' });
+    });
+
+    it('is not created for an address with an account, or with invalid fields', async () => {
+      const answer = await change('/operator/invitations/new', { email: operator.email });
+      expect([answer.status, await answer.body()]).toEqual([400, expect.stringContaining('already exists')]);
+      const invalid = await change('/operator/invitations/new', { email: 'nobody', tier: 'gold' });
+      const html = await invalid.body();
+      expect(invalid.status).toBe(400);
+      expect(html).toContain('not a valid email address');
+      expect(html).toContain('There is no tier');
+    });
+
+    it('does not create a second account when the address got one meanwhile', async () => {
+      const link = await invite();
+      await get(AccountsService).create({ email, password: OTHER_PASSWORD });
+      const { answer } = await use(link);
+      expect([answer.status, await answer.body()]).toEqual([400, expect.stringContaining('already exists')]);
+      expect(await signsIn(PASSWORD, email)).toBe(false);
+    });
+
+    it('replaces the session of the browser, which then ends', async () => {
+      const member = await signedIn(service);
+      const browser = browserOf(service.origin, member);
+      const { cookie } = browser;
+      await browser.post(await invite(), { password: PASSWORD });
+      await expectSignedIn(browser, email);
+      const old = browserClient(service.origin);
+      old.cookie = cookie;
+      expect((await old.get('/usage')).status).not.toBe(200);
+    });
+  });
+
+  describe('a link for a new password', () => {
+    it('sets the password that the user chooses, ends all sessions, and signs in', async () => {
+      const person = await signedIn(service);
+      const link = await resetLink(person.accountId);
+      expect(await signsIn(PASSWORD, person.email)).toBe(true);
+      const { visitor, answer } = await use(link, OTHER_PASSWORD);
+      expect(answer.status).toBe(303);
+      await expectSignedIn(visitor, person.email);
+      expect((await browserOf(service.origin, person).get('/usage')).status).toBe(303);
+      expect([await signsIn(PASSWORD, person.email), await signsIn(OTHER_PASSWORD, person.email)]).toEqual([
+        false,
+        true,
+      ]);
+    });
+
+    it('works once, also for two browsers at the same time', async () => {
+      const person = await signedIn(service);
+      const link = await resetLink(person.accountId);
+      const answers = await Promise.all([use(link, OTHER_PASSWORD), use(link, `${OTHER_PASSWORD} 2`)]);
+      expect(answers.filter(({ answer }) => answer.status === 303)).toHaveLength(1);
+      expect((await use(link)).answer.status).toBe(404);
+    });
+
+    it('ends with each other change of the password, with the account, and when the account is disabled', async () => {
+      const person = await signedIn(service);
+      const link = await resetLink(person.accountId);
+      await get(AccountsService).setPassword(person.email, OTHER_PASSWORD);
+      expect((await use(link)).answer.status).toBe(404);
+      const second = await resetLink(person.accountId);
+      await get(AccountStates).disable({ id: person.accountId });
+      expect((await use(second)).answer.status).toBe(404);
+      await get(AccountStates).delete({ id: person.accountId });
+      expect((await use(second)).answer.status).toBe(404);
+      expect(await get(DataSource).query(`SELECT * FROM password_resets`)).toEqual([]);
+    });
+
+    it('is shown on the page of the account until it expires or is revoked, and replaces an earlier link', async () => {
+      const person = await signedIn(service);
+      const path = `${LIST}/${person.accountId}`;
+      const page = async () => (await client.get(path)).body();
+      expect(await page()).not.toContain('Link for a new password');
+      const first = await resetLink(person.accountId);
+      const second = await resetLink(person.accountId);
+      expect((await use(first)).answer.status).toBe(404);
+      expect(await page()).toContain('Link for a new password');
+      expect((await change(`${path}/password/revoke`)).headers.location).toBe(`${path}?done=link-revoked`);
+      expect((await use(second)).answer.status).toBe(404);
+      expect(await page()).not.toContain('Link for a new password');
+      const third = await resetLink(person.accountId);
+      const before = new Date(Date.now() - 1000).toISOString();
+      await get(DataSource).query(`UPDATE password_resets SET expires_at = '${before}'`);
+      expect((await use(third)).answer.status).toBe(404);
+      expect(await page()).not.toContain('Link for a new password');
+    });
+
+    it('is not for the own account, and only operators create one', async () => {
+      expect((await change(`${LIST}/${operator.accountId}/password`)).status).toBe(403);
+      const member = await signedIn(service);
+      const answers = [
+        await browserOf(service.origin, member).post(`${LIST}/${operator.accountId}/password`, {}),
+        await browserOf(service.origin, member).post('/operator/invitations/new', { email }),
+        await browserOf(service.origin, member).get('/operator/invitations/new'),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    });
+  });
+
+  it('have no token in the database', async () => {
+    const token = (await invite()).split('/').at(-1) ?? '';
+    const person = await signedIn(service);
+    const resetToken = (await resetLink(person.accountId)).split('/').at(-1) ?? '';
+    const rows = JSON.stringify([
+      await get(DataSource).query('SELECT * FROM invitations'),
+      await get(DataSource).query('SELECT * FROM password_resets'),
+    ]);
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(rows).not.toContain(token);
+    expect(rows).not.toContain(resetToken);
+  });
+
+  it('cannot be used by a form of another site', async () => {
+    const link = await invite();
+    const answer = await browserClient(service.origin).post(
+      link,
+      { password: PASSWORD },
+      { origin: 'https://evil.example' },
+    );
+    expect(answer.status).toBe(403);
+    expect(await get(AccountsService).findByEmail(email)).toBeUndefined();
+  });
+
+  it('are looked up only so often for a network that has no valid link', async () => {
+    const path = (count: number) => `/invitation/${String(count).padStart(43, 'a')}`;
+    const statuses: number[] = [];
+    for (let count = 0; count < 60; count++)
+      statuses.push((await browserClient(service.origin).get(path(count))).status);
+    expect(statuses.at(-1)).toBe(429);
+    expect(statuses[0]).toBe(404);
+  });
+});
+
+it('the links of operators begin with PUBLIC_URL, whatever address the operator uses', async () => {
+  const service = await startService({ env: { PUBLIC_URL: 'https://chat.example.com' } });
+  const operator = await operatorSignedIn(service);
+  const client = browserOf(service.origin, operator);
+  const account_id = operator.accountId;
+  const fields = { account_id, email: 'new@example.com', tier: 'free', role: 'member', days: '7' };
+  const invitation = await (await client.post('/operator/invitations/new', fields)).body();
+  const person = await signedIn(service);
+  const reset = await (await client.post(`${LIST}/${person.accountId}/password`, { account_id })).body();
+  await service.stop();
+  for (const html of [invitation, reset]) expect(html).toContain('<code id="new-link">https://chat.example.com/');
+});
+
+it('the links of operators are not there with PASSWORDS=off', async () => {
+  const stage = await signOnStage({ env: { PASSWORDS: 'off' } });
+  try {
+    const get = <T>(type: abstract new (...args: never[]) => T): T => stage.service.app.get<T>(type, { strict: false });
+    const { id } = await get(AccountsService).create({ email: 'operator@example.com' });
+    await get(AccountRoles).set({ id }, 'operator');
+    const { token } = await get(SessionsService).create(id);
+    const client = browserClient(stage.service.origin);
+    client.cookie = `__Host-session=${token}`;
+    const list = await (await client.get(LIST)).body();
+    expect(list).toContain('New account');
+    expect(list).not.toContain('/operator/invitations');
+    const other = 'a'.repeat(43);
+    for (const path of ['/operator/invitations/new', `/invitation/${other}`, `/reset-password/${other}`]) {
+      expect(await (await client.get(path)).body()).toContain('This path does not exist.');
+    }
+  } finally {
+    await stage.stop();
+  }
+});
