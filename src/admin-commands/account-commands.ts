@@ -3,6 +3,10 @@ import type { Account } from '../accounts/account/account.entity.js';
 import { AccountRoles } from '../accounts/accounts/account-roles.js';
 import { AccountStates, type AccountWithState } from '../accounts/accounts/account-states.js';
 import { AccountsService } from '../accounts/accounts/accounts.service.js';
+import { AccountPreparation } from '../accounts/identities/account-preparation.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { COMMAND } from './command-author.js';
+import { Misuse } from './misuse.js';
 import { command, type Command } from './command.js';
 
 const OF_ACCOUNT = { required: { email: 'E' }, optional: {} } as const;
@@ -15,8 +19,8 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     optional: { tier: 'T' },
     createsDatabase: true,
     setsPassword: true,
-    run: async (app, { email, password = '', tier }) =>
-      shown(await app.get(AccountsService).create({ email, password, tier })),
+    run: async (app, { email, password, tier }) =>
+      shown(await app.get(AccountsService).create({ email, password, tier }, { author: COMMAND })),
   }),
   command({
     name: 'account password',
@@ -26,7 +30,23 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     setsPassword: true,
     run: async (app, { email, password = '', 'revoke-keys': flag }) => {
       const revokeKeys = flag !== undefined;
-      const { account, revokedKeys } = await app.get(AccountsService).setPassword(email, password, { revokeKeys });
+      const { account, revokedKeys } = await app
+        .get(AccountsService)
+        .setPassword(email, password, { revokeKeys, author: COMMAND });
+      return { ...shown(account), ...(revokeKeys && { revoked_keys: revokedKeys }) };
+    },
+  }),
+  command({
+    name: 'account single-sign-on',
+    required: { email: 'E' },
+    optional: {},
+    flags: ['revoke-keys'],
+    run: async (app, { email, 'revoke-keys': flag }) => {
+      const { singleSignOn } = app.get<Config>(CONFIG);
+      if (singleSignOn === undefined)
+        throw new Misuse('Set OIDC_ISSUER first, because nobody could sign in to the account.');
+      const revokeKeys = flag !== undefined;
+      const { account, revokedKeys } = await app.get(AccountPreparation).prepare(email, revokeKeys, COMMAND);
       return { ...shown(account), ...(revokeKeys && { revoked_keys: revokedKeys }) };
     },
   }),
@@ -34,31 +54,31 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
     name: 'account tier',
     required: { email: 'E', tier: 'T' },
     optional: {},
-    run: async (app, { email, tier }) => shown(await app.get(AccountsService).setTier(email, tier)),
+    run: async (app, { email, tier }) => shown(await app.get(AccountsService).setTier(email, tier, COMMAND)),
   }),
   command({
     name: 'account role',
     required: { email: 'E', role: 'R' },
     optional: {},
     run: async (app, options) => {
-      const { id, email, role } = await app.get(AccountRoles).set(options.email, options.role);
+      const { id, email, role } = await app.get(AccountRoles).set(options.email, options.role, COMMAND);
       return { id, email, role };
     },
   }),
   command({
     ...OF_ACCOUNT,
     name: 'account disable',
-    run: async (app, { email }) => withState(await states(app).disable(email)),
+    run: async (app, { email }) => withState(await states(app).disable(email, COMMAND)),
   }),
   command({
     ...OF_ACCOUNT,
     name: 'account enable',
-    run: async (app, { email }) => withState(await states(app).enable(email)),
+    run: async (app, { email }) => withState(await states(app).enable(email, COMMAND)),
   }),
   command({
     ...OF_ACCOUNT,
     name: 'account delete',
-    run: async (app, { email }) => withState(await states(app).delete(email)),
+    run: async (app, { email }) => withState(await states(app).delete(email, COMMAND)),
   }),
   command({
     name: 'account list',

@@ -3,8 +3,10 @@ import type { Account } from '../accounts/account/account.entity.js';
 import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ApiKeyUpdates } from '../accounts/api-keys/api-key-updates.js';
 import { ApiKeysService, type ListedApiKey } from '../accounts/api-keys/api-keys.service.js';
+import { checkBudgetPeriod } from '../accounts/api-keys/limits/key-limit-check.js';
 import { ServiceError } from '../common/service-error.js';
 import { MICROS } from '../config/limits/budget.js';
+import { COMMAND } from './command-author.js';
 import { command, type Command } from './command.js';
 import { expiryIn, KEY_OPTIONS, keyLimitsIn } from './key-options.js';
 
@@ -16,18 +18,19 @@ export const KEY_COMMANDS: readonly Command[] = [
     optional: KEY_OPTIONS,
     run: async (app, { email, name, ...options }) => {
       const [limits, expiresAt] = [keyLimitsIn(options), expiryIn(options)];
+      checkBudgetPeriod(limits, null);
       const { id, disabledAt } = await accountOf(app, email);
       if (disabledAt !== null) throw new ServiceError('invalid_request', 'The account is disabled. Enable it first.');
-      return app.get(ApiKeysService).create(id, { name, limits, expiresAt: expiresAt ?? undefined });
+      return app.get(ApiKeysService).create(id, { name, limits, expiresAt: expiresAt ?? undefined }, COMMAND);
     },
   }),
   command({
     name: 'key update',
     required: { id: 'ID' },
-    optional: KEY_OPTIONS,
-    run: async (app, { id, ...options }) => {
-      const changes = { limits: keyLimitsIn(options), expiresAt: expiryIn(options) };
-      return shownKey(await app.get(ApiKeyUpdates).update(id, changes));
+    optional: { name: 'N', ...KEY_OPTIONS },
+    run: async (app, { id, name, ...options }) => {
+      const changes = { name, limits: keyLimitsIn(options), expiresAt: expiryIn(options) };
+      return shownKey(await app.get(ApiKeyUpdates).update(id, changes, undefined, COMMAND));
     },
   }),
   command({
@@ -43,7 +46,10 @@ export const KEY_COMMANDS: readonly Command[] = [
     name: 'key revoke',
     required: { id: 'ID' },
     optional: {},
-    run: async (app, { id }) => ({ id, revoked_at: (await app.get(ApiKeysService).revoke(id)).revokedAt }),
+    run: async (app, { id }) => ({
+      id,
+      revoked_at: (await app.get(ApiKeysService).revoke(id, undefined, COMMAND)).revokedAt,
+    }),
   }),
 ];
 

@@ -33,7 +33,7 @@ export function keyLimitsIn(options: KeyOptions): KeyLimitChanges {
 }
 
 /** Reads the expiry date. `null`: no expiry. `undefined`: the option is missing. @throws {ServiceError} for an invalid number. */
-export function expiryIn({ 'expires-in-days': text }: KeyOptions): Date | null | undefined {
+export function expiryIn({ 'expires-in-days': text }: Pick<KeyOptions, 'expires-in-days'>): Date | null | undefined {
   if (text === undefined) return undefined;
   if (text === NONE) return null;
   const days = Number(text);

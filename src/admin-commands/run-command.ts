@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ServiceError } from '../common/service-error.js';
 import { ExtensionsModule } from '../common/extensions/extensions.module.js';
-import type { DatabaseConfig } from '../config/config.js';
+import type { Config, DatabaseConfig } from '../config/config.js';
 import { ConfigModule } from '../config/config.module.js';
 import { loadConfig } from '../config/load-config.js';
 import type { Variables } from '../config/sources/interpolation.js';
@@ -19,7 +19,9 @@ import type { Command } from './command.js';
 import { KEY_COMMANDS } from './key-commands.js';
 import { Misuse } from './misuse.js';
 import { commandModule, commandsOf } from './plugin-commands.js';
+import { OPERATOR_KEY_COMMANDS } from './operator-key-commands.js';
 import { readPassword } from './password-input.js';
+import { AUDIT_COMMANDS } from './audit-commands.js';
 import { USAGE_COMMANDS } from './usage-commands.js';
 import { piecesOf, tableOf } from './printed-result.js';
 import { commandUsage, hasOwnJson, usageText } from './usage-text.js';
@@ -31,6 +33,13 @@ export interface CommandContext {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean };
+}
+
+/** The options of a command line. A password can still be missing. */
+interface GivenOptions {
+  readonly options: Readonly<Record<string, string>>;
+  /** Whether the password comes from the standard input. */
+  readonly fromStdin: boolean;
 }
 
 /** Nest logs nothing, because `runCommand` reports each error in one line. */
@@ -51,7 +60,14 @@ export async function runCommand(
 ): Promise<number> {
   try {
     const set = new PluginSet(plugins);
-    const commands = [...ACCOUNT_COMMANDS, ...KEY_COMMANDS, ...USAGE_COMMANDS, ...set.descriptions.flatMap(commandsOf)];
+    const commands = [
+      ...ACCOUNT_COMMANDS,
+      ...KEY_COMMANDS,
+      ...OPERATOR_KEY_COMMANDS,
+      ...USAGE_COMMANDS,
+      ...AUDIT_COMMANDS,
+      ...set.descriptions.flatMap(commandsOf),
+    ];
     const usage = usageText(commands, context.argv?.[1]);
     if (words.length === 0) throw new Misuse(usage);
     if (words.includes('--help') || words.includes('-h')) context.stdout.write(helpFor(words, commands, usage));
@@ -77,8 +93,9 @@ async function run(
   plugins: PluginSet,
 ): Promise<void> {
   const command = commandOf(words, commands, usage);
-  const { options, json } = await optionsOf(command, words.slice(command.name.split(' ').length), context);
+  const { json, ...given } = optionsOf(command, words.slice(command.name.split(' ').length));
   const loaded = loadConfig(context.env);
+  const options = command.setsPassword === true ? await withPassword(given, loaded, context) : given.options;
   if (command.createsDatabase !== true) refuseMissingFile(loaded.database);
   const config = ConfigModule.forRoot(loaded);
   const app = await NestFactory.createApplicationContext(
@@ -132,7 +149,7 @@ function isMissing(path: string): boolean {
   }
 }
 
-async function optionsOf(command: Command, words: string[], context: CommandContext) {
+function optionsOf(command: Command, words: string[]): GivenOptions & { readonly json: boolean } {
   const { required, optional, flags = [], setsPassword = false } = command;
   const names = [...Object.keys(required), ...Object.keys(optional), ...(setsPassword ? ['password'] : [])];
   const ownsJson = hasOwnJson(command);
@@ -145,9 +162,19 @@ async function optionsOf(command: Command, words: string[], context: CommandCont
   const json = !ownsJson && jsonValue === true;
   const own = ownsJson && jsonValue !== undefined ? { ...others, json: jsonValue } : others;
   const options = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, String(value)]));
-  if (!setsPassword) return { options, json };
-  const password = await readPassword({ password: options['password'], fromStdin: fromStdin === true }, context);
-  return { options: { ...options, password }, json };
+  return { options, fromStdin: fromStdin === true, json };
+}
+
+/** @throws {Misuse} for a password where accounts have none. */
+async function withPassword(
+  { options, fromStdin }: GivenOptions,
+  { passwords }: Config,
+  context: CommandContext,
+): Promise<GivenOptions['options']> {
+  const { password } = options;
+  if (passwords === 'on') return { ...options, password: await readPassword({ password, fromStdin }, context) };
+  if (password === undefined && !fromStdin) return options;
+  throw new Misuse('Accounts have no passwords here (PASSWORDS=off). Leave the password out.');
 }
 
 function typed<T extends 'string' | 'boolean'>(names: readonly string[], type: T): Record<string, { type: T }> {

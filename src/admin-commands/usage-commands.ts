@@ -2,7 +2,7 @@ import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ServiceError } from '../common/service-error.js';
 import { csvCell } from '../common/text/csv-cell.js';
 import { usagePeriod } from '../usage/reports/usage-period.js';
-import { wireUsage } from '../usage/reports/report-json.js';
+import { USAGE_FIGURES, wireAccountUsage } from '../usage/reports/report-json.js';
 import { UsageReports, type AccountUsageRow } from '../usage/reports/usage-reports.js';
 import type { Command } from './command.js';
 
@@ -28,23 +28,7 @@ export const USAGE_COMMANDS: readonly Command[] = [
   },
 ];
 
-const COLUMNS = [
-  'day',
-  'account_id',
-  'email',
-  'model',
-  'key_id',
-  'key_prefix',
-  'requests',
-  'completed',
-  'errors',
-  'prompt_tokens',
-  'completion_tokens',
-  'tokens_unknown',
-  'cost_unknown',
-  'cost',
-  'currency',
-] as const;
+const COLUMNS = ['day', 'account_id', 'email', 'model', 'key_id', 'key_prefix', ...USAGE_FIGURES] as const;
 
 type Line = Readonly<Record<(typeof COLUMNS)[number], string | number | null>>;
 
@@ -53,21 +37,8 @@ type Pages<T> = AsyncIterable<readonly T[]>;
 async function* linesOf(pages: Pages<AccountUsageRow>, accounts: AccountsService): Pages<Line> {
   for await (const rows of pages) {
     const emails = await accounts.emailsOf([...new Set(rows.map(({ accountId }) => accountId))]);
-    yield rows.map((row) => lineOf(row, emails.get(row.accountId)));
+    yield rows.map((row) => wireAccountUsage(row, emails.get(row.accountId)));
   }
-}
-
-/** @param email `undefined` for a deleted account. */
-function lineOf(row: AccountUsageRow, email: string | undefined): Line {
-  return {
-    day: row.day,
-    account_id: row.accountId,
-    email: email ?? null,
-    model: row.model,
-    key_id: row.keyId,
-    key_prefix: row.keyPrefix,
-    ...wireUsage(row),
-  };
 }
 
 /** Returns one array in pieces, because the rows of all accounts may not fit into memory. */

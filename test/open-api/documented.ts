@@ -15,13 +15,14 @@ export function documentedAnswer(document: OpenApiDocument, method: Method, path
   return answer;
 }
 
-/** Checks values against a schema of the document, to which nothing may be added. */
-export function checkerOf(document: OpenApiDocument, schema: unknown): z.ZodType {
-  const closed = JSON.stringify({
+/** Checks values against a schema of the document, to which nothing may be added unless it is open. */
+export function checkerOf(document: OpenApiDocument, schema: unknown, form: 'closed' | 'open' = 'closed'): z.ZodType {
+  const json = JSON.stringify({
     ...(schema as object),
     $defs: document.components.schemas,
   }).replaceAll('#/components/schemas/', '#/$defs/');
-  return z.fromJSONSchema(close(JSON.parse(closed)) as Parameters<typeof z.fromJSONSchema>[0]);
+  const parsed: unknown = JSON.parse(json);
+  return z.fromJSONSchema((form === 'closed' ? close(parsed) : parsed) as Parameters<typeof z.fromJSONSchema>[0]);
 }
 
 /** The checker of a JSON answer. */
