@@ -1,6 +1,7 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { AccountsModule } from './accounts/accounts.module.js';
+import { AdminApiModule } from './admin-api/admin-api.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { SameOriginGuard } from './auth/same-origin/same-origin.guard.js';
 import { AuthenticationGuard } from './auth/strategies/authentication.guard.js';
@@ -24,6 +25,7 @@ import { ModelsModule } from './models/models.module.js';
 import { ObservabilityModule } from './observability/observability.module.js';
 import { PluginSet, type Plugin } from './plugins/plugin-set.js';
 import { PluginsModule } from './plugins/plugins.module.js';
+import { RedisModule } from './redis/redis.module.js';
 import { ThrottlingModule } from './throttling/throttling.module.js';
 import { AdmissionGuard } from './throttling/admission.guard.js';
 import { TierThrottlerGuard } from './throttling/tier-throttler.guard.js';
@@ -31,6 +33,7 @@ import { UpstreamsModule } from './upstreams/upstreams.module.js';
 import { LedgerTokensUsed, LedgerTokensUsedModule } from './usage/reports/ledger-tokens-used.js';
 import { UsageReportsModule } from './usage/reports/usage-reports.module.js';
 import { UsageModule } from './usage/usage.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 export interface AppOptions {
   /** The configuration. By default, it is loaded from the environment. */
@@ -45,8 +48,8 @@ export interface AsyncAppOptions extends AsyncConfig, Pick<AppOptions, 'plugins'
 /** Makes the public services of the service injectable everywhere, so that a plugin need not know their modules. */
 @Global()
 @Module({
-  imports: [AccountsModule, ChatModule, ModelsModule, DashboardModule, UsageReportsModule],
-  exports: [AccountsModule, ChatModule, ModelsModule, DashboardModule, UsageReportsModule],
+  imports: [AccountsModule, ChatModule, ModelsModule, DashboardModule, RedisModule, UsageReportsModule],
+  exports: [AccountsModule, ChatModule, ModelsModule, DashboardModule, RedisModule, UsageReportsModule],
 })
 class PublicServicesModule {}
 
@@ -95,7 +98,9 @@ function serviceOf(config: DynamicModule, plugins: PluginSet): DynamicModule {
       ModelsModule,
       CompatibleModule,
       HealthModule,
+      WebhooksModule,
       DashboardModule,
+      AdminApiModule,
       PublicServicesModule,
       ObservabilityModule,
       ...plugins.modules,

@@ -80,6 +80,8 @@ export default defineConfig({
     sequence: { sequencer: LongOnesAmongOthers },
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // By default 1 second, which is too short on a busy machine.
+    expect: { poll: { timeout: 30_000 } },
     // What failed once in a hundred runs has to say what it saw.
     chaiConfig: { truncateThreshold: 2_000 },
     projects: [

@@ -8,8 +8,10 @@ import { listenProblem } from '../config/listen-problem.js';
 import { DatabaseError } from '../database/database-error.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { ServiceLogger } from '../observability/logs/service-logger.js';
+import { endStart } from './end-start.js';
 import { welcome } from './first-start-welcome.js';
 import { isLoopback, listeningAddress } from './listening-address.js';
+import { AuditRounds } from '../accounts/audit/audit-rounds.js';
 import { watchConfig } from './config-watch.js';
 import { createService } from './service.js';
 import { stopOnSignals } from './shutdown.js';
@@ -44,10 +46,14 @@ export async function bootstrap(module: () => Type | DynamicModule): Promise<voi
     };
     logMissing();
     logger.log(`Using ${config.catalogName}: ${config.catalogHash}`, 'Config');
-    watchConfig(app, logMissing);
+    watchConfig(app, () => {
+      logMissing();
+      void app.get(AuditRounds, { strict: false }).recordConfiguration();
+    });
     const url = listeningAddress(app);
     logger.log(`Listening on ${url}`, 'Service');
     if (!isLoopback(url)) logger.log(HOW_TO_SIGN_IN, 'Service');
+    endStart();
     await welcome(app.get(DevelopmentAccounts, { strict: false }), config, url);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);

@@ -110,8 +110,11 @@ export async function createServiceBy(
     app.use('/api/docs', helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } }));
     const extensions = app.get(Extensions, { strict: false });
     serveOpenApi(app, [
-      (document) => {
+      async (document) => {
+        // Only the document needs the schemas.
+        const { describeCompatibleApis } = await import('../compatible/open-api/describe-compatible-apis.js');
         describeChatRequest(document, config.models[0]?.id);
+        describeCompatibleApis(document, config.models[0]?.id);
         describeErrors(document, extensions.values(DEFINED_ERRORS));
         describeResponses(document);
         describeStrategies(document, extensions.values(PLUGIN_STRATEGIES));

@@ -4,17 +4,27 @@ import type { ChatRequest, CompleteAnswer, Model, Receipt } from './chat-types.j
 import { delay } from './delay.js';
 import { refusalOf } from './response-facts.js';
 
+/**
+ * Where the service is, and how a client authenticates.
+ *
+ * @since 1.0
+ */
 export interface ChatClientOptions {
   /** The address of the service, such as `https://chat.example.com/api/v1`. `/api/v1` is added to an address without a path. */
   readonly baseUrl: string;
   /** Without a key, the session cookie authenticates the requests of the service's own pages. */
   readonly apiKey?: string | undefined;
+  /** Sends the requests. By default the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
   /** Additional headers of each request. A header that the call itself sets, such as `Last-Event-ID`, takes precedence. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A client for the HTTP API of the service. */
+/**
+ * A client for the HTTP API of the service.
+ *
+ * @since 1.0
+ */
 export class ChatClient {
   readonly #base: string;
   readonly #fetch: typeof fetch;
@@ -40,7 +50,11 @@ export class ChatClient {
     return this.#open(options, {}, { method: 'POST', headers, body: JSON.stringify(request) });
   }
 
-  /** Requests an answer and waits for all of it. Throws a `ChatError` if there is no complete answer. */
+  /**
+   * Requests an answer and waits for all of it.
+   *
+   * @throws {ChatError} if there is no complete answer.
+   */
   async complete(request: ChatRequest, options?: StreamOptions): Promise<CompleteAnswer> {
     const stream = this.stream(request, options);
     let text = '';
@@ -56,18 +70,31 @@ export class ChatClient {
     return this.#open(options, position);
   }
 
-  /** Ends a durable stream. Otherwise the service generates on for a while although no client reads. */
+  /**
+   * Ends a durable stream. Otherwise the service generates on for a while although no client reads.
+   *
+   * @throws {ChatError} if the service refuses the request or cannot be reached.
+   */
   async cancel(streamId: string): Promise<void> {
     // A browser sends the request although its page is closed at once.
     await this.#send(pathOf(streamId), { method: 'DELETE', keepalive: true });
   }
 
+  /**
+   * Fetches the models that the caller may use.
+   *
+   * @throws {ChatError} if the service refuses the request or cannot be reached.
+   */
   async models(options: { readonly signal?: AbortSignal } = {}): Promise<Model[]> {
     const response = await this.#send('/chat/models', options);
     return ((await response.json()) as { models: Model[] }).models;
   }
 
-  /** Fetches the receipt of a stream. Waits for it for up to 3 seconds, as it is written within a second of the end. */
+  /**
+   * Fetches the receipt of a stream. Waits for it for up to 3 seconds, as it is written within a second of the end.
+   *
+   * @throws {ChatError} if there is no receipt after this time, or the service cannot be reached.
+   */
   async receipt(requestId: string, options: { readonly signal?: AbortSignal } = {}): Promise<Receipt> {
     for (let waits = 0; ; waits++) {
       try {

@@ -1,6 +1,10 @@
 import type { RateLimits } from './chat-types.js';
 
-/** The error codes of the service. An extension of the service can add others. */
+/**
+ * The error codes of the service. An extension of the service can add others.
+ *
+ * @since 1.0
+ */
 export type ErrorCode =
   | 'invalid_request'
   | 'model_not_priced'
@@ -31,7 +35,11 @@ export type ErrorCode =
   | 'upstream_timeout'
   | (string & {});
 
-/** An invalid member of the request. `field` is its path, such as `messages.1.content`. */
+/**
+ * An invalid member of the request. `field` is its path, such as `messages.1.content`.
+ *
+ * @since 1.0
+ */
 export interface ErrorDetail {
   readonly field: string;
   readonly message: string;
@@ -58,6 +66,8 @@ interface Facts {
  * - `cut`: the answer began, and the connection ended, broke or became silent before the answer was complete.
  * - `unreachable`: no response arrived.
  * - `invalid`: the response is not a chat stream.
+ *
+ * @since 1.0
  */
 export type ChatFailure = Facts &
   (
@@ -75,6 +85,10 @@ class FailedChat extends Error {
   }
 }
 
-/** The error of a failed call. `kind` tells the failures apart: see {@link ChatFailure}. */
+/**
+ * The error of a failed call. `kind` tells the failures apart: see {@link ChatFailure}.
+ *
+ * @since 1.0
+ */
 export type ChatError = Error & ChatFailure;
 export const ChatError = FailedChat as unknown as new (message: string, failure: ChatFailure) => ChatError;

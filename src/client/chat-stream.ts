@@ -6,7 +6,11 @@ import { onNetwork } from './network-events.js';
 import { delay } from './delay.js';
 import { objectIn, responseFacts } from './response-facts.js';
 
-/** `text` is the whole answer. `partialText` is what has arrived of an incomplete answer. */
+/**
+ * The state of a stream. `text` is the whole answer. `partialText` is what has arrived of an incomplete answer.
+ *
+ * @since 1.0
+ */
 export type StreamState =
   | { readonly status: 'waiting' | 'streaming' }
   | { readonly status: 'complete'; readonly text: string }
@@ -14,7 +18,13 @@ export type StreamState =
   /** The signal was aborted, or the loop over the stream was left early. */
   | { readonly status: 'stopped'; readonly partialText: string };
 
+/**
+ * How a client reads a stream, and when a stream stops.
+ *
+ * @since 1.0
+ */
 export interface StreamOptions {
+  /** Stops the stream. The loop over the stream then throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Makes the stream durable: the service keeps the answer, and the client reconnects and continues if the connection breaks.
@@ -44,17 +54,23 @@ export interface Position {
 const BUSY = [429, 502, 503, 504];
 const FIRST_PAUSE_S = 0.25;
 const MAX_PAUSE_S = 10;
-/** How long a request without a response is sent again. Later, the service may have forgotten its key, and a repetition would cost. */
+/** How long a request without a response is sent again. Later, the service may no longer have its key, and a repetition would cost. */
 const MAX_REPETITION_MS = 240_000;
 
 export type Connect = (position: Position, signal: AbortSignal) => Promise<Response>;
 
-/** The loop over a stream ends normally only if the answer is complete. Otherwise the loop throws a `ChatError`. */
+/**
+ * The pieces of the text of an answer, to read once in a loop. The loop ends normally only if the answer is complete. Otherwise
+ * the loop throws a {@link ChatError}.
+ *
+ * @since 1.0
+ */
 export class ChatStream implements AsyncIterable<string> {
   state: StreamState = { status: 'waiting' };
+  /** `undefined` until a response has arrived. The same applies to the members below. */
   requestId: string | undefined;
   rateLimits: RateLimits | undefined;
-  // `ChatClient.resume` continues a durable stream from here.
+  /** `ChatClient.resume` continues a durable stream from here. Other streams have no id. */
   streamId: string | undefined;
   lastEventId: string | undefined;
   #text = '';

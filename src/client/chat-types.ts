@@ -1,9 +1,18 @@
+/**
+ * A message of a conversation.
+ *
+ * @since 1.0
+ */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
 }
 
-/** The body of `POST /chat/stream`, with the member names of the HTTP API. */
+/**
+ * The body of `POST /chat/stream`, with the member names of the HTTP API.
+ *
+ * @since 1.0
+ */
 export interface ChatRequest {
   /** The `id` of a model, in the form `<vendor>/<model_name>`. */
   readonly model: string;
@@ -20,10 +29,15 @@ export interface ChatRequest {
   readonly presence_penalty?: number | undefined;
   /** From -2 to 2. */
   readonly frequency_penalty?: number | undefined;
+  /** The maximum number of output tokens. The default is the limit of the tier. A number above a limit is refused. */
   readonly max_tokens?: number | undefined;
 }
 
-/** An entry of `GET /chat/models`. */
+/**
+ * An entry of `GET /chat/models`.
+ *
+ * @since 1.0
+ */
 export interface Model {
   readonly id: string;
   readonly name: string;
@@ -32,7 +46,11 @@ export interface Model {
   readonly context_length: number;
 }
 
-/** An answer that the provider has declared complete. There is no other way to get this type. */
+/**
+ * An answer that the provider has declared complete. There is no other way to get this type.
+ *
+ * @since 1.0
+ */
 export interface CompleteAnswer {
   readonly complete: true;
   readonly text: string;
@@ -40,7 +58,11 @@ export interface CompleteAnswer {
   readonly rateLimits: RateLimits | undefined;
 }
 
-/** The state of one limit of the tier, as the headers of a response report it. */
+/**
+ * The state of one limit of the tier, as the headers of a response report it.
+ *
+ * @since 1.0
+ */
 export interface RateLimit {
   readonly limit: number;
   readonly remaining: number;
@@ -48,6 +70,11 @@ export interface RateLimit {
   readonly resetSeconds: number;
 }
 
+/**
+ * The limits of the tier that the headers of a response report.
+ *
+ * @since 1.0
+ */
 export interface RateLimits {
   /** Requests per minute. `undefined` if the tier has no such limit. */
   readonly requests: RateLimit | undefined;
@@ -55,10 +82,16 @@ export interface RateLimits {
   readonly tokens: RateLimit | undefined;
 }
 
-/** What a stream has used and cost, from `GET /usage/streams/{request_id}`. A value that is not known is `null`. */
+/**
+ * What a stream has used and cost, from `GET /usage/streams/{request_id}`. A value that is not known is `null`.
+ *
+ * @since 1.0
+ */
 export interface Receipt {
   readonly request_id: string;
   readonly model: string;
+  /** The name of the compatible interface, such as `messages`. `null`: none. A server of an earlier version leaves it out. */
+  readonly surface?: string | null;
   /** How the stream ended, such as `completed` or `client_gone`. */
   readonly outcome: string;
   /** Why the model stopped, such as `stop`, or `length` for an answer that was cut off at the token limit. */

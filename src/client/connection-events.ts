@@ -1,6 +1,10 @@
 import type { ChatError } from './chat-error.js';
 
-/** What happens to the connection of a durable stream. */
+/**
+ * What happens to the connection of a durable stream.
+ *
+ * @since 1.0
+ */
 export type ConnectionEvent =
   /** There is no connection any more. `lastTextAt` is the time of the last text in milliseconds since 1970. `undefined`: no text. */
   | { readonly type: 'lost'; readonly lastTextAt: number | undefined; readonly error: ChatError }

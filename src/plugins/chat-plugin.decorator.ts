@@ -1,8 +1,12 @@
 import { Module, type InjectionToken, type ModuleMetadata, type Provider } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import type { Extension } from '../common/extensions/extension-point.js';
+import { withoutLifecycleHooks } from '../common/extensions/without-lifecycle-hooks.js';
+import { OtherProvider, type Extension } from '../common/extensions/extension-point.js';
+import { REDIS } from '../redis/redis.js';
+import type { RedisConnection } from '../redis/redis-connection.js';
 import { CREATED_EXTENSIONS, SINGLE_EXTENSIONS } from './extension-points.js';
 import { PLUGIN_CONFIG, PluginConfigs } from './plugin-configs.js';
+import { PluginRedis } from './plugin-redis.js';
 import type { PluginDescription } from './plugin-description.js';
 
 const PLUGIN = Symbol('PLUGIN');
@@ -27,11 +31,12 @@ export interface DescribedPlugin {
  */
 export function ChatPlugin(description: PluginDescription): ClassDecorator {
   return (plugin) => {
-    const providers: Provider[] = [...(description.providers ?? []), configProvider(description.name)];
+    const { name } = description;
+    const providers: Provider[] = [...(description.providers ?? []), configProvider(name), redisProvider(name)];
     const tokens = new Map<string, InjectionToken[]>();
     for (const [member, extensions] of createdBy(description)) {
       const named = extensions.map((extension, index) =>
-        providerOf(extension, `${description.name}.${member}.${index}`),
+        providerOf(extension, `${description.name}.${member}.${index}`, isSingle(member)),
       );
       providers.push(...named.filter((provider) => !providers.includes(provider)));
       tokens.set(member, named.map(tokenOf));
@@ -58,6 +63,14 @@ export function configProvider(name: string): Provider {
   return { provide: PLUGIN_CONFIG, inject: [PluginConfigs], useFactory: (configs: PluginConfigs) => configs.of(name) };
 }
 
+function redisProvider(name: string): Provider {
+  return {
+    provide: PluginRedis,
+    inject: [REDIS],
+    useFactory: (redis: RedisConnection | undefined) => redis && new PluginRedis(redis, name),
+  };
+}
+
 /** Each member of the description whose extensions Nest creates. Leaves out what is no extension: a check reports it. */
 export function* createdBy(description: PluginDescription): Generator<[string, Extension<object>[]]> {
   for (const member of [...CREATED_EXTENSIONS.keys(), ...SINGLE_EXTENSIONS]) {
@@ -70,9 +83,24 @@ export function isExtension(given: unknown): given is Extension<object> {
   return typeof given === 'function' || (typeof given === 'object' && given !== null && 'useFactory' in given);
 }
 
-function providerOf(extension: Extension<object>, name: string): Provider {
+function isSingle(member: string): boolean {
+  return (SINGLE_EXTENSIONS as readonly string[]).includes(member);
+}
+
+function providerOf(extension: Extension<object>, name: string, single: boolean): Provider {
   if (typeof extension === 'function') return extension;
-  return { provide: Symbol(name), useFactory: extension.useFactory, inject: extension.inject ?? [] } as Provider;
+  const { useFactory, inject = [] } = extension as { useFactory(...injected: unknown[]): unknown; inject?: [] };
+  return {
+    provide: Symbol(name),
+    inject,
+    // Nest calls the lifecycle hooks of the results of factories. A provider that the factory was given gets them already.
+    useFactory: async (...injected: unknown[]) => {
+      const created = (await useFactory(...injected)) as object;
+      if (!injected.includes(created)) return created;
+      // A part of the service is injected by its class, so it cannot be wrapped.
+      return single ? withoutLifecycleHooks(created) : new OtherProvider(created);
+    },
+  };
 }
 
 function tokenOf(provider: Provider): InjectionToken {

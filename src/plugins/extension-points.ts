@@ -1,12 +1,16 @@
+import { AUDIT_SINKS } from '../accounts/audit/audit-sink.js';
 import { PLUGIN_STRATEGIES } from '../auth/strategies/all-strategies.js';
 import { COMPLETION_HOOKS } from '../chat/hooks/completion-hook.js';
 import { DEFINED_ERRORS } from '../http/open-api/defined-errors.js';
 import type { ExtensionPoint } from '../common/extensions/extension-point.js';
 import { NAVIGATION_ENTRIES } from '../dashboard/layout/navigation.js';
 import { PLUGIN_MIGRATIONS } from '../database/migrations/all-migrations.js';
+import { READINESS_CHECKS } from '../health/readiness-check.js';
 import { MODEL_SOURCES } from '../models/model-source.js';
 import { METRICS_PROVIDERS } from '../observability/metrics/plugin-metrics.js';
+import { ACCOUNT_LIMITS } from '../throttling/account-limits.js';
 import { PLUGIN_PROTOCOLS } from '../upstreams/protocols/protocol-registry.js';
+import { USAGE_FEEDS } from '../usage/feeds/usage-feed.js';
 import { USAGE_SINKS } from '../usage/record/usage-sink.js';
 import type { PluginDescription } from './plugin-description.js';
 
@@ -18,8 +22,12 @@ export const CREATED_EXTENSIONS = new Map<Member, ExtensionPoint<object>>([
   ['strategies', PLUGIN_STRATEGIES],
   ['completionHooks', COMPLETION_HOOKS],
   ['usageSinks', USAGE_SINKS],
+  ['auditSinks', AUDIT_SINKS],
+  ['usageFeeds', USAGE_FEEDS],
   ['modelSources', MODEL_SOURCES],
   ['metrics', METRICS_PROVIDERS],
+  ['readiness', READINESS_CHECKS],
+  ['limits', ACCOUNT_LIMITS],
 ]);
 
 /** The members with one extension that Nest creates. It replaces the one of the service. */

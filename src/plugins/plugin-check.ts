@@ -17,6 +17,8 @@ const MEMBERS = Object.keys({
   name: 1,
   compatibility: 1,
   config: 1,
+  liveConfig: 1,
+  tier: 1,
   imports: 1,
   providers: 1,
   controllers: 1,
@@ -25,8 +27,12 @@ const MEMBERS = Object.keys({
   strategies: 1,
   completionHooks: 1,
   usageSinks: 1,
+  auditSinks: 1,
+  usageFeeds: 1,
   modelSources: 1,
   metrics: 1,
+  readiness: 1,
+  limits: 1,
   limitStore: 1,
   tokensUsed: 1,
   usageStore: 1,
@@ -62,10 +68,20 @@ function notDescribed(module: Plugin): string {
 }
 
 function* problemsOf(description: PluginDescription): Generator<string> {
-  const { name, compatibility, strategies = [], navigation = [], migrations = [], admin } = description;
+  const {
+    name,
+    compatibility,
+    config,
+    liveConfig = false,
+    strategies = [],
+    navigation = [],
+    migrations = [],
+    admin,
+  } = description;
   if (!NAME.test(name)) yield 'its name must be lower-case letters, digits and hyphens.';
   const incompatible = compatibilityProblem(compatibility);
   if (incompatible !== undefined) yield incompatible;
+  if (liveConfig && config === undefined) yield 'liveConfig needs a schema in config.';
   for (const member of Object.keys(description)) {
     if (!MEMBERS.includes(member)) yield `there is no member "${member}" of a description.`;
   }
@@ -78,9 +94,11 @@ function* problemsOf(description: PluginDescription): Generator<string> {
   for (const { strategyName, name: type } of strategies) {
     if (!strategyName) yield `the strategy ${type} needs a static "strategyName".`;
   }
-  for (const { path, label } of navigation) {
+  for (const { path, label, audience = 'everyone' } of navigation) {
     if (!PATH.test(path) || label === '')
       yield 'an entry of navigation needs a label, and a path that begins with "/".';
+    if (!['everyone', 'operators'].includes(audience))
+      yield `the audience of the navigation entry "${label}" must be "everyone" or "operators".`;
   }
   for (const { name: migration } of migrations) {
     if (MIGRATION.test(migration)) continue;

@@ -35,7 +35,7 @@ export class PluginSet {
   }
 
   get schemas(): PluginSchemas {
-    return new Map(this.plugins.map(({ description }) => [description.name, description.config]));
+    return new Map(this.plugins.map(({ description }) => [description.name, description]));
   }
 
   /** What the plugins add, for the modules that use it. */

@@ -6,8 +6,10 @@ const MAX_PAUSE_MS = 100;
 const PAUSE_GROWTH = 0.02;
 
 /**
- * Calls `look` again and again, and resolves with the first value that is not `undefined` or `false`. The pause between two calls
+ * Calls `probe` again and again, and resolves with the first value that is not `undefined` or `false`. The pause between two calls
  * is 5 ms at first. The pause grows with the time waited so far, up to 100 ms, so that a long wait takes little work.
+ *
+ * @since 1.0
  *
  * @param what what the test waits for, for the message of the error.
  * @throws {Error} after `limitMs` without such a value.

@@ -34,9 +34,9 @@ const NEEDS: Readonly<Record<Capability, { readonly call: Partial<ChatCall>; rea
         },
         { role: 'tool', content: [{ toolCallId: 'call_1', content: 'Showers until noon' }] },
       ],
-      tools: [{ name: 'get_rain', description: 'Tells the rain.', parameters: SCHEMA }],
+      tools: [{ name: 'get_rain', description: 'Reports the rain.', parameters: SCHEMA }],
     },
-    sent: ['get_rain', 'Tells the rain.', 'postal_town', 'Tromsdalen', 'Showers until noon'],
+    sent: ['get_rain', 'Reports the rain.', 'postal_town', 'Tromsdalen', 'Showers until noon'],
   },
   structured_output: {
     call: { responseFormat: { type: 'json_schema', name: 'place', schema: SCHEMA } },

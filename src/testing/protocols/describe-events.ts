@@ -46,13 +46,13 @@ export function describeEvents(
       fc.assert(event, { numRuns: 3_000 });
     });
 
-    it('tells text that is not JSON as a failure of the provider', () => {
+    it('reports text that is not JSON as a failure of the provider', () => {
       expect(partsOf({ event: 'message', data: '<html>' })).toMatchObject([
         { type: 'error', error: { code: 'upstream_error' } },
       ]);
     });
 
-    it.each(['null', '7', '"text"', 'true', '[]', '[{}]'])('tells %s as a failure of the provider', (data) => {
+    it.each(['null', '7', '"text"', 'true', '[]', '[{}]'])('reports %s as a failure of the provider', (data) => {
       expect(partsOf({ event: 'message', data })).toMatchObject([{ type: 'error', error: { code: 'upstream_error' } }]);
     });
 
@@ -84,7 +84,7 @@ export function describeEvents(
       ['is nested without end', '['.repeat(1_000_000)],
       ['holds objects without end', `{"brand":[${'{},'.repeat(300_000)}1]}`],
       ['holds members without end', `{"brand":{${'"a":0,'.repeat(100_000)}"b":0}}`],
-    ])('tells one that %s as a failure of the provider, and does not parse it', (_, data) => {
+    ])('reports one that %s as a failure of the provider, and does not parse it', (_, data) => {
       const parse = vi.spyOn(JSON, 'parse');
       try {
         expect(partsOf({ event: 'message', data })).toMatchObject([
@@ -96,13 +96,13 @@ export function describeEvents(
       }
     });
 
-    it('tells one that never ends its text as a failure of the provider', () => {
+    it('reports one that never ends its text as a failure of the provider', () => {
       const data = `{"brand":"${'\\\\'.repeat(100_000)}`;
       expect(partsOf({ event: 'message', data })).toMatchObject([{ type: 'error', error: { code: 'upstream_error' } }]);
     });
   });
 
-  describe('with a failure that the provider tells', () => {
+  describe('with a failure that the provider reports', () => {
     const text = `the key sk-secret is blocked ${'x'.repeat(1_000)}`;
     const events: readonly ProviderEvent[] = [
       { event: 'error', data: text },

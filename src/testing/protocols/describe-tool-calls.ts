@@ -6,7 +6,7 @@ import type { ExpectedAnswer, ProtocolContract, ProtocolSubject } from './protoc
 import { cutAt, replay } from './replay.js';
 
 /** Answers up to this length are cut at every position, longer answers at as many positions. */
-const MOST_CUTS = 500;
+const MAX_CUTS = 500;
 
 /** Describes how a protocol reads tool calls: in arbitrary events, and in recorded answers that break off. */
 export function describeToolCalls(subject: ProtocolSubject, { answers = [], vocabulary }: ProtocolContract): void {
@@ -28,7 +28,7 @@ export function describeToolCalls(subject: ProtocolSubject, { answers = [], voca
 
     it.each(recorded)('ends no call of $name that breaks off', ({ bytes, expected: { toolCalls: whole = [] } }) => {
       const all = Buffer.from(bytes);
-      const step = Math.ceil(all.length / MOST_CUTS);
+      const step = Math.ceil(all.length / MAX_CUTS);
       for (let length = 0; length < all.length; length += step) {
         const [beginning = all] = cutAt(all, length);
         for (const [index, { name, json }] of callsOf(replay(subject, [beginning])).entries()) {

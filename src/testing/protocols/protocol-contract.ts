@@ -6,7 +6,11 @@ import type { HttpProtocol } from '../../upstreams/contract/protocol.js';
 import type { FinishReason, StreamPart, TokenUsage } from '../../upstreams/contract/stream-part.js';
 import { TEST_CALL, TEST_CONTEXT, TEST_UPSTREAM, withOptions } from './samples.js';
 
-/** What the service reads from a whole answer. A member that is missing here must be missing in the answer. */
+/**
+ * What the service reads from a whole answer. A member that is missing here must be missing in the answer.
+ *
+ * @since 1.0
+ */
 export interface ExpectedAnswer {
   readonly text: string;
   readonly finish?: { readonly reason: FinishReason; readonly raw: string };
@@ -20,7 +24,11 @@ export interface ExpectedAnswer {
   readonly progress?: number;
 }
 
-/** A recorded answer of a provider, and what it means. */
+/**
+ * A recorded answer of a provider, and what it means.
+ *
+ * @since 1.0
+ */
 export interface RecordedAnswer {
   /** For the names of the tests, such as `acme/two-words`. */
   readonly name: string;
@@ -29,7 +37,11 @@ export interface RecordedAnswer {
   readonly expected: ExpectedAnswer;
 }
 
-/** A protocol, and what may differ between protocols. */
+/**
+ * A protocol, and what may differ between protocols.
+ *
+ * @since 1.0
+ */
 export interface ProtocolContract {
   readonly protocol: HttpProtocol;
   /** Recorded answers of providers that speak the protocol. */
@@ -49,7 +61,10 @@ export interface ProtocolContract {
   readonly hasOwnCredential?: boolean;
   /** Members of the upstream that the protocol needs, such as `options`. */
   readonly upstream?: Partial<UpstreamConfig>;
-  /** Members of the context that the protocol needs, such as a `fetch` that answers with a token. */
+  /**
+   * Members of the context that the protocol needs, such as a `fetch` that answers with a token, or with the id of a job. If the
+   * answer has a GET request of its own, the suite reads the JSON that this `fetch` has sent last.
+   */
   readonly context?: Partial<CallContext>;
 }
 
@@ -65,8 +80,15 @@ export function subjectOf({ protocol, hasEventNames = true, ...contract }: Proto
     open: () => protocol.open(TEST_CALL, upstreamWith()),
     partsOf: (event: ProviderEvent): readonly StreamPart[] =>
       protocol.open(TEST_CALL, upstreamWith()).parts(hasEventNames ? event : { ...event, event: 'message' }),
-    requestOf: async (members: Partial<UpstreamConfig> = {}, call = TEST_CALL) =>
-      protocol.request(call, upstreamWith(members), context),
+    requestOf: async (members: Partial<UpstreamConfig> = {}, call = TEST_CALL) => {
+      let sent: unknown;
+      const fetch: CallContext['fetch'] = (url, init) => {
+        sent = init?.body;
+        return context.fetch(url, init);
+      };
+      const request = await protocol.request(call, upstreamWith(members), { ...context, fetch });
+      return request.method === 'GET' && typeof sent === 'string' ? { ...request, body: sent } : request;
+    },
   };
 }
 

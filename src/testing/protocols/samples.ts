@@ -4,7 +4,11 @@ import type { CallContext } from '../../upstreams/contract/call-context.js';
 import type { ChatCall } from '../../upstreams/contract/chat-call.js';
 import type { HttpProtocol } from '../../upstreams/contract/protocol.js';
 
-/** An upstream with an address and the API key `secret-key`. */
+/**
+ * An upstream with an address and the API key `secret-key`.
+ *
+ * @since 1.0
+ */
 export const TEST_UPSTREAM: UpstreamConfig = {
   name: 'acme',
   protocol: 'acme',
@@ -28,7 +32,11 @@ export const ALL_OPTIONS: Required<GenerationOptions> = {
   frequency_penalty: 1.25,
 };
 
-/** A request with the message `Hello` to the model `fast-1`, with the temperature 0.7. */
+/**
+ * A request with the message `Hello` to the model `fast-1`, with the temperature 0.7.
+ *
+ * @since 1.0
+ */
 export const TEST_CALL: ChatCall = {
   model: 'fast-1',
   messages: [{ role: 'user', content: 'Hello' }],
@@ -37,12 +45,17 @@ export const TEST_CALL: ChatCall = {
   modelMaxOutputTokens: undefined,
 };
 
-/** A context whose `fetch` fails. */
+/**
+ * A context whose `fetch` fails.
+ *
+ * @since 1.0
+ */
 export const TEST_CONTEXT: CallContext = {
   requestId: 'request-1',
   accountId: 'account-1',
   signal: new AbortController().signal,
   fetch: () => Promise.reject(new Error('This protocol needs no other request.')),
+  afterAttempt: () => undefined,
 };
 
 /** Returns the upstream with its options as the protocol's schema converts them, with their defaults. */

@@ -8,7 +8,11 @@ export interface ScriptedToolCall {
   readonly json: string;
 }
 
-/** The event format of a provider: each method returns the text of the events for one part of an answer. */
+/**
+ * The event format of a provider: each method returns the text of the events for one part of an answer.
+ *
+ * @since 1.0
+ */
 export interface Dialect {
   /** The value of `protocol` in CONFIG_FILE. */
   readonly protocol: string;
@@ -18,6 +22,7 @@ export interface Dialect {
   toolCall?(call: ScriptedToolCall): string;
   finish(reason: string): string;
   failure(type: string, message: string): string;
+  /** The last event of the stream. Empty if the protocol has none. */
   readonly endMarker: string;
 }
 
@@ -34,6 +39,11 @@ function piecesOf(json: string): readonly string[] {
 
 const openAiArguments = (piece: string) => ({ function: { arguments: piece } });
 
+/**
+ * The events of OpenAI and of providers with the same API.
+ *
+ * @since 1.0
+ */
 export const openAi: Dialect = {
   protocol: 'openai',
   text: (content) => chunk({ delta: { content }, finish_reason: null }),
@@ -50,6 +60,11 @@ export const openAi: Dialect = {
 const typed = (body: { readonly type: string }) => `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`;
 const delta = (piece: object) => typed({ type: 'content_block_delta', ...{ index: 0, delta: piece } });
 
+/**
+ * The events of the Messages API of Anthropic.
+ *
+ * @since 1.0
+ */
 export const anthropic: Dialect = {
   protocol: 'anthropic',
   text: (text) => delta({ type: 'text_delta', text }),
@@ -73,6 +88,11 @@ const data = (body: object) => `data: ${JSON.stringify(body)}\r\n\r\n`;
 const candidate = (members: object) => data({ candidates: [{ ...members, index: 0 }] });
 const parts = (part: object) => candidate({ content: { role: 'model', parts: [part] } });
 
+/**
+ * The events of the Gemini API of Google.
+ *
+ * @since 1.0
+ */
 export const gemini: Dialect = {
   protocol: 'gemini',
   text: (text) => parts({ text }),
@@ -86,6 +106,11 @@ export const gemini: Dialect = {
 const line = (body: object) => `${JSON.stringify({ model: 'acme-model', ...body })}\n`;
 const message = (members: object) => line({ message: { role: 'assistant', content: '', ...members }, done: false });
 
+/**
+ * The lines of JSON of Ollama.
+ *
+ * @since 1.0
+ */
 export const ollama: Dialect = {
   protocol: 'ollama',
   text: (content) => message({ content }),

@@ -2,8 +2,13 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dialect } from './dialects.js';
 
-/** One request that reached a scripted provider, with the methods by which a script answers it. */
+/**
+ * One request that reached a scripted provider, with the methods by which a script answers it.
+ *
+ * @since 1.0
+ */
 export class ProviderCall {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** The time at which the service closed the request before the answer was complete (`performance.now()`). */
@@ -22,6 +27,7 @@ export class ProviderCall {
     readonly connection: number,
     readonly body: string,
   ) {
+    this.method = request.method ?? '';
     this.path = request.url ?? '';
     this.headers = request.headers;
     this.over = new Promise((resolve) => {
@@ -32,6 +38,11 @@ export class ProviderCall {
     });
   }
 
+  /**
+   * The body as an object.
+   *
+   * @throws {SyntaxError} if the body is not JSON.
+   */
   get json(): Record<string, unknown> {
     return JSON.parse(this.body) as Record<string, unknown>;
   }
@@ -43,16 +54,19 @@ export class ProviderCall {
     return this;
   }
 
+  /** Sends bytes as they are. {@link head} must come first. */
   write(bytes: string | Uint8Array): this {
     this.bytesWritten += Buffer.byteLength(bytes);
     if (!this.response.destroyed) this.response.write(bytes);
     return this;
   }
 
+  /** Sends a piece of the text of the answer. */
   text(text: string): this {
     return this.write(this.dialect.text(text));
   }
 
+  /** Sends a piece of the reasoning. */
   reasoning(text: string): this {
     return this.write(this.dialect.reasoning(text));
   }
@@ -61,6 +75,7 @@ export class ProviderCall {
    * Sends a whole tool call.
    *
    * @param json the arguments as JSON text. By default none.
+   * @throws {Error} if the dialect has no tool calls.
    */
   toolCall(name: string, json = '{}', id = `call_${this.toolCalls}`): this {
     const { protocol, toolCall } = this.dialect;
@@ -70,14 +85,17 @@ export class ProviderCall {
     return this.write(toolCall({ index, id, name, json }));
   }
 
+  /** Sends the finish reason. */
   finish(reason = 'stop'): this {
     return this.write(this.dialect.finish(reason));
   }
 
+  /** Sends a failure in the stream. The response has already begun with a status of success. */
   failure(type: string, message = 'The provider has its reasons.'): this {
     return this.write(this.dialect.failure(type, message));
   }
 
+  /** Sends the last event of the stream, such as `[DONE]`. */
   endMarker(): this {
     return this.write(this.dialect.endMarker);
   }
@@ -92,6 +110,11 @@ export class ProviderCall {
     this.head();
     for (const text of texts) this.text(text);
     this.finish().endMarker().end();
+  }
+
+  /** Answers with JSON: for a request before the stream, such as one for a token or for a job. */
+  reply(json: object, status = 200): void {
+    this.head(status, { 'content-type': 'application/json' }).write(JSON.stringify(json)).end();
   }
 
   /** Sends an HTTP error instead of a stream. */

@@ -6,13 +6,22 @@ import { openAi, type Dialect } from './dialects.js';
 import { ProviderCall } from './provider-call.js';
 import { waitFor } from '../wait-for.js';
 
-/** Answers one request. If the script returns without ending the answer, the request stays open. */
+/**
+ * Answers one request. If the script returns without ending the answer, the request stays open.
+ *
+ * @since 1.0
+ */
 export type Script = (call: ProviderCall) => void | Promise<void>;
 
-/** A provider that answers each request with a script of the test. */
+/**
+ * A provider at a free port of `127.0.0.1` that answers each request with a script of the test. Stop it at the end of the test.
+ *
+ * @since 1.0
+ */
 export class ScriptedProvider {
   /** The requests that arrived, in order. */
   readonly calls: ProviderCall[] = [];
+  /** The number of connections that the service has opened. */
   connections = 0;
   private readonly sockets = new Set<Socket>();
   private readonly queued: Script[] = [];
@@ -41,6 +50,7 @@ export class ScriptedProvider {
     });
   }
 
+  /** Starts a provider. By default it speaks the protocol of OpenAI, and answers with `Hello world`. */
   static async start(dialect: Dialect = openAi): Promise<ScriptedProvider> {
     const server = createServer({ keepAliveTimeout: 60_000, noDelay: true });
     const provider = new ScriptedProvider(server, dialect);
@@ -49,6 +59,7 @@ export class ScriptedProvider {
     return provider;
   }
 
+  /** The scheme, host and port, such as `http://127.0.0.1:49152`. */
   get origin(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
@@ -65,7 +76,10 @@ export class ScriptedProvider {
     return this;
   }
 
-  /** Adds scripts to the queue. Each script answers one request, in order. */
+  /**
+   * Adds scripts to the queue. Each script answers one request, in order. For a protocol with several requests, the order is that of
+   * the requests: `next((call) => call.reply({ id: 'job-1' }), (call) => call.answer('Hello'))`.
+   */
   next(...scripts: Script[]): this {
     this.queued.push(...scripts);
     return this;

@@ -5,12 +5,18 @@ import type { Config } from '../../config/config.js';
 import { loadConfig } from '../../config/load-config.js';
 import type { ScriptedProvider } from '../provider/scripted-provider.js';
 
-/** The model of {@link configFor}. */
+/**
+ * The model of {@link configFor}.
+ *
+ * @since 1.0
+ */
 export const TEST_MODEL = 'acme/fast';
 
 /**
  * Returns the content of a CONFIG_FILE with the model {@link TEST_MODEL}, which these providers serve in this order, and one tier
  * `free` without limits. Spread the object to change members.
+ *
+ * @since 1.0
  */
 export function configFor(...providers: readonly ScriptedProvider[]) {
   const named = providers.map((provider, index) => ({ provider, name: `scripted-${index + 1}` }));

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule, type LoggerService, type Provider, type Type } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { randomUUID } from 'node:crypto';
 import { AccountsService } from '../../accounts/accounts/accounts.service.js';
 import { ApiKeysService, type CreatedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { AppModule } from '../../app.module.js';
@@ -10,7 +11,13 @@ import type { Plugin } from '../../plugins/plugin-set.js';
 import { creatorWith } from './overrides.js';
 import { testConfig } from './test-config.js';
 
+/**
+ * What differs between the service of a test and the service with its defaults.
+ *
+ * @since 1.0
+ */
 export interface TestServiceOptions {
+  /** The modules with `@ChatPlugin`, or their dynamic modules. By default none. */
   readonly plugins?: readonly Plugin[];
   /** Modules in addition to the modules of the service and of the plugins. */
   readonly imports?: readonly (Type | DynamicModule)[];
@@ -32,15 +39,25 @@ export interface TestServiceOptions {
   readonly logger?: LoggerService | false;
 }
 
+/**
+ * The account and the expiry date of a key for a test.
+ *
+ * @since 1.0
+ */
 export interface TestKeyOptions {
   /** The tier of a new account. By default the default tier. */
   readonly tier?: string | undefined;
   /** The email of the account that owns the key. An account that does not exist is created. By default a new account. */
   readonly email?: string | undefined;
+  /** By default the key does not expire. */
   readonly expiresAt?: Date | undefined;
 }
 
-/** A service in this process, with its own database and its own port. */
+/**
+ * A service in this process, with its own database and its own port.
+ *
+ * @since 1.0
+ */
 export interface TestService {
   /** The scheme, host and port, such as `http://127.0.0.1:49152`. */
   readonly origin: string;
@@ -58,6 +75,8 @@ class TestModule {}
 /**
  * Starts the service as `bootstrap` does: the same guards, filters, middleware, connections and routes. Several services can run
  * in one process. Stop each of them at the end of the test.
+ *
+ * @since 1.0
  *
  * @example
  * ```ts
@@ -90,13 +109,15 @@ export async function createTestService({
   app.get(EventLoop, { strict: false }).unwatch();
   const accounts = app.get(AccountsService, { strict: false });
   const keys = app.get(ApiKeysService, { strict: false });
+  // Services that share a database create different accounts.
+  const suffix = randomUUID().slice(0, 8);
   let created = 0;
   return {
     origin: await app.getUrl(),
     app,
     async createKey({ tier, email, expiresAt } = {}) {
       const known = email === undefined ? undefined : await accounts.findByEmail(email);
-      const address = email ?? `account-${++created}@example.com`;
+      const address = email ?? `account-${++created}-${suffix}@example.com`;
       const account = known ?? (await accounts.create({ email: address, password: 'correct horse battery', tier }));
       return keys.create(account.id, { name: 'test', expiresAt });
     },

@@ -82,4 +82,61 @@ export function describeKeyLimits({ openAll, openOne }: LimitStores): void {
     expect(await admit(store, accountId, limits, exactly(40))).toMatchObject({ admitted: true });
     expect(await admit(store, accountId, limits)).toMatchObject({ refusedBy: 'keyRequestsPerMinute' });
   });
+
+  it('of several keys are counted apart from each other, with their streams and their tokens', async () => {
+    const store = await openOne();
+    const accountId = randomUUID();
+    const limits = (model: string): Limit[] => [
+      ...limitsOf({ concurrentStreams: 3 }),
+      { name: 'model-streams', unit: 'streams', window: 'none', max: 1, key: `streams:${model}` },
+      { name: 'model-tokens', unit: 'tokens', window: 'month', max: 100, key: `tokens:${model}` },
+    ];
+    const lease = leaseOf(await admit(store, accountId, limits('a'), exactly(60)));
+    expect(await admit(store, accountId, limits('a'), exactly(10))).toMatchObject({ refusedBy: 'model-streams' });
+    const other = leaseOf(await admit(store, accountId, limits('b'), exactly(60)));
+    expect(await store.peek(accountId, limits('a'))).toMatchObject({
+      concurrentStreams: { remaining: 1 },
+      'model-streams': { remaining: 0 },
+      'model-tokens': { remaining: 40 },
+    });
+
+    lease.settle(30);
+    lease.release();
+    other.release();
+    other.settle(0);
+    expect(await admit(store, accountId, limits('a'), exactly(71))).toMatchObject({ refusedBy: 'model-tokens' });
+    expect(await store.peek(accountId, limits('a'))).toMatchObject({
+      concurrentStreams: { remaining: 3 },
+      'model-streams': { remaining: 1 },
+      'model-tokens': { remaining: 70 },
+    });
+  });
+
+  it('count the cost of a request, and begin a month with what was used before', async () => {
+    const store = await openOne();
+    const accountId = randomUUID();
+    const asked: string[] = [];
+    const limits = (cost: number): Limit[] => [
+      { name: 'points', unit: 'requests', window: 'month', max: 10, key: 'points', cost },
+      {
+        ...{ name: 'month', unit: 'tokens', window: 'month', max: 100, key: 'month' },
+        usedBefore: (from) => {
+          asked.push(from.toISOString().slice(8));
+          return Promise.resolve(90);
+        },
+      },
+    ];
+    expect(await admit(store, accountId, limits(7), exactly(5))).toMatchObject({
+      admitted: true,
+      state: { points: { remaining: 3 }, month: { remaining: 5 } },
+    });
+    expect(await admit(store, accountId, limits(4), exactly(1))).toMatchObject({ refusedBy: 'points' });
+    expect(await admit(store, accountId, limits(0), exactly(6))).toMatchObject({ refusedBy: 'month' });
+    expect(await admit(store, accountId, limits(3), exactly(5))).toMatchObject({ admitted: true });
+    expect(asked).toEqual(['01T00:00:00.000Z']);
+    const { month } = await store.peek(accountId, limits(1));
+    const now = new Date();
+    const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+    expect(Math.abs((month?.resetSeconds ?? 0) - (end - now.getTime()) / 1_000)).toBeLessThan(60);
+  });
 }

@@ -75,7 +75,7 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     });
   });
 
-  it('begin with the tokens that were used before, asked for once and counted once', async () => {
+  it('begin with the tokens that were used before, read once and counted once', async () => {
     const queriedFrom: Date[] = [];
     const stores = await openAll({
       async since(_, from) {
@@ -95,7 +95,7 @@ export function describeTokenLimits({ openAll, openOne }: LimitStores): void {
     });
   });
 
-  it.each([NaN, Infinity, -5, 1e300, 1.5])('tell whole numbers whatever is settled, such as %d', async (used) => {
+  it.each([NaN, Infinity, -5, 1e300, 1.5])('report whole numbers whatever is settled, such as %d', async (used) => {
     const store = await openOne();
     const [limits, accountId] = [{ tokensPerDay: 100 }, randomUUID()];
     leaseOf(await admit(store, accountId, limits, exactly(10))).settle(used);

@@ -5,10 +5,18 @@ import type { IntentBatch, UsageStore } from '../../usage/store/usage-store.js';
 import type { UsageRecord } from '../../usage/record/usage-record.js';
 import { interruptedRecord, testBegunStream, testUsageRecord } from './usage-records.js';
 
-/** What a test reads back of a stored record. */
+/**
+ * What a test reads back of a stored record.
+ *
+ * @since 1.0
+ */
 export type StoredUsage = Pick<UsageRecord, 'id' | 'accountId' | 'model' | 'outcome' | 'costMicros'>;
 
-/** An empty ledger, and the stores that use it. */
+/**
+ * An empty ledger, and the stores that use it.
+ *
+ * @since 1.0
+ */
 export interface OpenedUsageStore {
   /** The store of one replica. */
   readonly store: UsageStore;
@@ -20,7 +28,11 @@ export interface OpenedUsageStore {
   close?(): Promise<void>;
 }
 
-/** A kind of usage store. */
+/**
+ * A kind of usage store.
+ *
+ * @since 1.0
+ */
 export interface UsageStoreContract {
   /** For the names of the tests, such as `in our warehouse`. */
   readonly name: string;

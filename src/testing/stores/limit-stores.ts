@@ -5,14 +5,22 @@ import type { Admission, Lease, LimitStore, TokenDemand } from '../../throttling
 import { limitsOf } from '../../throttling/tier-limits.js';
 import { NoTokensUsed, type TokensUsed } from '../../throttling/tokens/tokens-used.js';
 
-/** A store as one process has it. */
+/**
+ * A store as one process has it.
+ *
+ * @since 1.0
+ */
 export interface OpenedLimitStore {
   readonly store: LimitStore;
   /** Releases what the store holds, such as connections. */
   close?(): Promise<void>;
 }
 
-/** A kind of limit store, and what may differ between kinds. */
+/**
+ * A kind of limit store, and what may differ between kinds.
+ *
+ * @since 1.0
+ */
 export interface LimitStoreContract {
   /** For the names of the tests, such as `in Redis`. */
   readonly name: string;

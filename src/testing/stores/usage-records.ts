@@ -13,7 +13,11 @@ export const TEST_ATTEMPT = {
   code: undefined,
 } as const;
 
-/** Returns a stream of the account `ada` that has begun, with a new id. */
+/**
+ * Returns a stream of the account `ada` that has begun, with a new id.
+ *
+ * @since 1.0
+ */
 export function testBegunStream(members: Partial<BegunStream> = {}): BegunStream {
   return {
     id: randomUUID(),
@@ -28,7 +32,11 @@ export function testBegunStream(members: Partial<BegunStream> = {}): BegunStream
   };
 }
 
-/** Returns the record of a stream that was answered, with a new id. */
+/**
+ * Returns the record of a stream that was answered, with a new id.
+ *
+ * @since 1.0
+ */
 export function testUsageRecord(members: Partial<UsageRecord> = {}): UsageRecord {
   return {
     ...testBegunStream(),

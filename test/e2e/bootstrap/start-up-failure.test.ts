@@ -172,6 +172,16 @@ describe('a start that cannot work', () => {
     server.close();
   });
 
+  it('says that the server at the address of DATABASE_URL does not answer', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    expect(await failure({ DATABASE_URL: `postgres://chat@127.0.0.1:${port}/chat` })).toContain(
+      `The database postgres://127.0.0.1:${port}/chat cannot be used: a server accepts connections at this address, but it does not answer`,
+    );
+    other.close();
+  });
+
   it('says that the address is not one of the machine', async () => {
     expect(await failure({ HOST: '192.0.2.1' })).toMatch(/HOST: /);
   });

@@ -4,12 +4,13 @@ import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from './bundle.mjs';
+import { bundlePageLibraries } from './page-libraries.mjs';
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 const files = ['client.js', ...readdirSync(join(dist, 'client')).map((name) => join('client', name))];
 
 const PROGRAMS = ['main', 'admin'];
-await bundle(dist, PROGRAMS);
+await bundle(dist, PROGRAMS, await bundlePageLibraries(join(dist, 'dashboard', 'static')));
 for (const program of PROGRAMS) chmodSync(join(dist, `${program}.js`), 0o755);
 
 for (const file of files.filter((name) => name.endsWith('.js'))) {

@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const modifiedAt = (file) => statSync(join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
-const sources = readdirSync(join(root, 'src'), { recursive: true }).map((file) => join('src', file));
+const sources = ['src', 'deploy/build'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
+);
 const inputs = [...sources, 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
 const builtAt = modifiedAt('dist/main.js');
 

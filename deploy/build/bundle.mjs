@@ -4,29 +4,25 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 
-const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-
 /** Packages with compiled or started files of their own, and one that others ask Node for at run time: there must be only one. */
 const NOT_BUNDLED = ['@node-rs/argon2', 'better-sqlite3', 'pino', 'pino-pretty', 'reflect-metadata'];
 
-/** What an installation may leave out, and optional peers of the packages that this service does not use. */
-const MAY_BE_MISSING = [
-  ...Object.keys(manifest.optionalDependencies).map((name) => new RegExp(`^${name}(?:/|$)`)),
-  ...['@fastify/static', /^@nestjs\/(?:microservices|websockets)/],
-];
+/** Optional peers of the packages that this service does not use. */
+const MAY_BE_MISSING = ['@fastify/static', /^@nestjs\/(?:microservices|websockets)/];
 
 /**
  * @param {string} dist the folder of the compiled modules
  * @param {readonly string[]} programs the names of their entries, which import the bundle from now on
+ * @param {readonly string[]} otherModules modules in other bundled files, for the list of licenses
  */
-export async function bundle(dist, programs) {
+export async function bundle(dist, programs, otherModules) {
   const folder = join(dist, 'bundle');
   const build = await rolldown({
     input: Object.fromEntries(programs.map((name) => [name, join(dist, `${name}.js`)])),
     platform: 'node',
     external: [...NOT_BUNDLED, ...MAY_BE_MISSING],
     treeshake: false,
-    plugins: [filesOf(dist), oneTypeorm()],
+    plugins: [filesOf(dist), oneTypeorm(), withoutUnused()],
   });
   rmSync(folder, { recursive: true, force: true });
   const { output } = await build.write({
@@ -34,12 +30,22 @@ export async function bundle(dist, programs) {
     format: 'esm',
     // Nest tells apart and logs classes by their names.
     keepNames: true,
+    // The code stays in memory. A character above Latin-1 would double the memory of its whole file.
+    comments: false,
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
     entryFileNames: '[name].js',
     chunkFileNames: '[name].js',
   });
-  writeFileSync(join(folder, 'LICENSES.txt'), licenses(output.flatMap(({ moduleIds = [] }) => moduleIds)));
+  writeFileSync(
+    join(folder, 'LICENSES.txt'),
+    licenses([...output.flatMap(({ moduleIds = [] }) => moduleIds), ...otherModules]),
+  );
   for (const name of programs) {
-    writeFileSync(join(dist, `${name}.js`), `#!/usr/bin/env node\nimport './bundle/${name}.js';\n`);
+    // A static import would load the bundle before the first line runs.
+    writeFileSync(
+      join(dist, `${name}.js`),
+      `#!/usr/bin/env node\nimport './bootstrap/small-start.js';\nawait import('./bundle/${name}.js');\n`,
+    );
     rmSync(join(dist, `${name}.js.map`), { force: true });
   }
 }
@@ -63,6 +69,27 @@ function oneTypeorm() {
     transform(code, id) {
       if (!id.endsWith('@nestjs/typeorm/dist/common/typeorm-compat.js')) return undefined;
       return `import * as bundled from 'typeorm';\n${code.replace(/^const require = .*;$/m, 'const require = () => bundled;')}`;
+    },
+  };
+}
+
+/**
+ * What packages load at their start and the programs never use: the drivers of other databases, and all phone numbers of the world,
+ * for a decorator that no class has.
+ */
+function withoutUnused() {
+  const unused = [
+    [/typeorm\/driver\/DriverFactory\.js$/, /require\("\.\/(?!better-sqlite3|postgres)[\w-]+\/\w+Driver"\)/g],
+    [/class-validator\/cjs\/decorator\/string\/IsPhoneNumber\.js$/, /require\("libphonenumber-js\/max"\)/g],
+  ];
+  return {
+    name: 'without-unused',
+    transform(code, id) {
+      const imports = unused.find(([file]) => file.test(id))?.[1];
+      if (imports === undefined) return undefined;
+      const replaced = code.replaceAll(imports, '{}');
+      if (replaced === code) throw new Error(`${id} does not load what the bundle leaves out.`);
+      return replaced;
     },
   };
 }
