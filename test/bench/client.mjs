@@ -1,6 +1,7 @@
 // The load client. It sends requests and checks every character of the answers.
 import { Connection } from './connection.mjs';
 import { scriptNamed, sharedNow, textOf } from './scripts.mjs';
+import { CompletionsCheck } from './completions-check.mjs';
 import { StreamCheck } from './stream-check.mjs';
 
 /**
@@ -34,9 +35,14 @@ const authorization = ({ key }) => (key === undefined ? '' : `Authorization: Bea
  * @param {string} scriptName
  */
 export function streamRequest(target, scriptName) {
-  const body = JSON.stringify({ model: `bench/${scriptName}`, messages: MESSAGES, temperature: 0.7 });
+  const body = JSON.stringify({
+    model: `bench/${scriptName}`,
+    messages: MESSAGES,
+    temperature: 0.7,
+    ...(target.isOfCompletions && { stream: true }),
+  });
   return (
-    `POST /api/v1/chat/stream HTTP/1.1\r\nHost: 127.0.0.1:${target.port}\r\n${authorization(target)}` +
+    `POST /api/v1/${target.isOfCompletions ? 'chat/completions' : 'chat/stream'} HTTP/1.1\r\nHost: 127.0.0.1:${target.port}\r\n${authorization(target)}` +
     `Accept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );
 }
@@ -73,7 +79,9 @@ function expectationOf(scriptName) {
  */
 export async function readStream(connection, target, scriptName, { onStamp, onChunk } = {}) {
   const { script, text } = expectationOf(scriptName);
-  const check = new StreamCheck(text, script, onStamp);
+  const check = target.isOfCompletions
+    ? new CompletionsCheck(text, script, onStamp)
+    : new StreamCheck(text, script, onStamp, target.isOfNest === true);
   let status = 0;
   let errorBody = '';
   const sentAt = sharedNow();

@@ -2,7 +2,11 @@
 // client.
 import { connect } from 'node:net';
 
-/** @typedef {{ port: number, key: string | undefined }} Target a server, and the API key to send to it */
+/**
+ * A server, and the API key to send to it. `isOfNest`: Nest alone writes its streams, without the corrections of the service.
+ *
+ * @typedef {{ port: number, key: string | undefined, isOfNest?: boolean }} Target
+ */
 
 /** One connection that performs one exchange after another. */
 export class Connection {

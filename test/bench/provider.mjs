@@ -40,12 +40,11 @@ class Answer {
       completionChunk(model, {}, null).replace(/"choices":.*/, `"choices":[],"usage":${JSON.stringify(usage)}}`),
     );
     this.done = `${sseEvent('[DONE]')}0\r\n\r\n`;
-    const texts = script.cycle.map((text) => Buffer.from(sseEvent(completionChunk(model, { content: text }, null))));
-    this.cycle = Buffer.concat(texts);
-    this.partOfCycle = this.cycle.subarray(
-      0,
-      texts.slice(0, script.events % texts.length).reduce((bytes, text) => bytes + text.length, 0),
-    );
+    const events = script.cycle.map((text) => `data: ${completionChunk(model, { content: text }, null)}\n\n`);
+    const encoded = (some) =>
+      Buffer.from(script.isPacked && some.length > 0 ? httpChunk(some.join('')) : some.map(httpChunk).join(''));
+    this.cycle = encoded(events);
+    this.partOfCycle = encoded(events.slice(0, script.events % events.length));
     const [before, after] = sseEvent(completionChunk(model, { content: '#'.repeat(STAMP_LENGTH) }, null)).split(/#+/);
     this.stamped = (number) => before + stamp(number) + after;
   }

@@ -14,6 +14,7 @@ import { median } from './statistics.mjs';
  * @property {number} ratio the median of the ratios of the rounds. Both servers of a round run right after each other, under
  *   similar load of the machine.
  * @property {readonly [number, number]} ratioRange
+ * @property {number | undefined} documented the ratio in docs/performance.md
  * @property {string} target
  * @property {boolean | undefined} met
  * @property {number} foreignCores how many cores other processes kept busy during the measurement
@@ -26,23 +27,36 @@ import { median } from './statistics.mjs';
  * @returns {Finding[]}
  */
 export function findings(scenario, rounds, foreignCores) {
-  const [baseSide, measuredSide] = scenario.sides ?? ['relay', 'gateway'];
-  return scenario.rows.map(({ id, label, target, limit }) => {
-    const ratios = rounds.map((round) => round[measuredSide][id] / round[baseSide][id]);
-    const ratio = median(ratios);
-    const measured = median(rounds.map((round) => round[measuredSide][id]));
+  const [baseSide, measuredSide, ...others] = scenario.sides ?? ['relay', 'gateway'];
+  const finding = (side, { id, label, documented }) => {
+    const ratios = rounds.map((round) => round[side][id] / round[baseSide][id]);
     return {
       scenario: scenario.name,
       label,
       base: median(rounds.map((round) => round[baseSide][id])),
-      measured,
-      ratio,
+      measured: median(rounds.map((round) => round[side][id])),
+      ratio: median(ratios),
       ratioRange: [Math.min(...ratios), Math.max(...ratios)],
-      ...verdict(ratio, target, measured, limit),
+      documented,
+      target: '',
+      met: undefined,
       foreignCores,
     };
+  };
+  return scenario.rows.flatMap((row) => {
+    const service = finding(measuredSide, row);
+    return [
+      { ...service, ...verdict(service.ratio, row.target, service.measured, row.limit) },
+      ...(row.target === undefined ? [] : others).map((side) => finding(side, { id: row.id, label: NAMES[side] })),
+    ];
   });
 }
+
+/** The labels of the servers that are measured in place of the service. */
+const NAMES = {
+  nest: '… of an empty Nest handler',
+  leanNest: '… of an empty Nest handler with the HTTP adapter of the service',
+};
 
 /** @returns {Pick<Finding, 'target' | 'met'>} */
 function verdict(ratio, target, measured, limit) {

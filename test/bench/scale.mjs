@@ -103,10 +103,10 @@ async function durableStreams(count) {
         .end(JSON.stringify({ model: 'bench/short-20', messages }));
     });
   let left = count;
-  const lane = async () => {
+  const worker = async () => {
     while (left-- > 0) await one();
   };
-  await Promise.all(Array.from({ length: WIDTH }, lane));
+  await Promise.all(Array.from({ length: WIDTH }, worker));
 }
 
 const each = (amount, count) => Math.round((amount / count) * 100) / 100;
@@ -138,7 +138,7 @@ async function measure() {
   await sleep(500);
   const memoryOfOne = await memoryOf();
   // Opens only a few streams, so that renewals of the leases of open streams hardly count.
-  const opening = await spent(async () => connections.push(...(await open(size.admitted))));
+  const admission = await spent(async () => connections.push(...(await open(size.admitted))));
   connections.push(...(await open(size.held - size.admitted - 1)));
   const memoryOfAll = await memoryOf();
   const holding = await spent(() => sleep(size.windowMs));
@@ -185,10 +185,10 @@ async function measure() {
     stores: { redis: options.cluster ? 'cluster of 3 masters' : 'one server', pgbouncer: options.pgbouncer },
     connections: storeConnections,
     admission: {
-      redisCommands: each(opening.redis.commands, admissions),
-      bytesSent: each(opening.redis.sent, admissions),
-      bytesReceived: each(opening.redis.received, admissions),
-      redisMicros: each(opening.scripts.micros, opening.scripts.calls),
+      redisCommands: each(admission.redis.commands, admissions),
+      bytesSent: each(admission.redis.sent, admissions),
+      bytesReceived: each(admission.redis.received, admissions),
+      redisMicros: each(admission.scripts.micros, admission.scripts.calls),
     },
     wholeStream: {
       redisCommands: each(short.redis.commands, size.streams),

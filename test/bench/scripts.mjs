@@ -9,6 +9,7 @@
  * @property {number} events the number of pieces of text
  * @property {number} everyMs for paced scripts: the time between two events
  * @property {number} status the HTTP status of the answer
+ * @property {boolean} isPacked whether one HTTP chunk has all events of a cycle, and not one event
  * @property {readonly string[]} cycle the texts, repeated until `events` texts are sent. Empty if each text is a stamp.
  */
 
@@ -27,6 +28,7 @@ const KILOBYTE_CYCLE = Array.from({ length: 16 }, (_, index) =>
 /** @type {readonly { pattern: RegExp, make: (numbers: number[]) => Partial<Script> }[]} */
 const FAMILIES = [
   { pattern: /^(?:full|short)-(\d+)$/, make: ([events]) => ({ kind: 'burst', events, cycle: PROSE_CYCLE }) },
+  { pattern: /^packed-(\d+)$/, make: ([events]) => ({ kind: 'burst', events, cycle: PROSE_CYCLE, isPacked: true }) },
   { pattern: /^flood-(\d+)$/, make: ([events]) => ({ kind: 'burst', events, cycle: KILOBYTE_CYCLE }) },
   { pattern: /^paced-(\d+)x(\d+)$/, make: ([events, everyMs]) => ({ kind: 'paced', events, everyMs }) },
   { pattern: /^idle$/, make: () => ({ kind: 'idle', events: 1, cycle: PROSE_CYCLE }) },
@@ -42,7 +44,15 @@ export function scriptNamed(name) {
   for (const { pattern, make } of FAMILIES) {
     const match = pattern.exec(name);
     if (match !== null) {
-      return { kind: 'burst', events: 0, everyMs: 0, status: 200, cycle: [], ...make(match.slice(1).map(Number)) };
+      return {
+        kind: 'burst',
+        events: 0,
+        everyMs: 0,
+        status: 200,
+        isPacked: false,
+        cycle: [],
+        ...make(match.slice(1).map(Number)),
+      };
     }
   }
   return undefined;

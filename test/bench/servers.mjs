@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { freePort, MeasuredProcess, REPOSITORY, temporaryFolder } from './processes.mjs';
 import { scriptNamed } from './scripts.mjs';
 
-/** @typedef {{ process: MeasuredProcess, port: number, key: string | undefined }} Server a {@link import('./connection.mjs').Target} */
+/** @typedef {{ process: MeasuredProcess, port: number, key: string | undefined, isOfNest?: boolean, isOfCompletions?: boolean }} Server a {@link import('./connection.mjs').Target} */
 /** @typedef {{ connections: number, streams: number, requests: number, finished: number, events: number, bytes: number }} Counters */
 
 /** @typedef {{ command?: string, variables?: Record<string, string> }} GatewayOptions override the options of the stand */
@@ -16,9 +16,13 @@ import { scriptNamed } from './scripts.mjs';
  * @typedef {object} Stand
  * @property {Server & { counters: () => Promise<Counters> }} provider
  * @property {() => Promise<Server>} startRelay
+ * @property {() => Promise<Server>} startNest starts the relay in an empty handler of Nest
+ * @property {() => Promise<Server>} startLeanNest starts the same with the HTTP adapter of the service
  * @property {(options?: GatewayOptions) => Promise<Server>} startGateway
+ * @property {() => Promise<Server>} startCompletions starts the gateway for requests to `POST /chat/completions`
  * @property {() => Promise<Server>} startUnobserved starts the gateway without ledger, metrics and request logs
  * @property {() => Promise<Server>} startObserved starts the gateway with ledger, metrics and request logs
+ * @property {() => Promise<Server>} startBudgeted starts the gateway for an account with a budget
  * @property {(tier: string) => Promise<string>} createKey creates another account and an API key. A gateway must be running.
  */
 
@@ -29,7 +33,12 @@ export const NO_LIMIT_REACHED = {
   tokens_per_day: 1e12,
 };
 
+/** The same tier with a budget. An account needs the tier `budgeted`. */
+const BUDGETED_TIER = { ...NO_LIMIT_REACHED, budget: { amount: 1e9, per: 'month' } };
+
 const CONTEXT_LENGTH = 1_000_000;
+/** The ledger knows the cost of every request, as in a usual service. */
+const PRICE = { input_per_million: 1, output_per_million: 5 };
 const STAND_IN = {
   id: 'builtin/eliza',
   name: 'Stand-in',
@@ -74,8 +83,9 @@ export async function prepare({
     name: `Bench ${script}`,
     provider: 'Bench',
     context_length: CONTEXT_LENGTH,
+    price: PRICE,
   }));
-  const tiers = { bench: tier, ...otherTiers };
+  const tiers = { bench: tier, budgeted: BUDGETED_TIER, ...otherTiers };
   const environment = { ...gatewayEnvironment(providerUrl, models, tiers, standIn), LOG_LEVEL: logLevel, ...stores };
   /** @type {string | undefined} */
   let accountKey = key === 'none' ? undefined : key;
@@ -95,22 +105,26 @@ export async function prepare({
     return { process: gateway, port, key: accountKey };
   };
 
+  const startRelay = async (name, ...command) => {
+    const variables = { PROVIDER_URL: providerUrl, MODELS_JSON: JSON.stringify({ models }), NODE_ENV: 'production' };
+    const relay = new MeasuredProcess(name, ['node', ...command], variables, binary);
+    return { process: relay, port: await relay.reportedPort(), key: undefined };
+  };
+
   return {
     provider: {
       ...provider,
       counters: async () => (await fetch(`http://127.0.0.1:${provider.port}/control/counters`)).json(),
     },
     createKey: (tierName) => createKey(binary, buildOf(gatewayCommand), environment, tierName),
-    startRelay: async () => {
-      const variables = {
-        PROVIDER_URL: providerUrl,
-        MODELS_JSON: JSON.stringify({ models }),
-        NODE_ENV: 'production',
-      };
-      const relay = new MeasuredProcess('relay', ['node', 'test/bench/relay.mjs'], variables, binary);
-      return { process: relay, port: await relay.reportedPort(), key: undefined };
-    },
+    startRelay: () => startRelay('relay', 'test/bench/relay.mjs'),
+    startNest: async () => ({ ...(await startRelay('nest', 'test/bench/nest-relay.mjs')), isOfNest: true }),
+    startLeanNest: async () => ({
+      ...(await startRelay('lean nest', 'test/bench/nest-relay.mjs', 'lean')),
+      isOfNest: true,
+    }),
     startGateway,
+    startCompletions: async () => ({ ...(await startGateway()), isOfCompletions: true }),
     startUnobserved: () => {
       const build = buildOf(gatewayCommand);
       const command = gatewayCommand.replace(join(build, 'main.js'), `test/bench/unobserved.mjs ${build}`);
@@ -118,6 +132,10 @@ export async function prepare({
     },
     startObserved: async () =>
       startGateway({ variables: { LOG_LEVEL: 'info', METRICS_PORT: String(await freePort()) } }),
+    startBudgeted: async () => ({
+      ...(await startGateway()),
+      key: await createKey(binary, buildOf(gatewayCommand), environment, 'budgeted'),
+    }),
   };
 }
 

@@ -15,8 +15,10 @@ export class StreamCheck {
    * @param {string} text the text that must arrive
    * @param {import('./scripts.mjs').Script} script
    * @param {((latencyMs: number, sentAt: number) => void) | undefined} onStamp
+   * @param {boolean} isOfNest whether Nest alone writes the stream: with an id for each event, and a blank line in front
    */
-  constructor(text, script, onStamp) {
+  constructor(text, script, onStamp, isOfNest) {
+    this.isOfNest = isOfNest;
     this.text = text;
     this.script = script;
     this.onStamp = onStamp;
@@ -27,7 +29,7 @@ export class StreamCheck {
     const input = this.#rest === '' ? bytes : this.#rest + bytes;
     let at = 0;
     for (let end = input.indexOf('\n\n'); end !== -1; end = input.indexOf('\n\n', at)) {
-      this.#block(input.slice(at, end));
+      this.block(input.slice(at, end));
       at = end + 2;
     }
     this.#rest = input.slice(at);
@@ -39,7 +41,9 @@ export class StreamCheck {
     return this.done && whole && this.wrong === undefined && this.#rest === '';
   }
 
-  #block(block) {
+  /** Checks one event. A format of its own overrides this method. */
+  block(written) {
+    const block = this.isOfNest ? written.replace(/^\n?id: \d+\n/, '') : written;
     if (block === ': keep-alive') return;
     if (this.done || this.errorCode !== undefined) this.wrong ??= `after the end: ${block.slice(0, 80)}`;
     if (block.startsWith('event: error\ndata: ')) {
@@ -55,6 +59,11 @@ export class StreamCheck {
       this.wrong ??= `not a chunk: ${block.slice(0, 80)}`;
       return;
     }
+    this.add(content);
+  }
+
+  /** Checks the text of one chunk. */
+  add(content) {
     this.chunks += 1;
     this.firstChunkAt ??= sharedNow();
     if (this.script.kind === 'paced') this.#readStamps(content);

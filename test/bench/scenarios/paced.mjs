@@ -9,8 +9,9 @@ import { completeStreams } from './scenario.mjs';
 export const paced = {
   name: 'paced',
   fresh: false,
+  sides: ['relay', 'gateway', 'nest', 'leanNest'],
   rows: [
-    { id: 'cpu', label: '500 paced streams: CPU µs per provider chunk', target: 1.3 },
+    { id: 'cpu', label: '500 paced streams: CPU µs per provider chunk', target: 1.3, documented: 1.32 },
     { id: 'p50', label: '500 paced streams: p50 lateness, ms' },
     { id: 'p99', label: '500 paced streams: p99 lateness, ms', target: 1.3 },
   ],

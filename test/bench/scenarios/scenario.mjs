@@ -5,20 +5,22 @@ import { sleep } from '../processes.mjs';
 /** @typedef {import('../servers.mjs').Server} Server */
 /** @typedef {import('../servers.mjs').Stand} Stand */
 
-/** @typedef {'relay' | 'gateway' | 'unobserved' | 'observed'} Side */
+/** @typedef {'relay' | 'gateway' | 'completions' | 'unobserved' | 'observed' | 'budgeted' | 'nest' | 'leanNest'} Side */
 
 /**
  * @typedef {object} Row one number of the report
  * @property {string} id the name of the value in a measurement
  * @property {string} label
  * @property {number} [target] the highest acceptable ratio of the second server to the first
+ * @property {number} [documented] the ratio in docs/performance.md. `--smoke` fails above twice this ratio.
  * @property {number} [limit] the highest acceptable value of the second server
  */
 
 /**
  * @typedef {object} Scenario
  * @property {string} name
- * @property {readonly [Side, Side]} [sides] the servers to compare. By default, the lean relay and the gateway.
+ * @property {readonly [Side, Side, ...Side[]]} [sides] the servers to compare: all others are compared with the first, and only
+ *   the second has targets. By default, the lean relay and the gateway.
  * @property {boolean} fresh whether each measurement needs new processes, because processes do not release used memory
  * @property {readonly Row[]} rows
  * @property {readonly string[]} scripts
