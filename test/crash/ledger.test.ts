@@ -7,8 +7,8 @@ import { waitFor } from '../support/wait-for.js';
 import { failAt, heal } from './faults.js';
 import { LedgerProcess, type Step } from './ledger-process.js';
 
-const COMPLETED = { requests: 1, completed: 1, errors: 0, outcomes: ['completed'], openings: 0 };
-const INTERRUPTED = { requests: 1, completed: 0, errors: 1, outcomes: ['interrupted'], openings: 0 };
+const COMPLETED = { requests: 1, completed: 1, errors: 0, outcomes: ['completed'], intents: 0 };
+const INTERRUPTED = { requests: 1, completed: 0, errors: 1, outcomes: ['interrupted'], intents: 0 };
 
 describe.each(await testEngines())('the ledger on $name, between two writes', (engine) => {
   let database: TestDatabase;
@@ -47,7 +47,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
       completed: sum('completed'),
       errors: sum('errors'),
       outcomes: outcomes.map(({ outcome }) => outcome),
-      openings: await countOf('usage_openings'),
+      intents: await countOf('usage_openings'),
     };
   };
   /** Another process looks for what dead ones have left, and goes in order. */
@@ -123,7 +123,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
       first.killAt('close');
       first.end(entry);
       await reached(first, 'close');
-      expect(await truth()).toEqual({ ...COMPLETED, openings: 1 });
+      expect(await truth()).toEqual({ ...COMPLETED, intents: 1 });
       await takeOver();
       expect(await truth()).toEqual(COMPLETED);
     });
@@ -137,7 +137,7 @@ describe.each(await testEngines())('the ledger on $name, between two writes', (e
       await failAt(source, fault);
       first.end(entry);
       await waitFor(() => first.ledger.writeFailures > 0, 'the failure');
-      expect(await truth()).toEqual({ requests: 0, completed: 0, errors: 0, outcomes: [], openings: 1 });
+      expect(await truth()).toEqual({ requests: 0, completed: 0, errors: 0, outcomes: [], intents: 1 });
       await heal(source, fault);
       await first.stop();
       expect(await truth()).toEqual(COMPLETED);

@@ -22,9 +22,9 @@ class LossyConnection extends SingleConnection {
     super.whenBack(listener);
   }
 
-  override async runPatiently<T>(key: string, commands: Commands<T>): Promise<T> {
+  override async runWithoutTimeout<T>(key: string, commands: Commands<T>): Promise<T> {
     const { loses } = this;
-    const answer = loses === 'before' ? undefined : await super.runPatiently(key, commands);
+    const answer = loses === 'before' ? undefined : await super.runWithoutTimeout(key, commands);
     if (loses === undefined) return answer as T;
     this.lost++;
     throw new RedisUnavailable('The connection was cut.', true);

@@ -15,6 +15,11 @@ const VALUES_OF_SECRETS: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://chat:a-password@postgres.example.com/chat',
   REDIS_URL: 'rediss://:a-password@redis.example.com:6379',
 };
+/** The optional secrets that are addresses. */
+const ADDRESSES: Readonly<Record<string, string>> = {
+  PUBLIC_URL: 'https://chat.example.com',
+  OIDC_ISSUER: 'https://id.example.com',
+};
 
 describe.each(OVERLAYS)('the overlay %s', (name) => {
   const { resources } = render(overlay(name));
@@ -222,7 +227,9 @@ describe.each(OVERLAYS)('the overlay %s', (name) => {
   });
 
   function secretValues(): Record<string, string> {
-    return Object.fromEntries(Object.keys(secrets).map((key) => [key, VALUES_OF_SECRETS[key] ?? 'a-key']));
+    return Object.fromEntries(
+      Object.keys(secrets).map((key) => [key, VALUES_OF_SECRETS[key] ?? ADDRESSES[key] ?? 'a-key']),
+    );
   }
 
   /** What the service makes of the variables, with the mounted file where this machine has it. */

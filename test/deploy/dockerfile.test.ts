@@ -64,6 +64,7 @@ describe('the image', () => {
       expect(isInContext(path), path).toBe(false);
     }
     expect(isInContext('src/main.ts')).toBe(true);
+    expect(isInContext('deploy/build/finish-build.mjs')).toBe(true);
   });
 
   it('installs the exact packages of the lock file, and runs without those for development', () => {

@@ -69,7 +69,7 @@ describe('connections of clients', () => {
     latch.open();
     expect(await wireOf(running)).toMatchObject({ text: 'Hello', terminal: 'done' });
     leaveAll(idle);
-    await waitFor(async () => (await open()) < 50, 'the connections to be forgotten');
+    await waitFor(async () => (await open()) < 50, 'the connections to be closed');
   });
 
   it('whose clients send no more of their requests give way, too', async () => {
@@ -85,7 +85,7 @@ describe('connections of clients', () => {
     expect(health.longestMs).toBeLessThan(MAX_HEALTH_MS);
     expect(await open()).toBeLessThanOrEqual(MAX_CONNECTIONS);
     leaveAll(unfinished);
-    await waitFor(async () => (await open()) < 50, 'the connections to be forgotten');
+    await waitFor(async () => (await open()) < 50, 'the connections to be closed');
   });
 
   it('that request another protocol, a tunnel or the unknown are answered or closed', async () => {
@@ -108,7 +108,7 @@ describe('connections of clients', () => {
     expect(nonsense.answers[0]?.status).toBe(400);
     expect(tunnel.received).toBe('');
     leaveAll([upgrade, tunnel, http2, expecting, nonsense]);
-    await waitFor(async () => (await open()) < 50, 'the connections to be forgotten');
+    await waitFor(async () => (await open()) < 50, 'the connections to be closed');
   });
 
   it('that are refused by the parser do not stay, whatever their client does', async () => {

@@ -132,7 +132,7 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     }
   }
 
-  const asideLines = () => service.stdout.split('\n').filter((line) => line.includes('was set aside'));
+  const deadLetterLines = () => service.stdout.split('\n').filter((line) => line.includes('became a dead letter'));
 
   it('keeps every stream, whatever a provider says that it has counted', async () => {
     const [odd, plain] = [await newCaller(), await newCaller()];
@@ -191,18 +191,18 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
       await ask(odd, answering('null', 'length'), requestId);
       await Promise.all(Array.from({ length: 20 }, () => stream(origin, { key: plain.key })));
       await kept(plain, 40);
-      await waitFor(() => asideLines().length > 0, 'the line in the log');
+      await waitFor(() => deadLetterLines().length > 0, 'the line in the log');
     });
 
     expect((await figuresOf(plain))?.requests).toBe(40);
-    const aside = await source.query<{ request_id: string; record: string }[]>('SELECT * FROM usage_set_aside');
-    expect(aside.map(({ request_id: id }) => id)).toEqual([requestId]);
-    expect(JSON.parse(aside[0]?.record ?? '')).toMatchObject({
+    const deadLetters = await source.query<{ request_id: string; record: string }[]>('SELECT * FROM usage_set_aside');
+    expect(deadLetters.map(({ request_id: id }) => id)).toEqual([requestId]);
+    expect(JSON.parse(deadLetters[0]?.record ?? '')).toMatchObject({
       requestId,
       finishReason: 'length',
       model: 'acme/fast',
     });
-    expect(asideLines()).toEqual([expect.stringContaining(requestId)]);
+    expect(deadLetterLines()).toEqual([expect.stringContaining(requestId)]);
     const metrics = await target.metrics();
     expect(valueOf(metrics, 'chat_ledger_dead_letter_records_total')).toBe(1);
     expect(service.stdout.split('\n').filter((line) => line.includes('cannot be written'))).toEqual([]);
@@ -217,10 +217,10 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
       await ask(odd, answering('null', 'length'), 'odd-1');
       await ask(plain, PLAIN);
       await kept(plain, 1);
-      await waitFor(() => asideLines().some((line) => line.includes('"odd-1"')), 'the line in the log');
+      await waitFor(() => deadLetterLines().some((line) => line.includes('"odd-1"')), 'the line in the log');
       await source.query('ALTER TABLE usage_elsewhere RENAME TO usage_set_aside');
     });
-    const { record } = JSON.parse(asideLines().at(-1) ?? '') as { record: string };
+    const { record } = JSON.parse(deadLetterLines().at(-1) ?? '') as { record: string };
     expect(JSON.parse(record)).toMatchObject({ requestId: 'odd-1', outcome: 'completed' });
   });
 
@@ -286,10 +286,10 @@ describe.each(await testEngines())('the ledger on $name', ({ create }) => {
     expect((await kept({ accountId: 'ada' }, 2)).map(({ outcome }) => outcome)).toEqual(['interrupted', 'interrupted']);
     await waitFor(
       async () => (await source.query<unknown[]>('SELECT * FROM usage_openings')).length === 0,
-      'the openings',
+      'the intents',
     );
     expect(await source.query<unknown[]>('SELECT * FROM usage_set_aside')).toHaveLength(before + 8);
-    await waitFor(() => asideLines().length >= 8, 'the lines in the log');
-    expect(asideLines()).toHaveLength(8);
+    await waitFor(() => deadLetterLines().length >= 8, 'the lines in the log');
+    expect(deadLetterLines()).toHaveLength(8);
   });
 });

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 const MAX_GROWTH_MIB = 100;
 const HOUR_SECONDS = 3_600;
 const LARGE = 'acme/large';
-const PAUSES = ['31536000', '99999999999999999999', 'Fri, 31 Dec 2100 23:59:59 GMT'];
+const RETRY_AFTER = ['31536000', '99999999999999999999', 'Fri, 31 Dec 2100 23:59:59 GMT'];
 const freshModel = (index: number): string => `acme/fresh-${index}`;
 const PROMPT = 'the secret of the caller';
 
@@ -53,8 +53,8 @@ describe('a provider', () => {
         const large = { ...(upstreams['acme'] as object), max_event_bytes: 8 * MIB };
         const routes = [{ upstream: 'large', model: 'large' }];
         const model = { id: LARGE, name: 'Large', provider: 'Acme', context_length: 8192, routes };
-        // Failures and pauses rest a route, so these tests have models of their own.
-        const fresh = [...PAUSES, 'labels'].map((_, index) => ({
+        // Failures and `Retry-After` start a cooldown of a route, so these tests have models of their own.
+        const fresh = [...RETRY_AFTER, 'labels'].map((_, index) => ({
           ...model,
           id: freshModel(index),
           routes: [{ upstream: 'acme', model: `fresh-${index}` }],
@@ -101,7 +101,7 @@ describe('a provider', () => {
     expect(readWire((await ask(script)).raw).terminal).not.toBe('done');
   });
 
-  it.each(PAUSES.map((retryAfter, index) => [retryAfter, index] as const))(
+  it.each(RETRY_AFTER.map((retryAfter, index) => [retryAfter, index] as const))(
     'that demands a cooldown until "%s" is believed for an hour',
     async (retryAfter, index) => {
       const answer = await ask((call) => {
@@ -115,7 +115,7 @@ describe('a provider', () => {
 
   it('that repeats the prompt as a label of its error does not expose the prompt', async () => {
     const error = { type: PROMPT, code: PROMPT, param: PROMPT, message: PROMPT, metadata: { error_type: PROMPT } };
-    const model = freshModel(PAUSES.length);
+    const model = freshModel(RETRY_AFTER.length);
     const answers = [
       await ask((call) => {
         call.refuse(400, {}, JSON.stringify({ error }));

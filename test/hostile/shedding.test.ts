@@ -75,7 +75,7 @@ describe('shedding load', () => {
     provider.answers((call) => {
       call.answer('Hi');
     });
-    await waitFor(async () => (await stream(origin, { key })).status === 200, 'the place to come free');
+    await waitFor(async () => (await stream(origin, { key })).status === 200, 'the slot to be released');
     refused.leave();
   });
 

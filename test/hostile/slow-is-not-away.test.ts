@@ -140,7 +140,7 @@ describe.skipIf(postgres === undefined)('tables that are locked for a while, on 
   }
 
   /** The statuses, as they come. */
-  function askForReports(count: number, key: string): number[] {
+  function requestReports(count: number, key: string): number[] {
     const statuses: number[] = [];
     const from = new Date(Date.now() - 364 * DAY_MS).toISOString().slice(0, 10);
     const options = { key, method: 'GET', path: `/api/v1/usage?from=${from}` };
@@ -188,7 +188,7 @@ describe.skipIf(postgres === undefined)('tables that are locked for a while, on 
     await whileLocked(
       rows.map(({ name }) => name),
       async () => {
-        statuses = askForReports(30, attacker.key);
+        statuses = requestReports(30, attacker.key);
         await target.installation.admin('key', 'revoke', '--id', revoked.id);
         const revokedAt = performance.now();
         const health = await target.healthDuring(async () => {

@@ -9,7 +9,7 @@ import { Target } from './support/target.js';
 import { PASSWORD } from '../support/usual-password.js';
 
 /** Far above what it takes on an idle machine, and what a busy one makes of it. */
-const MAX_SILENCE_MS = 2_500;
+const MAX_LATENCY_MS = 2_500;
 const RECORDS = 150_000;
 const DAYS = 365;
 const DAY_MS = 86_400_000;
@@ -59,7 +59,7 @@ describe('reports on a year with many records', () => {
       }
     });
     expect(health.failed).toBe(0);
-    expect(health.longestMs).toBeLessThan(MAX_SILENCE_MS);
+    expect(health.longestMs).toBeLessThan(MAX_LATENCY_MS);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
@@ -76,7 +76,7 @@ describe('reports on a year with many records', () => {
       expect(answer.status).toBe(400);
       expect(await answer.error()).toMatchObject({ code: 'invalid_request', details: [{ field: 'from' }] });
     });
-    expect(health.longestMs).toBeLessThan(MAX_SILENCE_MS);
+    expect(health.longestMs).toBeLessThan(MAX_LATENCY_MS);
     expect((await report(`from=${dayBefore(30)}`)).status).toBe(200);
     expect((await report('from=2020-01-01')).status).toBe(400);
   });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isMessage } from './messages.mjs';
 
 /**
- * Mutators for what developers forget: a statement (what is released, cleared, told or armed again), an `await`, and an `unref`.
+ * Mutators for what developers forget: a statement (what is released, cleared, notified or started again), an `await`, and an `unref`.
  * Stryker has no place for mutators of a project, so they join its own.
  */
 const leftOut = [

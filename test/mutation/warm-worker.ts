@@ -10,7 +10,7 @@ export interface Order {
   /** How often the code of the mutant may run before it throws: it may be in a loop without an end. */
   readonly hitLimit?: number;
   /** The time limit of each test, in milliseconds. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   readonly wantsCoverage?: boolean;
 }
 
@@ -135,14 +135,14 @@ export default class WarmWorker extends TestRunner {
     });
   }
 
-  async #run({ files, mutant, hitLimit, patienceMs, wantsCoverage = false }: Order): Promise<Outcome> {
+  async #run({ files, mutant, hitLimit, timeoutMs, wantsCoverage = false }: Order): Promise<Outcome> {
     this.#outside.length = 0;
     this.#mutant = mutant;
     instrumented.hitCount = hitLimit === undefined ? undefined : 0;
     instrumented.hitLimit = hitLimit;
     const inner = (this.#inner ??= this.#quiet());
-    this.config.testTimeout = patienceMs;
-    this.config.hookTimeout = patienceMs;
+    this.config.testTimeout = timeoutMs;
+    this.config.hookTimeout = timeoutMs;
     const ran: File[] = [];
     for (const { path, testIds } of files) {
       // What a test that failed has not put back.

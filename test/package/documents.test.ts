@@ -77,7 +77,12 @@ describe('the documents', () => {
 
   it('are all formatted by npm run format', () => {
     for (const script of ['format', 'format:write']) {
-      for (const pattern of ['README.md', 'CONTRIBUTING.md', '"docs/**/*.{md,mjs}"', '"deploy/**/*.{yaml,md,json}"']) {
+      for (const pattern of [
+        'README.md',
+        'CONTRIBUTING.md',
+        '"docs/**/*.{md,mjs}"',
+        '"deploy/**/*.{yaml,md,json,mjs}"',
+      ]) {
         expect(scripts[script]?.split(' ')).toContain(pattern);
       }
     }

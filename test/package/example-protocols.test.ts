@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeProtocol, TEST_CALL, TEST_CONTEXT, TEST_UPSTREAM } from 'chat-streaming-service/testing';
 import { AcmeProtocol } from '../../examples/src/acme-protocol.plugin.js';
 import { GatewayProtocol } from '../../examples/src/gateway-protocol.plugin.js';
+import { JobsProtocol } from '../../examples/src/jobs-protocol.plugin.js';
 
 const ACME_ANSWER = [
   'event: token\ndata: {"t":"Hel"}\n\n',
@@ -54,6 +55,19 @@ describeProtocol({
   upstream: { options: { token_url: 'https://gateway.example.com/token' } },
   context: { fetch: () => Promise.resolve(Response.json({ token: 'short-lived' })) },
   hasOwnCredential: true,
+});
+
+describeProtocol({
+  protocol: new JobsProtocol(),
+  answers: [
+    {
+      name: 'jobs/hello',
+      bytes: 'data: {"piece":"Hello"}\n\ndata: {"state":"done"}\n\n',
+      expected: { text: 'Hello', complete: true, finish: { reason: 'stop', raw: 'stop' } },
+    },
+  ],
+  body: { model: 'fast-1', messages: [{ role: 'user', content: 'Hello' }] },
+  context: { fetch: () => Promise.resolve(Response.json({ id: 'job-1' })) },
 });
 
 describe('the example protocol with a token', () => {

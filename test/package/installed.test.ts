@@ -56,7 +56,7 @@ describe.runIf(isWanted)('the package, installed outside the repository', { time
     expect(readdirSync(installed())).toEqual(
       expect.arrayContaining(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'examples', 'package.json']),
     );
-    expect(readdirSync(installed()).filter((name) => ['src', 'test', 'deploy', '.ci'].includes(name))).toEqual([]);
+    expect(readdirSync(installed()).filter((name) => ['src', 'test', '.ci'].includes(name))).toEqual([]);
   });
 
   it('shares every peer with the application', () => {

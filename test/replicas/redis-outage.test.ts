@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { patiently } from '../support/patiently.js';
+import { retryWhileOverloaded } from '../support/retry-while-overloaded.js';
 import { get, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { burst, NOT_HANGING_MS } from './support/burst.js';
@@ -116,7 +116,7 @@ describe.skipIf(stores === undefined)('three replicas on PostgreSQL while Redis 
     const places = () => stores?.redis.client.zCard(`chat:{${account.accountId}}:streams`);
     await waitFor(async () => (await places()) === 6, 'all six to be held', SEEN_MS);
     for (const origin of replicas.origins) {
-      const refused = await patiently(() => stream(origin, account));
+      const refused = await retryWhileOverloaded(() => stream(origin, account));
       expect((await refused.error()).code).toBe('concurrency_limit_exceeded');
     }
     held.leave();

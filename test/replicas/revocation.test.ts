@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js';
+import { OperatorKeys } from '../../src/accounts/operator-keys/operator-keys.service.js';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
 import { ENDED_WITHIN_MS, KNOWN_WITHIN_MS } from '../support/known-within.js';
 import { openStream, type StreamOptions } from '../support/sse-client.js';
@@ -60,6 +61,23 @@ describe.skipIf(stores === undefined)('what one replica on PostgreSQL and Redis 
     expect(performance.now() - revokedAt).toBeLessThan(ENDED_WITHIN_MS);
     expect(untouched.admitted.map(({ blocks }) => blocks.length)).toEqual([1, 1, 1]);
     untouched.leave();
+  });
+
+  it('is known to the others within a second when it is a revoked operator key', async () => {
+    const keys = replicas.accounts.get(OperatorKeys);
+    const { id, key } = await keys.create({ name: 'gone soon', scope: 'read' });
+    const read = () => ({
+      ...{ method: 'GET', path: '/api/v1/admin/accounts?limit=1' },
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const before = await Promise.all(replicas.origins.map((origin) => openStream(origin, read())));
+    expect(before.map(({ status }) => status)).toEqual([200, 200, 200]);
+
+    await keys.revoke(id);
+    const revokedAt = performance.now();
+
+    const lastAccepted = await lastOtherwise(read, (status) => status === 401);
+    expect(lastAccepted - revokedAt).toBeLessThan(KNOWN_WITHIN_MS);
   });
 
   it('is known to the others within a second when it is a session that ends', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisAttemptCounters } from '../../src/auth/attempts/redis-attempt-counters.js';
 import { RedisStreamStore } from '../../src/chat/durable/store/redis/redis-stream-store.js';
+import { PluginRedis } from '../../src/plugins/plugin-redis.js';
 import { openRedis } from '../../src/redis/open-redis.js';
 import type { RedisConnection } from '../../src/redis/redis-connection.js';
 import { describeLimitStore } from '../../src/testing/stores/describe-limit-store.js';
@@ -54,6 +55,16 @@ describe.skipIf(!hasClusterPrograms)('on a Redis Cluster', () => {
   describeStreamStore('a cluster', {
     open: async (retentionMs) => [await openStreams(retentionMs), await openStreams(retentionMs)],
     close,
+  });
+
+  it('a plugin runs commands for its keys, wherever they are', async () => {
+    const redis = new PluginRedis(await connect(), 'jobs');
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const set = (name: string) => redis.run(name, (client, key) => client.set(key, name));
+    const read = (name: string) => redis.run(name, (client, key) => client.get(key));
+    await Promise.all(names.map(set));
+    expect(await Promise.all(names.map(read))).toEqual(names);
+    await close();
   });
 
   it('one server is of no use, and does not come and go', async () => {

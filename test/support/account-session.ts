@@ -1,7 +1,7 @@
 import { AccountRoles } from '../../src/accounts/accounts/account-roles.js';
 import { AccountsService } from '../../src/accounts/accounts/accounts.service.js';
 import { SessionsService } from '../../src/accounts/sessions/sessions.service.js';
-import type { RunningService } from './service.js';
+import type { TestService } from '../../src/testing/service/test-service.js';
 
 /** An account, and the session of a browser that is signed in to the account. */
 export interface AccountSession {
@@ -15,14 +15,14 @@ export interface AccountSession {
 let accounts = 0;
 
 /** As {@link signedIn}, for an account that is an operator. */
-export async function operatorSignedIn(service: RunningService): Promise<AccountSession> {
+export async function operatorSignedIn(service: Pick<TestService, 'app'>): Promise<AccountSession> {
   const operator = await signedIn(service);
   await service.app.get(AccountRoles, { strict: false }).set({ id: operator.accountId }, 'operator');
   return operator;
 }
 
 /** Creates an account and a session for it. */
-export async function signedIn({ app }: RunningService, tier?: string): Promise<AccountSession> {
+export async function signedIn({ app }: Pick<TestService, 'app'>, tier?: string): Promise<AccountSession> {
   const email = `person-${++accounts}@example.com`;
   const account = await app
     .get(AccountsService, { strict: false })

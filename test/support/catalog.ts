@@ -51,6 +51,7 @@ export function routesTo(
 export function configFile(
   { upstreams, models, currency, pluginConfigs }: Catalog,
   tiers: Readonly<Record<string, object>> = { free: {} },
+  webhooks?: Readonly<Record<string, object>>,
 ): string {
   return JSON.stringify({
     upstreams,
@@ -59,5 +60,6 @@ export function configFile(
     plugins: pluginConfigs,
     tiers,
     default_tier: Object.keys(tiers)[0],
+    webhooks,
   });
 }

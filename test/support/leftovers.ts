@@ -31,21 +31,31 @@ const OF_THE_SERVICE: ReadonlyMap<string, number> = new Map([
   ['src/usage/ledger/interrupted-streams.ts', 1],
   // Runs only with PostgreSQL, whose clock is not the clock of the process.
   ['src/database/database-clock.ts', 1],
-  // Runs only with USAGE_RETENTION_DAYS.
-  ['src/usage/ledger/record-retention.ts', 1],
+  // For keys that expire, budgets, old refused requests and old deliveries of webhooks, and only with USAGE_RETENTION_DAYS,
+  // AUDIT_RETENTION_DAYS, an audit sink and a usage feed.
+  ['src/common/timers/rounds.ts', 8],
+  // Runs after a stream with a budget, if a webhook wants to know about budgets.
+  ['src/usage/budgets/budget-events.ts', 1],
+  // Looks for deliveries.
+  ['src/webhooks/delivery/webhook-sender.ts', 1],
   ['src/common/event-loop/event-loop.ts', 1],
   // Drops durable streams some time after their end.
   ['src/chat/durable/store/memory-stream-store.ts', 1],
   ['src/http/connections/unread-responses.ts', 1],
+  // Writes the refused requests that wait.
+  ['src/observability/refusals/refusal-recorder.ts', 1],
+  // Ends the present minute of the history.
+  ['src/observability/status/service-status.ts', 1],
   // Runs only with a model source.
   ['src/models/sourced-models.ts', 1],
-  // One for API keys and one for sessions.
-  ['src/accounts/credentials/use-recorder.ts', 2],
+  // For API keys, operator keys and sessions.
+  ['src/accounts/credentials/use-recorder.ts', 3],
   // These run only with REDIS_URL.
   ['src/redis/server-link.ts', 1],
   ['src/redis/connection-idle-timeout.ts', 1],
   ['src/common/outage-log.ts', 2],
   ['src/throttling/redis/replica-count.ts', 1],
+  ['src/observability/status/replica-statuses.ts', 1],
   ['src/throttling/redis/lease-renewal.ts', 1],
 ]);
 

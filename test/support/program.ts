@@ -1,13 +1,22 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /** Before the tests and their services, so that a busy machine does not make a server silent. Needs root. */
 const SERVER_PRIORITY = -10;
 
+/** Debian installs PostgreSQL here, in one folder for each version. */
+const POSTGRES_VERSIONS = '/usr/lib/postgresql';
+
 /** Debian installs servers in folders that are not in the path of every user. */
-const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+const FOLDERS = [
+  ...(process.env['PATH'] ?? '').split(delimiter),
+  ...['/usr/sbin', '/usr/local/sbin'],
+  ...(existsSync(POSTGRES_VERSIONS) ? readdirSync(POSTGRES_VERSIONS) : []).map((version) =>
+    join(POSTGRES_VERSIONS, version, 'bin'),
+  ),
+];
 
 /** Returns the path of an installed program. Prints a warning and returns `undefined` if the program is missing. */
 export function programAt(name: string): string | undefined {

@@ -9,7 +9,7 @@ const CLAIM = 'chat-test:claim';
 const OWN_KEY = /^chat(?:-test)?:/;
 /** The lifetime of a claim. Claims expire because this process cannot check whether a process on another host still runs. */
 const CLAIM_MS = 600_000;
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 /** Deletes a claim if its value is still the given value. */
 const DROP_CLAIM = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end return 0";
 const DATABASES = Array.from({ length: 15 }, (_, index) => index + 1);
@@ -30,7 +30,7 @@ export interface TestRedis {
  * @throws {Error} if other tests use all databases for 30 seconds.
  */
 export async function testRedis(): Promise<TestRedis | undefined> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + TIMEOUT_MS;
   for (;;) {
     for (const database of shuffled(DATABASES)) {
       const client = clientOf(`${REDIS_ADDRESS}/${database}`);

@@ -2,18 +2,18 @@ import { routesTo, type Catalog, type Timeouts } from './catalog.js';
 import type { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 
 /**
- * The timeouts of each patience. A busy machine answers late. Short timeouts are therefore only for tests that expect a
- * timeout, and only for the wait that times out. With `forbearing`, a test can send signs of life for longer than the
+ * The timeouts of each kind. A busy machine answers late. Short timeouts are therefore only for tests that expect a
+ * timeout, and only for the wait that times out. With `medium`, a test can send signs of life for longer than the
  * timeout.
  */
 const TIMEOUTS = {
-  patient: { first_token_ms: 60_000, idle_ms: 60_000 },
-  forbearing: { first_token_ms: 2000, idle_ms: 2000 },
-  hasty: { first_token_ms: 150, idle_ms: 150 },
-  hastyAfterText: { first_token_ms: 60_000, idle_ms: 150 },
+  long: { first_token_ms: 60_000, idle_ms: 60_000 },
+  medium: { first_token_ms: 2000, idle_ms: 2000 },
+  short: { first_token_ms: 150, idle_ms: 150 },
+  shortAfterText: { first_token_ms: 60_000, idle_ms: 150 },
 } as const satisfies Record<string, Timeouts>;
 
-export type Patience = keyof typeof TIMEOUTS;
+export type TimeoutKind = keyof typeof TIMEOUTS;
 
 /**
  * Models that use the same providers, each through its own upstreams. Each test takes its own model, so that a failure in one
@@ -22,15 +22,15 @@ export type Patience = keyof typeof TIMEOUTS;
 export class SeparateModels implements Catalog {
   readonly upstreams: Readonly<Record<string, object>>;
   readonly models: readonly object[];
-  private readonly taken: Partial<Record<Patience, number>> = {};
+  private readonly taken: Partial<Record<TimeoutKind, number>> = {};
 
-  /** @param count the number of models for each patience. */
+  /** @param count the number of models for each kind. */
   constructor(
     providers: readonly ScriptedProvider[],
     private readonly count = 60,
   ) {
-    const catalogs = (Object.keys(TIMEOUTS) as Patience[]).flatMap((patience) =>
-      Array.from({ length: count }, (_, index) => renamed(catalogOf(providers, patience), `${patience}-${index}`)),
+    const catalogs = (Object.keys(TIMEOUTS) as TimeoutKind[]).flatMap((kind) =>
+      Array.from({ length: count }, (_, index) => renamed(catalogOf(providers, kind), `${kind}-${index}`)),
     );
     this.upstreams = Object.assign({}, ...catalogs.map(({ upstreams }) => upstreams)) as Record<string, object>;
     this.models = catalogs.flatMap(({ models }) => models);
@@ -41,19 +41,19 @@ export class SeparateModels implements Catalog {
    *
    * @throws {Error} if no unused model is left.
    */
-  next(patience: Patience = 'patient'): string {
-    const index = this.taken[patience] ?? 0;
-    this.taken[patience] = index + 1;
+  next(kind: TimeoutKind = 'long'): string {
+    const index = this.taken[kind] ?? 0;
+    this.taken[kind] = index + 1;
     if (index >= this.count) throw new Error('There are too few models.');
-    return `acme/${patience}-${index}`;
+    return `acme/${kind}-${index}`;
   }
 }
 
-/** Gives only the first provider the timeouts of the patience. The other providers must answer, so they have long timeouts. */
-function catalogOf(providers: readonly ScriptedProvider[], patience: Patience): Catalog {
-  const { upstreams, models } = routesTo(providers, TIMEOUTS.patient);
+/** Gives only the first provider the timeouts of the kind. The other providers must answer, so they have long timeouts. */
+function catalogOf(providers: readonly ScriptedProvider[], kind: TimeoutKind): Catalog {
+  const { upstreams, models } = routesTo(providers, TIMEOUTS.long);
   const [first = ''] = Object.keys(upstreams);
-  return { upstreams: { ...upstreams, [first]: { ...upstreams[first], timeouts: TIMEOUTS[patience] } }, models };
+  return { upstreams: { ...upstreams, [first]: { ...upstreams[first], timeouts: TIMEOUTS[kind] } }, models };
 }
 
 function renamed({ upstreams, models }: Catalog, suffix: string): Catalog {

@@ -11,6 +11,8 @@ export interface ServiceOptions extends Partial<Catalog>, TestExtensions {
   readonly plugins?: readonly Plugin[];
   /** The tiers by name. The first tier is the default tier of accounts. By default there is one tier without limits. */
   readonly tiers?: Readonly<Record<string, object>>;
+  /** The receivers of events by name, in the format of CONFIG_FILE. */
+  readonly webhooks?: Readonly<Record<string, object>>;
   readonly env?: Readonly<Record<string, string>>;
   /** Modules of the test, in addition to the modules of the service. */
   readonly modules?: readonly (Type | DynamicModule)[];
@@ -29,6 +31,7 @@ export async function startService({
   currency,
   pluginConfigs,
   tiers,
+  webhooks,
   env = {},
   modules = [],
   plugins = [],
@@ -38,7 +41,7 @@ export async function startService({
   const catalog = { upstreams: upstreams ?? none.upstreams, models: models ?? none.models, currency, pluginConfigs };
   const afterwards = new LeftoversOfService();
   const service = await createTestService({
-    config: configFile(catalog, tiers),
+    config: configFile(catalog, tiers, webhooks),
     env,
     plugins: [pluginWith(extensions), ...plugins],
     imports: modules,

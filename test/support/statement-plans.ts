@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import type { DataSource } from 'typeorm';
 
 /** The tables that grow with the accounts and their requests. The other tables have a row for each process or running stream. */
-const GROWING = 'usage_records|usage_days|accounts|api_keys|sessions';
+const GROWING =
+  'usage_records|usage_days|accounts|account_identities|api_keys|sessions|session_identities|audit_entries';
 const SERVICE = /\/dist\/(?:usage|accounts)\//;
 const READS_OR_CHANGES = /^\s*(?:SELECT|INSERT|UPDATE|DELETE)\b/i;
 
@@ -15,6 +16,9 @@ const LIMITED: readonly { readonly statement: RegExp; readonly reason: string }[
   { statement: /^SELECT account_id, day, currency, SUM/, reason: 'the range of one step, see AccountSums' },
   { statement: /"?api_keys"?.*account_id/, reason: 'an account has at most 1,100 keys' },
   { statement: /"?sessions"?.*account_id/, reason: 'an account has at most 100 sessions' },
+  { statement: /^INSERT INTO accounts /, reason: 'a new account has no keys and no sessions' },
+  { statement: /account_identities.*account_id/, reason: 'an account has one identity for each issuer' },
+  { statement: /^SELECT .* FROM audit_entries .*ORDER BY at DESC, id DESC/, reason: 'a step of pageByTime' },
   { statement: /^DELETE FROM accounts WHERE id = /, reason: 'the keys and the sessions of one account' },
   {
     statement: /^DELETE FROM "sessions" WHERE "?id"? IN \(SELECT/,

@@ -6,6 +6,8 @@ import { AccountStates } from '../../../src/accounts/accounts/account-states.js'
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { AddAccountRole1765500001000 } from '../../../src/database/migrations/add-account-role.js';
+import { CreateOperatorKeys1766431000000 } from '../../../src/database/migrations/create-operator-keys.js';
+import { CreateAuditEntries1766423000000 } from '../../../src/database/migrations/create-audit-entries.js';
 import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
@@ -96,6 +98,9 @@ describe.each(await testEngines())('an upgrade to accounts with roles on $name',
     ]);
     const migration = new AddAccountRole1765500001000();
     const runner = after.createQueryRunner();
+    // The triggers of the audit log read the column.
+    await new CreateOperatorKeys1766431000000().down(runner);
+    await new CreateAuditEntries1766423000000().down(runner);
     await migration.down(runner);
     expect(await after.query('SELECT id FROM accounts ORDER BY id')).toEqual([{ id: 'new' }, { id: 'old' }]);
     await migration.up(runner);

@@ -137,7 +137,7 @@ describe.each(await testEngines())('the first run on $name', (engine) => {
     const [account, ...more] = made.filter((each) => each !== undefined);
     expect(more).toEqual([]);
     const { email, password, key } = account ?? { email: '', password: '', key: '' };
-    await expect(app.get(AccountsService).verifyPassword(email, password)).resolves.toMatchObject({ email });
+    await expect(app.get(AccountsService).verifyPassword(email, password ?? '')).resolves.toMatchObject({ email });
     await expect(app.get(ApiKeyVerifier).verify(key)).resolves.toMatchObject({ name: 'first start' });
   });
 

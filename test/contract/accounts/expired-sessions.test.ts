@@ -3,7 +3,7 @@ import { DeleteQueryBuilder, type Repository } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ExpiredSessions } from '../../../src/accounts/sessions/expired-sessions.js';
-import { generateSessionToken, hashSessionToken } from '../../../src/accounts/sessions/session-token.js';
+import { generateToken, hashToken } from '../../../src/accounts/credentials/random-token.js';
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
@@ -41,13 +41,13 @@ describe.each(await testEngines())('rows of expired sessions on $name', (engine)
   });
   afterEach(async () => {
     vi.restoreAllMocks();
-    await sessions.clear();
+    await sessions.createQueryBuilder().delete().execute();
   });
 
   /** Rows of sessions that were used for the last time, and that end, at these times from now, in milliseconds. */
   const add = (count: number, lastUse: number, end: number) => {
     const [lastSeenAt, expiresAt] = [new Date(now + lastUse), new Date(now + end)];
-    const row = () => ({ id: hashSessionToken(generateSessionToken()), accountId, createdAt: lastSeenAt });
+    const row = () => ({ id: hashToken(generateToken()), accountId, createdAt: lastSeenAt });
     return sessions.insert(Array.from({ length: count }, () => ({ ...row(), lastSeenAt, expiresAt })));
   };
   const remove = () => {

@@ -12,6 +12,8 @@ import { testEngines, type TestDatabase } from '../../support/database.js';
 import { Latch } from '../../support/latch.js';
 import { createKey, openAccountsApp } from './accounts-app.js';
 
+const PATIENCE = { timeout: 30_000 };
+
 describe.each(await testEngines())('on $name', (engine) => {
   let database: TestDatabase;
   let app: INestApplicationContext;
@@ -63,7 +65,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       vi.advanceTimersByTime(1000);
       await vi.waitFor(() => {
         expect([first, second].map((each) => each.mock.calls.length)).toEqual([1, 1]);
-      });
+      }, PATIENCE);
       expect(ofValid).not.toHaveBeenCalled();
       unwatch();
     });
@@ -78,7 +80,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       vi.advanceTimersByTime(1000);
       await vi.waitFor(() => {
         expect([onExpired, onDeleted].map((each) => each.mock.calls.length)).toEqual([1, 1]);
-      });
+      }, PATIENCE);
     });
 
     it('ends with its process', async () => {
@@ -166,7 +168,7 @@ describe.each(await testEngines())('on $name', (engine) => {
       vi.advanceTimersByTime(1000);
       await vi.waitFor(() => {
         expect(onRevoked).toHaveBeenCalledTimes(1);
-      });
+      }, PATIENCE);
     });
   });
 
@@ -175,7 +177,7 @@ describe.each(await testEngines())('on $name', (engine) => {
     const writtenAs = (id: string, moment: number | Date) =>
       vi.waitFor(async () => {
         expect(await lastUsedAt(id)).toEqual(new Date(moment));
-      });
+      }, PATIENCE);
 
     it('is written within a second of the first use', async () => {
       const { id } = await createKey(app, 'used@example.com');

@@ -5,8 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { Account } from '../../../src/accounts/account/account.entity.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
+import { AtomicStatements } from '../../../src/database/queries/atomic-statements.js';
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
-import { generateSessionToken } from '../../../src/accounts/sessions/session-token.js';
+import { generateToken } from '../../../src/accounts/credentials/random-token.js';
 import { SessionsService, type NewSession } from '../../../src/accounts/sessions/sessions.service.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
@@ -173,7 +174,7 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
     // Time gives a part of the budget back.
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     const fromHere = (token: string) => of(here).verify(token, () => 'a guessing network');
-    const guess = () => fromHere(generateSessionToken());
+    const guess = () => fromHere(generateToken());
     const earlier = await of(there).create(accountId);
     for (let n = 0; n < UNKNOWN_AT_ONCE; n++) expect(await guess()).toBeUndefined();
     await expect(guess()).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
@@ -188,7 +189,7 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
   it('stay when the database fails to end them, and end with the next attempt', async () => {
     const { token, sessionId } = await of(here).create(accountId);
     const rows = here.get<Repository<Session>>(getRepositoryToken(Session));
-    vi.spyOn(rows, 'delete').mockRejectedValueOnce(new Error('The database fails.'));
+    vi.spyOn(here.get(AtomicStatements), 'run').mockRejectedValueOnce(new Error('The database fails.'));
     await expect(of(here).end(sessionId)).rejects.toMatchObject({ code: 'unavailable' });
     expect(await of(here).verify(token)).toBeDefined();
 

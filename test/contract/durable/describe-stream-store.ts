@@ -144,7 +144,7 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
       expect(await there.find({ ...address, locator: '00'.repeat(16) }, ACCOUNT)).toBeUndefined();
     });
 
-    it('tell a failure before the beginning to those who wait, and free the key', async () => {
+    it('report a failure before the beginning to the waiting readers, and release the key', async () => {
       const key = await newKey();
       const stream = await claimNew(here, key);
       const claim = await there.claim(key, 0);
@@ -205,7 +205,7 @@ export function describeStreamStore(name: string, harness: StoreHarness): void {
       await (await found(stream))?.cancel();
     });
 
-    it('are forgotten when they are dropped, and their readers still get the ending', async () => {
+    it('are deleted when they are dropped, and their readers still get the ending', async () => {
       const key = await newKey();
       const stream = await claimNew(here, key);
       stream.log.begin();

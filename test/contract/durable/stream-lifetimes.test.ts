@@ -53,7 +53,7 @@ describe.skipIf(redis === undefined)('the keys of a durable stream', () => {
     ['has ended', [claim, write, end], ['1 h', '1 h', 'seconds']],
     ['has been restored after a loss', [restore, enter], ['2 h', 'gone', 'seconds']],
     ['has been restored after a loss in part', [claim, write, restore], ['2 h', 'gone', 'seconds']],
-    ['has readers whose places were lost', [renew], ['gone', 'gone', 'seconds']],
+    ['has readers whose slots were lost', [renew], ['gone', 'gone', 'seconds']],
     ['was given up', [claim, abandon], ['gone', 'seconds', 'seconds']],
     ['has lost its owner before the first text', [claim, fence], ['gone', 'seconds', 'seconds']],
     ['has lost its owner after the first text', [claim, write, fence], ['1 h', '1 h', 'seconds']],

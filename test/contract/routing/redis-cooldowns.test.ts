@@ -79,7 +79,8 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
   const waitMs = ({ states }: Replica, route = FAST): number => states.of(route).waitMs;
   const coolsDown = (replica: Replica, route = FAST) =>
     waitFor(() => waitMs(replica, route) > 0, 'the cooldown to arrive');
-  const openings = () => warn.mock.calls.filter(([entry]) => (entry as { msg?: string }).msg === 'Circuit opened');
+  const openedCircuits = () =>
+    warn.mock.calls.filter(([entry]) => (entry as { msg?: string }).msg === 'Circuit opened');
 
   it('begin at the other replicas at once, and last as long', async () => {
     const [one, other] = [await open(), await open()];
@@ -122,7 +123,7 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
 
     const untilAtLeast = performance.now() + waitMs(one);
     expect(untilAtLeast).toBeLessThanOrEqual(untilAtMost);
-    expect(openings()).toHaveLength(4);
+    expect(openedCircuits()).toHaveLength(4);
   });
 
   it('are known to a replica that starts later, for their remaining time', async () => {

@@ -97,7 +97,7 @@ export function describeAttemptCounters(where: string, open: () => Promise<Opene
       const short = opened[0]?.counters.memory(`${name}-short`, 1);
       await short?.add('ada');
       expect(await short?.has('ada')).toBe(true);
-      await waitFor(async () => (await short?.has('ada')) === false, 'it to be forgotten');
+      await waitFor(async () => (await short?.has('ada')) === false, 'its removal');
     });
   });
 }

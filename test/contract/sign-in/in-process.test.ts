@@ -43,7 +43,7 @@ describe('attempts counted in a process', () => {
   });
 
   it('take a bounded amount of memory, whatever is sent', async () => {
-    // Each counter has one, to be forgotten by.
+    // Each counter has a timer that removes it.
     let timers = 0;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(() => {
       timers++;

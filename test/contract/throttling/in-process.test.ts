@@ -102,7 +102,7 @@ describe('the limits counted in a process', () => {
     expect(await store.peek('ada', limitsOf(limits))).toMatchObject({ tokensPerDay: { remaining: 100 } });
   });
 
-  it('forget the tokens of accounts only above a hundred thousand', () => {
+  it('evict the tokens of accounts only above a hundred thousand', () => {
     const now = Date.parse('2026-03-01T12:00:00Z');
     const store = new InProcessLimitStore({ now: () => now });
     const { accounts } = store as unknown as { accounts: Map<string, AccountUse> };

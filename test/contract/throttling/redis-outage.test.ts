@@ -55,7 +55,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     Promise.all(Array.from({ length: count }, () => admit(one, limits, tokens)));
   const leasesOf = (admissions: readonly Admission[]): Lease[] =>
     admissions.flatMap((admission) => (admission.admitted ? [admission.lease] : []));
-  const placesIn = async (): Promise<number> => (await redis?.client.zCard(`chat:{${accountId}}:streams`)) ?? -1;
+  const slotsIn = async (): Promise<number> => (await redis?.client.zCard(`chat:{${accountId}}:streams`)) ?? -1;
   const isUnavailable = (one: OpenedStore) => waitFor(() => one.isRedisUnavailable(), 'Redis to be away');
   const isBack = (one: OpenedStore) => waitFor(() => !one.isRedisUnavailable(), 'Redis to be back');
   /** As if the owner had been dead for longer than a lease lives. */
@@ -104,7 +104,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     await isUnavailable(one);
     proxy.restore();
 
-    await waitFor(async () => (await placesIn()) === 2, 'both places to be held again');
+    await waitFor(async () => (await slotsIn()) === 2, 'both slots to be taken again');
     expect(await one.store.peek(accountId, limitsOf(limits))).toMatchObject({
       concurrentStreams: { remaining: 1 },
       tokensPerDay: { remaining: 90 },
@@ -160,7 +160,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
 
       proxy.restore();
       await isBack(one);
-      await waitFor(async () => (await placesIn()) === 2, 'Redis to know what runs');
+      await waitFor(async () => (await slotsIn()) === 2, 'Redis to know what runs');
       expect(await other.store.peek(accountId, limitsOf(limits))).toMatchObject({
         concurrentStreams: { remaining: 5 },
       });
@@ -211,7 +211,7 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
         limitsOf(limits),
       );
       return requests?.remaining === 8 && streams?.remaining === 3;
-    }, 'the place to be given back');
+    }, 'the slot to be released');
   });
 
   it('count the tokens that were used while Redis was unavailable, once Redis is available again', async () => {
@@ -243,6 +243,6 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
 
     proxy.restore();
     await isBack(one);
-    await waitFor(async () => (await placesIn()) === 3, 'Redis to know what runs');
+    await waitFor(async () => (await slotsIn()) === 3, 'Redis to know what runs');
   });
 });

@@ -16,8 +16,8 @@ class Counted {
   readonly context: { refusedBy?: string } = {};
 
   async by(budgets: RequestBudgets, accountId: string, budget: 'reports' | 'pages' = 'reports'): Promise<unknown> {
-    const response = { setHeader: (name: string, value: number) => (this.headers[name] = value) };
     const request = { context: this.context };
+    const response = { req: request, setHeader: (name: string, value: number) => (this.headers[name] = value) };
     return budgets
       .count(budget, accountId, request as unknown as Request, response as unknown as Response)
       .catch((error: unknown) => error);

@@ -16,7 +16,7 @@ import { RECORD_COLUMNS, storedRow } from '../../../src/usage/store/record-colum
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { interrupted, over, TODAY } from './records.js';
 
-const LATER_COLUMNS = ['detached', 'tool_calls'];
+const LATER_COLUMNS = ['detached', 'surface', 'tool_calls'];
 const DAY_MS = 86_400_000;
 /** How many connections are killed at most. Then all that is left to write is written. */
 const MAX_KILLS = 300;
@@ -47,7 +47,7 @@ const token: fc.Arbitrary<TokenCount> = fc.oneof(
     reported: fc.constant(3e9),
   }),
 );
-const party = fc.constantFrom(
+const credential = fc.constantFrom(
   { credential: 'api_key', keyId: 'laptop', keyPrefix: 'csk_laptop' } as const,
   { credential: 'api_key', keyId: 'server', keyPrefix: 'csk_server' } as const,
   { credential: 'session', keyId: undefined, keyPrefix: undefined } as const,
@@ -69,7 +69,7 @@ const record = fc
       inputTokens: token,
       outputTokens: token,
     }),
-    party,
+    credential,
     money,
   )
   .map(([parts, who, cost]) => over({ ...parts, ...who, ...cost }));
@@ -254,16 +254,20 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     expect(count).toBe(2 * 50_001);
   }, 60_000);
 
-  /** So many keys of two accounts with one request each. */
+  /** So many keys of two accounts with one request each. A statement on a busy machine has a limited time, so each adds some. */
   async function fillDays(count: number): Promise<void> {
-    await source.query(
-      `INSERT INTO usage_days
-        (account_id, day, model, key_id, credential, currency, key_prefix, requests, completed, errors, tokens_unknown,
-         tokens_estimated, without_cost, prompt_tokens, completion_tokens, cost_micros)
-        WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${count})
-        SELECT account_id, '2026-11-21', 'acme/fast', 'key-' || i, 'api_key', '', 'csk_', 1, 1, 0, 0, 0, 1, i, 0, 0
-          FROM numbers CROSS JOIN (SELECT 'ada' AS account_id UNION SELECT 'bob') AS accounts`,
-    );
+    const keysAtOnce = 10_000;
+    for (let from = 1; from <= count; from += keysAtOnce) {
+      await source.query(
+        `INSERT INTO usage_days
+          (account_id, day, model, key_id, credential, currency, key_prefix, requests, completed, errors, tokens_unknown,
+           tokens_estimated, without_cost, prompt_tokens, completion_tokens, cost_micros)
+          WITH RECURSIVE numbers(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM numbers
+            WHERE i < ${Math.min(count, from + keysAtOnce - 1)})
+          SELECT account_id, '2026-11-21', 'acme/fast', 'key-' || i, 'api_key', '', 'csk_', 1, 1, 0, 0, 0, 1, i, 0, 0
+            FROM numbers CROSS JOIN (SELECT 'ada' AS account_id UNION SELECT 'bob') AS accounts`,
+      );
+    }
     await source.query('ANALYZE usage_days');
   }
 

@@ -1,9 +1,9 @@
 import type { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { timeOrderedId } from '../../../src/common/time-ordered-id.js';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { RecordRetention } from '../../../src/usage/ledger/record-retention.js';
-import { recordId } from '../../../src/usage/record/record-id.js';
 import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
@@ -34,7 +34,7 @@ describe.each(await testEngines())('old records on $name', (engine) => {
     const startedAt = TODAY - daysAgo * DAY_MS;
     for (let done = 0; done < count; done += 100) {
       const records = Array.from({ length: Math.min(100, count - done) }, () =>
-        over({ id: recordId(startedAt), startedAt }),
+        over({ id: timeOrderedId(startedAt), startedAt }),
       );
       await store.append(records);
     }

@@ -71,6 +71,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
         attempts: 1,
         attempt_details: '[{"upstream":"acme","duration_ms":900}]',
         detached: 0,
+        surface: null,
         started_at: new Date(record.startedAt),
         first_text_at: new Date(Math.floor(record.firstTextAt ?? 0)),
         ended_at: new Date(Math.floor(record.endedAt ?? 0)),

@@ -3,7 +3,7 @@ import type { Repository } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Account } from '../../../src/accounts/account/account.entity.js';
 import { Latch } from '../../support/latch.js';
-import { patiently } from '../../support/patiently.js';
+import { retryWhileOverloaded } from '../../support/retry-while-overloaded.js';
 import { startService, type RunningService } from '../../support/service.js';
 import { SignInPagesModule } from '../../support/sign-in-pages.js';
 import { get } from '../../support/sse-client.js';
@@ -101,7 +101,7 @@ describe('the work of signing in', () => {
     });
     const answered: string[] = [];
     const attempts = Array.from({ length: 70 }, async (_, n) => {
-      const answer = await patiently(() => from(n).signIn(`somebody-${n}@example.com`));
+      const answer = await retryWhileOverloaded(() => from(n).signIn(`somebody-${n}@example.com`));
       answered.push(`${answer.status}, again after ${answer.headers['retry-after'] ?? 'nothing'}`);
     });
     await waitFor(() => answered.length >= 20, 'twenty to be answered');

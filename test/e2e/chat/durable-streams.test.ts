@@ -230,7 +230,7 @@ describe('a durable stream', () => {
     const next = await waitFor(async () => {
       const answer = await ask('popular');
       return answer.status === 200 && answer;
-    }, 'a place for a reader');
+    }, 'a slot for a reader');
     for (const reader of [first, next, ...others]) reader.leave();
   });
 
@@ -330,7 +330,7 @@ describe('a durable stream', () => {
   it('holds its slot of the concurrent streams while it is generated, not while it is read', async () => {
     const { key: counted } = await stage.service.createKey({ tier: 'counted' });
     const latch = halfAnswer();
-    const first = await ask('place', { key: counted });
+    const first = await ask('slot', { key: counted });
     await first.block(1);
     first.leave();
     await first.over;
@@ -340,7 +340,7 @@ describe('a durable stream', () => {
 
     latch.open();
     await (
-      await ask('place', { key: counted })
+      await ask('slot', { key: counted })
     ).over;
     expect(await wireOf(await stream(stage.origin, { key: counted }))).toMatchObject({ text: TEXT });
   });

@@ -154,7 +154,7 @@ describe('while the bodies of two requests for the last slot arrive', () => {
 });
 
 describe('while the beginning of a stream is written to the ledger, and its first text is there', () => {
-  async function opening() {
+  async function unwrittenIntent() {
     const records: UsageRecord[] = [];
     const stage = await staged({ usageSinks: [{ record: (record) => void records.push(record) }] });
     const latch = new Latch();
@@ -178,14 +178,14 @@ describe('while the beginning of a stream is written to the ledger, and its firs
     };
     const { id, key } = await stage.service.createKey();
     const pending = startStream(stage.origin, { key });
-    await waitFor(() => arrived === 1, 'the opening to be written');
+    await waitFor(() => arrived === 1, 'the intent to be written');
     await waitFor(() => attempts[0]?.firstTextMs !== undefined, 'the first text');
     const call = await stage.provider.call(1);
     return { stage, latch, id, call, pending, records };
   }
 
   it('its client can leave: the provider is let go at once, and the record says so', async () => {
-    const { stage, latch, call, pending, records } = await opening();
+    const { stage, latch, call, pending, records } = await unwrittenIntent();
     pending.leave();
     await call.over;
 
@@ -197,7 +197,7 @@ describe('while the beginning of a stream is written to the ledger, and its firs
   });
 
   it('its key can be revoked: the request to the provider is aborted, and the client gets the error', async () => {
-    const { stage, latch, id, call, pending, records } = await opening();
+    const { stage, latch, id, call, pending, records } = await unwrittenIntent();
     await provided(stage, ApiKeysService).revoke(id);
     await call.over;
 
@@ -208,7 +208,7 @@ describe('while the beginning of a stream is written to the ledger, and its firs
   });
 
   it('the process can reach its deadline: the request to the provider is aborted, and the client gets the error', async () => {
-    const { stage, latch, call, pending, records } = await opening();
+    const { stage, latch, call, pending, records } = await unwrittenIntent();
     provided(stage, DrainState).begin();
     await provided(stage, OpenStreams).drain(0, 0);
     await call.over;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { generateSessionToken } from '../../../src/accounts/sessions/session-token.js';
+import { generateToken } from '../../../src/accounts/credentials/random-token.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { DrainState } from '../../../src/common/drain-state.js';
 import { loadConfig } from '../../../src/config/load-config.js';
@@ -126,7 +126,7 @@ describe('health', () => {
   it('queries no store for the session', async () => {
     const service = await startService();
     const asked = vi.spyOn(service.app.get(SessionsService, { strict: false }), 'verify');
-    const cookie = `__Host-session=${generateSessionToken()}`;
+    const cookie = `__Host-session=${generateToken()}`;
 
     expect((await get(service.origin, '/api/v1/health', { cookie })).status).toBe(200);
     expect(asked).not.toHaveBeenCalled();

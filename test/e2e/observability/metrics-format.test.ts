@@ -70,6 +70,7 @@ describe('the text of /metrics', () => {
     );
     expect(labelsOf('chat_limit_rejections_total')).toEqual([
       { limit: 'sign_in', tier: 'none' },
+      { limit: 'operator_api', tier: 'none' },
       ...[...Object.keys(LIMITS), 'reports', 'pages', 'token_counts', 'replays'].map((limit) => ({
         limit,
         tier: 'free',

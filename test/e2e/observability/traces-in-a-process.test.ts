@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFile, routesTo } from '../../support/catalog.js';
 import { OtlpCollector } from '../../support/otlp-collector.js';
-import { Installation } from '../../support/process.js';
+import { Installation, SpawnedProcess } from '../../support/process.js';
 import { ScriptedProvider } from '../../../src/testing/provider/scripted-provider.js';
 import { stream } from '../../support/sse-client.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -62,8 +64,8 @@ describe('a process with traces', () => {
     expect(service.stderr).toBe('');
   });
 
-  it('does not start without the optional packages, and names them', async () => {
-    const { code, stderr } = await installation.start({
+  it('of another package does not start without the optional packages, and names them', async () => {
+    const { code, stderr } = await startOwn({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
       NODE_OPTIONS: `--import=${WITHOUT_SDK}`,
     }).exited;
@@ -73,8 +75,36 @@ describe('a process with traces', () => {
     expect(stderr).not.toMatch(/\bat .*:\d+:\d+/);
   });
 
-  it('starts without them while traces are off', async () => {
-    const service = installation.start({ NODE_OPTIONS: `--import=${WITHOUT_SDK}` });
-    expect((await stream(await service.origin(), { key })).status).toBe(200);
+  it('of another package starts without them while traces are off', async () => {
+    const service = startOwn({ NODE_OPTIONS: `--import=${WITHOUT_SDK}` });
+    try {
+      expect((await stream(await service.origin(), { key })).status).toBe(200);
+    } finally {
+      await service.stop();
+    }
   });
+
+  it('of the service itself has the packages in its bundle', async () => {
+    const collector = await OtlpCollector.start();
+    const service = installation.start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+      NODE_OPTIONS: `--import=${WITHOUT_SDK}`,
+    });
+    await stream(await service.origin(), { key });
+    service.signal('SIGTERM');
+    expect((await service.exited).code).toBe(0);
+    expect(collector.spans.map(({ name }) => name)).toContain('POST /api/v1/chat/stream');
+    await collector.stop();
+  });
+
+  /** Starts the service as a package that embeds the service does: without the bundle. */
+  function startOwn(env: Readonly<Record<string, string>>): SpawnedProcess {
+    const main = join(installation.folder, 'main.mjs');
+    const entry = new URL('../../../dist/index.js', import.meta.url).href;
+    writeFileSync(
+      main,
+      `import { AppModule, bootstrap } from '${entry}';\nawait bootstrap(() => AppModule.register());\n`,
+    );
+    return new SpawnedProcess(main, [], { ...installation.env, ...env });
+  }
 });

@@ -11,7 +11,6 @@ import {
   type ChatCall,
   type HttpProtocol,
   type InProcessProtocol,
-  type LimitStates,
   type Principal,
   type ProviderEvent,
   type StreamPart,
@@ -112,7 +111,7 @@ class BillingLimitStore extends LimitStore {
     return { admitted: true, lease: { tokens: undefined, release: () => undefined, settle }, state };
   }
 
-  peek(): Promise<LimitStates> {
+  peek(): Promise<Admission['state']> {
     const tokensPerDay = { limit: 10, remaining: this.isBlocked ? 0 : 4, resetSeconds: 7 };
     return Promise.resolve({ tokensPerDay });
   }

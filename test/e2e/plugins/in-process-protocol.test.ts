@@ -69,9 +69,9 @@ describe('a protocol that answers in the process', () => {
 
   beforeAll(async () => {
     provider = await ScriptedProvider.start();
-    const patient = inProcessModels(NAMES);
-    const hasty = inProcessModels(
-      NAMES.map((name) => `hasty-${name}`),
+    const long = inProcessModels(NAMES);
+    const short = inProcessModels(
+      NAMES.map((name) => `short-${name}`),
       HASTY,
     );
     const faultyModel = {
@@ -83,11 +83,11 @@ describe('a protocol that answers in the process', () => {
     };
     service = await startService({
       upstreams: {
-        ...patient.upstreams,
-        ...hasty.upstreams,
+        ...long.upstreams,
+        ...short.upstreams,
         faulty: { protocol: 'faulty', base_url: provider.origin },
       },
-      models: [...patient.models, ...hasty.models, faultyModel],
+      models: [...long.models, ...short.models, faultyModel],
       protocols: [protocol, faulty],
       usageSinks: [
         {
@@ -113,9 +113,9 @@ describe('a protocol that answers in the process', () => {
   });
 
   /** An upstream, and its model, that no test has used yet. */
-  const next = (patience: 'hasty' | 'patient' = 'patient'): string => {
+  const next = (kind: 'short' | 'long' = 'long'): string => {
     const name = names.shift() ?? '';
-    return patience === 'hasty' ? `hasty-${name}` : name;
+    return kind === 'short' ? `short-${name}` : name;
   };
   const asking = (name: string) => ({ key, body: { model: `acme/${name}` } });
   const upstreams = () => protocol.calls.map(({ upstream }) => upstream);
@@ -149,7 +149,7 @@ describe('a protocol that answers in the process', () => {
   it.each(['a model that ends with its signal', 'a model that ignores its signal'])(
     'times out before the first text, and the next route answers: %s',
     async (what) => {
-      const name = next('hasty');
+      const name = next('short');
       const { script } = hanging();
       protocol.answers(name, what.includes('ignores') ? () => deaf() : script);
 
@@ -164,7 +164,7 @@ describe('a protocol that answers in the process', () => {
   );
 
   it('answers 504 when every route hangs', async () => {
-    const name = next('hasty');
+    const name = next('short');
     protocol.answers(name, () => deaf());
     const only = inProcessModels([name], HASTY);
     const alone = await startService({
@@ -183,7 +183,7 @@ describe('a protocol that answers in the process', () => {
   });
 
   it('times out after the first text', async () => {
-    const name = next('hasty');
+    const name = next('short');
     const { script, released } = hanging(text('Hi'));
     protocol.answers(name, script);
 
@@ -322,7 +322,7 @@ describe('a protocol that answers in the process', () => {
   });
 
   it('closes an iterator of its own exactly once, and not at all after its end', async () => {
-    const [timingOut, ending] = [next('hasty'), next()];
+    const [timingOut, ending] = [next('short'), next()];
     let [returns, lateReturns] = [0, 0];
     protocol.answers(timingOut, () => ({
       [Symbol.asyncIterator]: () => ({

@@ -22,6 +22,7 @@ import { ChatPlugin } from '../../../src/plugins/chat-plugin.decorator.js';
 import { PLUGIN_CONFIG } from '../../../src/plugins/plugin-configs.js';
 import type { PluginDescription } from '../../../src/plugins/plugin-description.js';
 import type { Lease } from '../../../src/throttling/limit-store.js';
+import type { UsageRecord } from '../../../src/usage/record/usage-record.js';
 import type { Principal } from '../../../src/auth/principal/principal.js';
 import { createService } from '../../../src/bootstrap/service.js';
 import { Latch } from '../../support/latch.js';
@@ -379,6 +380,57 @@ describe('a completion as a call', () => {
       text: 'Hello',
       usage: { inputTokens: 3, outputTokens: 2, reasoningOutputTokens: 1 },
     });
+  });
+
+  it.each<[string, StageOptions]>([
+    ['without hooks', {}],
+    ['with hooks', { completionHooks: [{ transformRequest: (request) => request }] }],
+    ['with hooks that wrap', THROUGH_HOOKS],
+  ])('has the record of the ledger with its counts and their source, %s', async (_, options) => {
+    const records: UsageRecord[] = [];
+    const usageSinks = [{ record: (record: UsageRecord) => void records.push(record) }];
+    const { service, provider } = await staged({ ...options, usageSinks });
+    const chat = service.app.get(ChatService, { strict: false });
+    provider.next((call) => {
+      call.head().text('Hello').finish().endMarker().end();
+    });
+    const { record } = await chat.complete(HELLO, callerWith());
+    expect(record).toBe(records[0]);
+    expect(record).toMatchObject({ requestId: 'job-1', outcome: 'completed', outputTokens: { source: 'estimated' } });
+
+    const parts = await chat.stream(HELLO, callerWith());
+    const { recordId } = parts;
+    await parts.return();
+    expect(await parts.record).toMatchObject({ id: recordId, requestId: 'job-1', outcome: 'client_gone' });
+    expect(recordId).not.toBe(record.id);
+  });
+
+  it('tells its hooks the id of its record, also when it has a budget', async () => {
+    const ids: string[] = [];
+    const hook: CompletionHook = {
+      transformRequest: (request, { recordId }) => {
+        ids.push(recordId);
+        return request;
+      },
+    };
+    const price = { input_per_million: 1, output_per_million: 2 };
+    const { service } = await staged({ completionHooks: [hook], price });
+    const chat = service.app.get(ChatService, { strict: false });
+    const caller = callerWith();
+    const first = await chat.complete(HELLO, caller);
+    const tier = { ...caller.principal.tier, budget: { micros: 1_000_000, per: 'month' as const } };
+    const second = await chat.complete(HELLO, { ...caller, principal: { ...caller.principal, tier } });
+    expect(ids).toEqual([first.record.id, second.record.id]);
+  });
+
+  it('has an estimate of the tokens of a prompt', async () => {
+    const { service } = await staged({});
+    const chat = service.app.get(ChatService, { strict: false });
+    expect(chat.estimateTokens(HELLO)).toBeGreaterThan(0);
+    const content = 'The quick brown fox jumps over the lazy dog. '.repeat(100);
+    const estimate = chat.estimateTokens({ messages: [{ role: 'user', content }] });
+    expect(estimate).toBeGreaterThan(800);
+    expect(estimate).toBeLessThan(1_200);
   });
 
   const REASONED = ['reasoning: Hm', 'reasoning: openai:reasoning_content', 'text: Hello'];

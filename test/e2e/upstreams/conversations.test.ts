@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Principal } from '../../../src/auth/principal/principal.js';
 import { ChatService } from '../../../src/chat/chat.service.js';
 import type { ConversationRequest, Message } from '../../../src/upstreams/contract/conversation.js';
@@ -151,4 +151,69 @@ describe('a conversation over the stand-in', () => {
       await service.stop();
     }
   });
+});
+
+describe('a request that the first route could never take', () => {
+  let first: ScriptedProvider;
+  let second: ScriptedProvider;
+  let service: RunningService;
+  let chat: ChatService;
+
+  beforeAll(async () => {
+    first = await ScriptedProvider.start(ollama);
+    second = await ScriptedProvider.start(openAi);
+    service = await startService(routesTo([first, second]));
+    chat = service.app.get(ChatService, { strict: false });
+  });
+  afterAll(async () => {
+    await service.stop();
+    await Promise.all([first.stop(), second.stop()]);
+  });
+
+  it.each([
+    ['a required call', { messages: [{ role: 'user', content: 'Hi' }], tools: TOOLS, tool_choice: 'required' }],
+    [
+      'the URL of an image',
+      {
+        messages: [
+          { role: 'user', content: [{ type: 'image', url: 'https://example.com/a.png', mediaType: 'image/png' }] },
+        ],
+      },
+    ],
+  ] as [string, Omit<ConversationRequest, 'model'>][])('goes to the next route: %s', async (_, members) => {
+    second.next((call) => {
+      call.answer('Hello');
+    });
+    const asked = [first.calls.length, second.calls.length];
+    expect(await chat.complete({ model: 'acme/fast', ...members }, caller())).toMatchObject({ text: 'Hello' });
+    expect([first.calls.length - (asked[0] ?? 0), second.calls.length - (asked[1] ?? 0)]).toEqual([0, 1]);
+  });
+
+  it('gets the failure of the route that can take it', async () => {
+    second.next((call) => {
+      call.refuse(503);
+    });
+    const request: ConversationRequest = {
+      ...{ model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }], tools: TOOLS, tool_choice: 'required' },
+    };
+    await expect(chat.complete(request, caller())).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+});
+
+it('a request that no route could ever take gets an error that names the member and the model', async () => {
+  const provider = await ScriptedProvider.start(ollama);
+  const service = await startService(routesTo([provider]));
+  onTestFinished(async () => {
+    await service.stop();
+    await provider.stop();
+  });
+  const chat = service.app.get(ChatService, { strict: false });
+  const request: ConversationRequest = {
+    ...{ model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }], tools: TOOLS, tool_choice: 'required' },
+  };
+  await expect(chat.complete(request, caller())).rejects.toMatchObject({
+    code: 'invalid_request',
+    details: [{ field: 'tool_choice', message: expect.stringContaining('the model acme/fast') as string }],
+  });
+  expect(provider.calls).toHaveLength(0);
 });

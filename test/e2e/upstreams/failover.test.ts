@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { routesTo } from '../../support/catalog.js';
 import { Latch } from '../../support/latch.js';
 import { ScriptedProvider, type Script } from '../../../src/testing/provider/scripted-provider.js';
-import { SeparateModels, type Patience } from '../../support/separate-models.js';
+import { SeparateModels, type TimeoutKind } from '../../support/separate-models.js';
 import { startService } from '../../support/service.js';
 import { closedPort } from '../../support/silent-server.js';
 import { openStream, stream } from '../../support/sse-client.js';
@@ -11,7 +11,7 @@ import { wireOf } from '../../support/wire.js';
 
 const FAILURES_TO_OPEN = 5;
 
-const FAILURES_BEFORE_TEXT: [string, Script, Patience?][] = [
+const FAILURES_BEFORE_TEXT: [string, Script, TimeoutKind?][] = [
   ['resets the connection', (call) => call.cut('reset')],
   ['closes the connection', (call) => call.cut('fin')],
   [
@@ -44,13 +44,13 @@ const FAILURES_BEFORE_TEXT: [string, Script, Patience?][] = [
       call.refuse(401);
     },
   ],
-  ['never answers', () => undefined, 'hasty'],
+  ['never answers', () => undefined, 'short'],
   [
     'says nothing after its headers',
     (call) => {
       call.head();
     },
-    'hasty',
+    'short',
   ],
   [
     'sends an error event',
@@ -92,13 +92,13 @@ describe('failover', () => {
   const asking = (model = models.next()) => ({ key: stage.key, body: { model } });
   const asked = () => stage.providers.map(({ calls }) => calls.length);
 
-  it.each(FAILURES_BEFORE_TEXT)('goes on to the next route when the first provider %s', async (_, fail, patience) => {
+  it.each(FAILURES_BEFORE_TEXT)('goes on to the next route when the first provider %s', async (_, fail, kind) => {
     stage.provider.next(fail);
     backup.next((call) => {
       call.answer('Here ', 'I am');
     });
 
-    const answer = await openStream(stage.origin, asking(models.next(patience)));
+    const answer = await openStream(stage.origin, asking(models.next(kind)));
 
     expect(answer.status).toBe(200);
     expect(await wireOf(answer)).toMatchObject({ text: 'Here I am', terminal: 'done' });

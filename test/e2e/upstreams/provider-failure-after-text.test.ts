@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAi } from '../../../src/testing/provider/dialects.js';
 import { Latch } from '../../support/latch.js';
 import type { Script } from '../../../src/testing/provider/scripted-provider.js';
-import { SeparateModels, type Patience } from '../../support/separate-models.js';
+import { SeparateModels, type TimeoutKind } from '../../support/separate-models.js';
 import { openStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { wireOf } from '../../support/wire.js';
@@ -21,14 +21,14 @@ describe('a provider that fails after the first text', () => {
   afterAll(() => stage.clear());
 
   /** The provider fails only when the client has what came before: a reset takes with it what is still on its way. */
-  async function wireAfter(before: string, fail: Script, patience?: Patience) {
+  async function wireAfter(before: string, fail: Script, kind?: TimeoutKind) {
     const seen = new Latch();
     stage.provider.next(async (call) => {
       call.head().write(before);
       await seen.opened;
       await fail(call);
     });
-    const answer = await openStream(stage.origin, { key: stage.key, body: { model: models.next(patience) } });
+    const answer = await openStream(stage.origin, { key: stage.key, body: { model: models.next(kind) } });
     await answer.block(1);
     seen.open();
     const wire = await wireOf(answer);
@@ -98,7 +98,7 @@ describe('a provider that fails after the first text', () => {
   });
 
   it('by silence is reported last, as upstream_timeout, after all that came', async () => {
-    const wire = await wireAfter(openAi.text('Hel') + openAi.text('lo'), () => undefined, 'hastyAfterText');
+    const wire = await wireAfter(openAi.text('Hel') + openAi.text('lo'), () => undefined, 'shortAfterText');
 
     expect(wire).toMatchObject({ text: 'Hello', terminal: 'upstream_timeout' });
   });

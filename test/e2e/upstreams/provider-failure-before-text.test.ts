@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routesTo } from '../../support/catalog.js';
 import type { Script } from '../../../src/testing/provider/scripted-provider.js';
-import { SeparateModels, type Patience } from '../../support/separate-models.js';
+import { SeparateModels, type TimeoutKind } from '../../support/separate-models.js';
 import { startService } from '../../support/service.js';
 import { closedPort, startSilentServer } from '../../support/silent-server.js';
 import { stream, type ReceivedStream } from '../../support/sse-client.js';
 import { setStage, type Stage } from '../../support/stage.js';
 import { readWire } from '../../support/wire.js';
 
-/** Ten steps take longer than a forbearing upstream may be silent. */
+/** Ten steps take longer than an upstream with medium timeouts may be idle. */
 const STEP_MS = 250;
 const hang: Script = (call) => {
   call.head();
@@ -30,9 +30,9 @@ describe('a provider that fails before any text', () => {
   });
   afterAll(() => stage.clear());
 
-  const answerTo = (script: Script, patience?: Patience) => {
+  const answerTo = (script: Script, kind?: TimeoutKind) => {
     stage.provider.next(script);
-    return stream(stage.origin, { key: stage.key, body: { model: models.next(patience) } });
+    return stream(stage.origin, { key: stage.key, body: { model: models.next(kind) } });
   };
 
   it.each([
@@ -165,7 +165,7 @@ describe('a provider that fails before any text', () => {
       },
     ],
   ])('by %s for too long is reported as 504', async (_, script) => {
-    await expectFailure(await answerTo(script, 'hasty'), 504, 'upstream_timeout');
+    await expectFailure(await answerTo(script, 'short'), 504, 'upstream_timeout');
     const call = stage.provider.calls.at(-1);
     await call?.over;
     expect(call?.abortedAt).toBeDefined();
@@ -179,7 +179,7 @@ describe('a provider that fails before any text', () => {
         await new Promise((resolve) => setTimeout(resolve, STEP_MS));
       }
       call.text('Yes').finish().endMarker().end();
-    }, 'forbearing');
+    }, 'medium');
     expect(readWire(answer.raw)).toMatchObject({ text: 'Yes', terminal: 'done' });
   });
 

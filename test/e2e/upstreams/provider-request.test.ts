@@ -116,7 +116,7 @@ describe('what the provider is sent', () => {
     expect((await sent(free, { stop: ['a', 'b'] })).json).toMatchObject({ stop: ['a', 'b'], temperature: 0.7 });
   });
 
-  it('has no default temperature beside top_p', async () => {
+  it('has no default temperature with top_p', async () => {
     expect((await sent(free, { top_p: 0.25 })).json).not.toHaveProperty('temperature');
   });
 

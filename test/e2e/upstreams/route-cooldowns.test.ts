@@ -248,20 +248,20 @@ describe('the routes of a model', () => {
   it('of a sticky model serve an account at one provider, except while this route cools down', async () => {
     const REQUESTS = 20;
     const on = await staged(2, manyRoutes([{ priority: 1 }, { priority: 1 }], { sticky: true }));
-    const askOften = async () => {
+    const requestOften = async () => {
       for (const { calls } of on.providers) calls.length = 0;
       for (let count = 0; count < REQUESTS; count++) expect((await ask(on)).status).toBe(200);
       return callsOf(on);
     };
-    const before = await askOften();
+    const before = await requestOften();
     expect(Math.max(...before)).toBe(REQUESTS);
     const own = on.providers[before.indexOf(REQUESTS)] as ScriptedProvider;
 
     own.next(refusing(429, { 'retry-after': '60' }));
-    expect(await askOften()).toEqual(before.map((count) => (count === 0 ? REQUESTS : 1)));
+    expect(await requestOften()).toEqual(before.map((count) => (count === 0 ? REQUESTS : 1)));
 
     moveClock(60_001);
-    expect(await askOften()).toEqual(before);
+    expect(await requestOften()).toEqual(before);
   });
 });
 

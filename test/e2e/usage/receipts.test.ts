@@ -68,6 +68,7 @@ describe('the receipt of a stream', () => {
     expect(await receiptOf(stage.origin, key, answer)).toEqual({
       request_id: answer.headers['x-request-id'],
       model: MODEL,
+      surface: null,
       outcome: 'completed',
       finish_reason: 'stop',
       started_at: TIME,
@@ -272,6 +273,7 @@ describe('a killed process', () => {
       expect(found).toEqual({
         request_id: answer.headers['x-request-id'],
         model: MODEL,
+        surface: null,
         outcome: 'interrupted',
         finish_reason: null,
         started_at: TIME,

@@ -1,7 +1,9 @@
+import { DataSource } from 'typeorm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
+import { SharedHolds } from '../../../src/usage/budgets/shared-holds.js';
 import { routesTo } from '../../support/catalog.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { get, openStream, stream } from '../../support/sse-client.js';
@@ -15,6 +17,7 @@ const USAGE = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 10,
 const TIERS = {
   free: {},
   company: { budget: { amount: 1, per: 'month' }, max_tokens: 20 },
+  large: { budget: { amount: 1_000, per: 'month' }, max_tokens: 20 },
   daily: { budget: { amount: 1, currency: 'USD', per: 'day' } },
 };
 
@@ -65,6 +68,29 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     expect(Math.abs(Number(refused.headers['retry-after']) - untilNextMonth)).toBeLessThan(60);
     expect(await refused.error()).toMatchObject({ code: 'budget_exceeded' });
     expect(Number((await budgetOf(key))?.['spent'])).toBeLessThanOrEqual(1);
+  });
+
+  it('shares reserved money among the requests of a busy account, exactly, and gives it back', async () => {
+    await start();
+    // 60 requests reserve about 3, and 200 times as much is left.
+    const key = await keyOf('large');
+    const statuses = await Promise.all(Array.from({ length: 60 }, () => statusOf(key)));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const again = await Promise.all(Array.from({ length: 60 }, () => statusOf(key)));
+    expect(new Set(again)).toEqual(new Set([200]));
+    await expect.poll(async () => (await budgetOf(key))?.['reserved'], { timeout: 10_000 }).toBe(0);
+    expect(Number((await budgetOf(key))?.['spent'])).toBeCloseTo(COST * 120, 6);
+  }, 30_000);
+
+  it('gives shared money back when the process stops', async () => {
+    await start();
+    const { service } = stage;
+    const key = await keyOf('large');
+    await Promise.all(Array.from({ length: 60 }, () => statusOf(key)));
+    const database = service.app.get(DataSource);
+    expect(await database.query('SELECT id FROM budget_holds')).not.toEqual([]);
+    await service.app.get(SharedHolds, { strict: false }).beforeApplicationShutdown();
+    expect(await database.query('SELECT id FROM budget_holds')).toEqual([]);
   });
 
   it('shows what is reserved while a request runs, and releases what the request does not use', async () => {

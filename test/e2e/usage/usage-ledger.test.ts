@@ -42,7 +42,7 @@ describe('the ledger has exactly one record of a stream', () => {
   let told: UsageRecord[];
   let known: number;
   /** A model whose provider times out soon after its text. */
-  let hasty: string;
+  let short: string;
 
   beforeAll(async () => {
     told = [];
@@ -50,7 +50,7 @@ describe('the ledger has exactly one record of a stream', () => {
       catalog: (providers) => {
         const one = routesTo(providers);
         const others = new SeparateModels(providers, 1);
-        hasty = others.next('hastyAfterText');
+        short = others.next('shortAfterText');
         return { upstreams: { ...one.upstreams, ...others.upstreams }, models: [...one.models, ...others.models] };
       },
       usageSinks: [
@@ -220,8 +220,8 @@ describe('the ledger has exactly one record of a stream', () => {
 
   it('that timed out', async () => {
     stage.provider.next(talkOn);
-    await stream(stage.origin, { key: stage.key, body: { model: hasty } });
-    expect(await record(hasty)).toMatchObject({ outcome: 'timed_out', error_code: 'upstream_timeout' });
+    await stream(stage.origin, { key: stage.key, body: { model: short } });
+    expect(await record(short)).toMatchObject({ outcome: 'timed_out', error_code: 'upstream_timeout' });
   });
 
   it('that the provider refused', async () => {

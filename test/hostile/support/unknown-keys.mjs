@@ -3,7 +3,7 @@
 import { Agent, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 import { generateApiKey } from '../../../dist/accounts/api-keys/api-key-format.js';
-import { generateSessionToken } from '../../../dist/accounts/sessions/session-token.js';
+import { generateToken } from '../../../dist/accounts/credentials/random-token.js';
 
 const { origin, connections } = workerData;
 const BODY = JSON.stringify({ model: 'acme/fast', messages: [{ role: 'user', content: 'Hello!' }] });
@@ -33,7 +33,7 @@ function byKey() {
 }
 
 function byCookie() {
-  return { path: '/api/v1/usage', method: 'GET', headers: { cookie: `__Host-session=${generateSessionToken()}` } };
+  return { path: '/api/v1/usage', method: 'GET', headers: { cookie: `__Host-session=${generateToken()}` } };
 }
 
 function send({ body, ...options }) {

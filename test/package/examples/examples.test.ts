@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLUGINS } from '../../../examples/src/plugins.js';
 import { Redactor } from '../../../examples/src/redactor.plugin.js';
 import type { CompletionPart } from '../../../src/upstreams/contract/stream-part.js';
+import { operatorSignedIn } from '../../support/account-session.js';
 import { adminCommand } from '../../support/admin-command.js';
 import { Latch } from '../../support/latch.js';
 import { scrape, valueOf } from '../../support/metrics.js';
@@ -32,7 +34,7 @@ describe('the examples, all in one service', () => {
   let stage: ExamplesStage;
 
   beforeAll(async () => {
-    stage = await ExamplesStage.set({ env: { METRICS_PORT: '0' } });
+    stage = await ExamplesStage.set({ env: { METRICS_PORT: '0', TRUST_PROXY: '1' } });
   });
   afterAll(() => stage.clear());
 
@@ -66,6 +68,36 @@ describe('the examples, all in one service', () => {
     expect(stage.provider.calls.at(-1)?.path).toBe('/v2/run');
   });
 
+  it('speak a protocol of two requests, and delete a job whose client has left', async () => {
+    const { provider } = stage;
+    provider.next(
+      (call) => {
+        call.reply({ id: 'job-1' });
+      },
+      (call) => {
+        call.head().write('data: {"piece":"Hel"}\n\ndata: {"piece":"lo"}\n\ndata: {"state":"done"}\n\n').end();
+      },
+    );
+    expect(readWire((await ask('jobs/one', 'Hi')).raw)).toMatchObject({ text: 'Hello', terminal: 'done' });
+    const sent = () => provider.calls.slice(-3).map(({ method, path }) => `${method} ${path}`);
+    expect(sent().slice(1)).toEqual(['POST /v2/jobs', 'GET /v2/jobs/job-1/events']);
+
+    provider.next(
+      (call) => {
+        call.reply({ id: 'job-2' });
+      },
+      (call) => {
+        call.head().write('data: {"piece":"Hel"}\n\n');
+      },
+      (call) => {
+        call.reply({});
+      },
+    );
+    const answer = await openStream(stage.origin, { key: stage.key, body: { model: 'jobs/one' } });
+    answer.leave();
+    await waitFor(() => sent().includes('DELETE /v2/jobs/job-2') || undefined, 'the end of the job');
+  });
+
   it('bridge to a library in this process', async () => {
     expect(readWire((await ask('echo/one', 'one two three')).raw)).toMatchObject({
       text: 'one two three',
@@ -82,7 +114,7 @@ describe('the examples, all in one service', () => {
     it.each([
       ['The token has expired.', () => token({ email: EMAIL, exp: inSeconds(-1) })],
       ['The signature of the token is invalid.', () => token({ email: EMAIL, exp: inSeconds(60) }, 'another secret')],
-      ['The token is for an unknown account.', () => token({ email: 'eve@example.com', exp: inSeconds(60) })],
+      ['The token is for no active account.', () => token({ email: 'eve@example.com', exp: inSeconds(60) })],
     ])('refuses in its own words: %s', async (message, make) => {
       const refused = await ask('echo/one', 'Hi', make());
       expect(refused.status).toBe(401);
@@ -110,9 +142,50 @@ describe('the examples, all in one service', () => {
     });
   });
 
+  it('authenticate by a client certificate that the proxy has checked', async () => {
+    await stage.service.createKey({ email: 'robot-1@machines.example.com' });
+    const as = async (subject: string) =>
+      stream(stage.origin, {
+        headers: { 'x-client-subject': subject, 'x-forwarded-for': '203.0.113.9' },
+        body: { model: 'echo/one', messages: [{ role: 'user', content: 'Hi' }] },
+      });
+    expect(readWire((await as('CN=robot-1,O=Acme')).raw)).toMatchObject({ text: 'Hi', terminal: 'done' });
+    const refused = await as('CN=robot-2,O=Acme');
+    expect(await refused.error()).toMatchObject({ message: 'The certificate is for no active account.' });
+    expect((await stream(stage.origin, { headers: { 'x-client-subject': 'CN=robot-1' } })).status).toBe(401);
+  });
+
+  it('have a job with a metric and a part of the readiness, and a page for operators', async () => {
+    expect(valueOf(await scrape(stage.service), 'acme_spent_today')).toBe(0);
+    expect(JSON.parse((await get(stage.origin, '/api/v1/health/ready')).raw)).toMatchObject({
+      parts: { acme_spending: 'up' },
+    });
+    const { cookie } = await operatorSignedIn(stage.service);
+    const page = await get(stage.origin, '/spending', { cookie: `${cookie.name}=${cookie.value}` });
+    expect(page.raw).toContain('<h1>Spending today</h1>');
+    expect((await get(stage.origin, '/spending')).status).toBe(404);
+  });
+
   it('count the limits in a store of their own', async () => {
     const { headers } = await ask('echo/one', 'Hi');
     expect(headers['x-ratelimit-limit']).toBe('1000');
+  });
+
+  it('limit the requests per model and the tokens per month, in their own store of limits', async () => {
+    const { headers } = await ask('echo/limited', 'Hi');
+    expect(headers).toMatchObject({
+      'x-ratelimit-limit-model': '2',
+      'x-ratelimit-remaining-model': '1',
+      'x-ratelimit-limit-tokens-month': '1000000',
+    });
+    await ask('echo/limited', 'Hi');
+    const refused = await ask('echo/limited', 'Hi');
+    expect(refused.status).toBe(429);
+    expect(await refused.error()).toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: 'The tier allows 2 requests per minute to echo/limited.',
+    });
+    expect((await ask('echo/one', 'Hi')).status).toBe(200);
   });
 
   it('ship every record to a queue, and store it in files', async () => {
@@ -178,6 +251,41 @@ describe('the examples, all in one service', () => {
       expect(await (await post('/api/v1/summaries', { text: 7 })).error()).toMatchObject({
         details: [{ field: 'text', message: 'must be a string' }],
       });
+    });
+  });
+
+  describe('have chat completions at a path of their own', () => {
+    const path = '/api/v1/acme/chat/completions';
+    const messages = [{ role: 'user' as const, content: 'Hi' }];
+
+    it('for the SDK of OpenAI, whole and streamed', async () => {
+      const openai = new OpenAI({ baseURL: `${stage.origin}/api/v1/acme`, apiKey: stage.key });
+      answering('Hel', 'lo');
+      const whole = await openai.chat.completions.create({ model: 'openai/one', messages, n: 1 });
+      expect(whole.choices[0]).toMatchObject({ message: { content: 'Hello' }, finish_reason: 'stop' });
+      expect(whole.usage?.completion_tokens).toBeGreaterThan(0);
+      answering('Hel', 'lo');
+      const chunks = await openai.chat.completions.create({ model: 'openai/one', messages, stream: true });
+      let text = '';
+      const reasons: unknown[] = [];
+      for await (const { choices, id } of chunks) {
+        text += choices[0]?.delta.content ?? '';
+        reasons.push(choices[0]?.finish_reason);
+        expect(id).not.toBe(whole.id);
+      }
+      expect([text, reasons.at(-1)]).toEqual(['Hello', 'stop']);
+    });
+
+    it.each([
+      [400, 'invalid_request', { body: '{"messages":7}' }],
+      [401, 'unauthenticated', { key: undefined }],
+      [404, 'not_found', { path: `${path}/none` }],
+      [405, 'method_not_allowed', { method: 'DELETE' }],
+      [413, 'payload_too_large', { headers: { 'content-length': '99999999' }, body: '' }],
+    ])('with errors in their own format: %i %s', async (status, code, options) => {
+      const refused = await stream(stage.origin, { path, key: stage.key, ...options });
+      expect(refused.status).toBe(status);
+      expect(JSON.parse(refused.raw)).toMatchObject({ error: { code, type: 'acme_error' } });
     });
   });
 
@@ -306,6 +414,7 @@ describe('the examples, all in one service', () => {
       exitCode: 1,
       stderr: 'There is no account "eve@example.com".\n',
     });
+    expect(await run('spending', 'top')).toMatchObject({ exitCode: 1, stderr: 'Nothing was spent today.\n' });
     expect((await run('--help')).stdout).toContain('  prompts list --email E\n');
     await rm(folder, { recursive: true });
   });

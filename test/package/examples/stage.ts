@@ -66,24 +66,30 @@ export class ExamplesStage {
     const usageFolder = await mkdtemp(join(tmpdir(), 'chat-usage-'));
     const at = { base_url: `${provider.origin}/v2`, api_key: 'secret' };
     const model = { name: 'A model', provider: 'Acme', context_length: 8192 };
-    const names = ['openai', 'acme', 'lines'];
+    const names = ['openai', 'acme', 'lines', 'jobs'];
     const service = await startService({
       upstreams: {
         ...Object.fromEntries(names.map((name) => [name, { protocol: name, ...at }])),
         echo: { protocol: 'echo' },
       },
-      models: [...names, 'echo'].map((name) => ({
-        ...model,
-        id: `${name}/one`,
-        routes: [{ upstream: name, model: 'one' }],
-      })),
+      models: [
+        ...[...names, 'echo'].map((name) => ({
+          ...model,
+          id: `${name}/one`,
+          routes: [{ upstream: name, model: 'one' }],
+        })),
+        { ...model, id: 'echo/limited', routes: [{ upstream: 'echo', model: 'one' }] },
+      ],
       tiers: { free: { requests_per_minute: 1_000, concurrent_streams: 10, tokens_per_day: 1_000_000 } },
       pluginConfigs: {
         jwt: { secret: JWT_SECRET },
         guardrail: { words: ['forbidden'] },
         summaries: { model: 'openai/one' },
         translator: { model: 'openai/one' },
+        'model-limits': { requests_per_minute: { 'echo/limited': 2 } },
+        'monthly-budget': { tokens_per_month: { free: 1_000_000 } },
         queue: { url: `${company.origin}/queue` },
+        webhook: { url: `${company.origin}/webhook` },
         registry: { url: `${company.origin}/models`, refresh_seconds: 1 },
         'file-usage': { folder: usageFolder },
       },

@@ -1,4 +1,4 @@
-import { patiently } from '../../support/patiently.js';
+import { retryWhileOverloaded } from '../../support/retry-while-overloaded.js';
 import { openStream, type ReceivedStream, type StreamOptions } from '../../support/sse-client.js';
 
 /** Far above what a request may wait for a store, and far below what it would wait for a connection that hangs. */
@@ -56,6 +56,8 @@ export async function burst(origins: readonly string[], count: number, options: 
     longestMs = Math.max(longestMs, performance.now() - queriedAt);
     return answer;
   };
-  const requests = Array.from({ length: count }, () => origins.map((origin) => patiently(() => ask(origin))));
+  const requests = Array.from({ length: count }, () =>
+    origins.map((origin) => retryWhileOverloaded(() => ask(origin))),
+  );
   return new Burst(await Promise.all(requests.flat()), longestMs);
 }

@@ -23,6 +23,8 @@ export interface ReplicasOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Of the model, in the format of CONFIG_FILE. */
   readonly price?: object;
+  /** The receivers of events by name, in the format of CONFIG_FILE. */
+  readonly webhooks?: Readonly<Record<string, object>>;
   /** Of one each, over those of all. */
   readonly envs?: readonly Readonly<Record<string, string>>[];
 }
@@ -49,7 +51,7 @@ export class Replicas {
   ) {}
 
   static async start(stores: SharedStores, options: ReplicasOptions = {}): Promise<Replicas> {
-    const { count = 3, tiers = { free: {} }, env = {}, envs = [], price } = options;
+    const { count = 3, tiers = { free: {} }, env = {}, envs = [], price, webhooks } = options;
     const [postgres, redis, provider] = await Promise.all([
       TcpProxy.start(POSTGRES_PORT),
       TcpProxy.start(stores.redis.port),
@@ -58,7 +60,7 @@ export class Replicas {
     const database = await stores.postgres.create();
     const names = Object.keys(tiers).map((name) => ({ name, ...UNLIMITED }));
     const accounts = await openAccountsApp(database.config, { tiers: names });
-    const installation = await Installation.create(configFile(routesTo([provider], {}, price), tiers));
+    const installation = await Installation.create(configFile(routesTo([provider], {}, price), tiers, webhooks));
     const url = new URL(database.config.type === 'postgres' ? database.config.url : '');
     url.port = String(postgres.port);
     const replicas = new Replicas(postgres, redis, provider, accounts, database, installation, {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Script } from '../../../src/testing/provider/scripted-provider.js';
-import { patiently } from '../../support/patiently.js';
+import { retryWhileOverloaded } from '../../support/retry-while-overloaded.js';
 import { openStream } from '../../support/sse-client.js';
 import { wireOf } from '../../support/wire.js';
 
@@ -31,7 +31,7 @@ export class Talker {
       const question = `${this.name}:${turn}`;
       try {
         const body = { messages: [{ role: 'user', content: question }] };
-        const answer = await patiently(() => openStream(origin, { key, body }));
+        const answer = await retryWhileOverloaded(() => openStream(origin, { key, body }));
         const said =
           answer.status === 200 ? await wireOf(answer) : { status: answer.status, ...(await answer.error()) };
         const expected = answerTo(question);

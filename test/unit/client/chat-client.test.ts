@@ -410,7 +410,7 @@ describe('a durable stream of the typed client', () => {
   it.each([
     ['the service keeps no streams', [streamOf(chunk('Hel'))], OPTIONS, 'cut'],
     ['it failed', [durable(part(1, 'Hel'), 'event: error\ndata: {"content":"","done":false}\n\n')], OPTIONS, 'failed'],
-    ['it was forgotten', [durable(part(1, 'Hel')), new Response('', { status: 404 })], OPTIONS, 'refused'],
+    ['it is no longer stored', [durable(part(1, 'Hel')), new Response('', { status: 404 })], OPTIONS, 'refused'],
     ['it broke too often', [durable(part(1, 'Hel')), durable()], { ...OPTIONS, maxReconnects: 1 }, 'cut'],
     ['the caller asked for no durable stream', [new TypeError('network error')], {}, 'unreachable'],
   ])('does not continue when %s', async (_, answers, options, kind) => {

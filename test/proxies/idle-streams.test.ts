@@ -14,9 +14,9 @@ const AFTER_TEXT = 'silent after a text';
 const KEEP_ALIVE = ': keep-alive\n\n';
 
 const present = PROXIES.filter(({ program }) => program !== undefined);
-const isWanted = process.env['CI'] === 'true' || process.env['TEST_SILENCE'] === 'true';
+const isWanted = process.env['CI'] === 'true' || process.env['TEST_IDLE_STREAMS'] === 'true';
 if (!isWanted) {
-  console.warn('\n!!! The test of 75 s of silence behind proxies is LEFT OUT: set TEST_SILENCE=true !!!\n');
+  console.warn('\n!!! The test of 75 s without data behind proxies is LEFT OUT: set TEST_IDLE_STREAMS=true !!!\n');
 }
 
 /** What one proxy has in front of it: a provider that is silent from the beginning, one that falls silent, and a client that leaves. */
@@ -30,7 +30,7 @@ interface Silence {
 }
 
 describe.runIf(isWanted && present.length > 0)(
-  `75 s of silence behind ${present.map(({ name }) => name).join(', ')}`,
+  `75 s without data behind ${present.map(({ name }) => name).join(', ')}`,
   () => {
     let stage: Stage;
     let silences: Silence[];

@@ -11,7 +11,7 @@ export type Pause = [ms: number | undefined, keepsAlive: boolean];
  *
  * @returns the pauses from now on.
  */
-export function movePauses(): Pause[] {
+export function moveDelays(): Pause[] {
   stopTime();
   const pauses: Pause[] = [];
   vi.spyOn(timers, 'setTimeout').mockImplementation((ms, value, options) => {
@@ -26,7 +26,7 @@ export function movePauses(): Pause[] {
   return pauses;
 }
 
-export function leavePauses(): void {
+export function restoreDelays(): void {
   vi.mocked(timers.setTimeout).mockRestore();
   syncBuiltinESMExports();
   vi.useRealTimers();

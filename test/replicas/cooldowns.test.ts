@@ -5,7 +5,7 @@ import { Replicas } from './support/replicas.js';
 import { sharedStores } from './support/stores.js';
 
 const stores = await sharedStores();
-const REST_SECONDS = 120;
+const COOLDOWN_SECONDS = 120;
 
 describe.skipIf(stores === undefined)('replicas whose provider demands a cooldown', () => {
   let replicas: Replicas;
@@ -23,7 +23,7 @@ describe.skipIf(stores === undefined)('replicas whose provider demands a cooldow
     const [one = '', other = ''] = replicas.origins;
     expect((await stream(other, { key })).status).toBe(200);
     provider.answers((call) => {
-      call.refuse(429, { 'retry-after': String(REST_SECONDS) });
+      call.refuse(429, { 'retry-after': String(COOLDOWN_SECONDS) });
     });
     expect((await stream(one, { key })).status).toBe(503);
     provider.answers((call) => {
@@ -37,8 +37,8 @@ describe.skipIf(stores === undefined)('replicas whose provider demands a cooldow
         return tried.status === 503 && tried;
       }, 'the rest to arrive');
       const seconds = Number(answer.headers['retry-after']);
-      expect(seconds).toBeLessThanOrEqual(REST_SECONDS);
-      expect(seconds).toBeGreaterThan(REST_SECONDS - 60);
+      expect(seconds).toBeLessThanOrEqual(COOLDOWN_SECONDS);
+      expect(seconds).toBeGreaterThan(COOLDOWN_SECONDS - 60);
     }
   }, 120_000);
 });

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ChatPlugin, TokensUsed, type AccountLimits, type LimitedCall } from '../../../src/index.js';
+import { configFor, createTestService, ScriptedProvider, TEST_MODEL, type TestService } from '../../../src/testing.js';
+import { MODEL } from '../../support/catalog.js';
+import { stream } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { sharedStores, type SharedStores } from '../../replicas/support/stores.js';
+
+/** Two requests per minute to each model, and 1,000 tokens per month. */
+@Injectable()
+class Limits implements AccountLimits {
+  constructor(private readonly ledger: TokensUsed) {}
+
+  limitsOf({ principal: { accountId }, model = '' }: LimitedCall) {
+    const usedBefore = (from: Date) => this.ledger.since(accountId, from);
+    return [
+      { name: 'acme-month', unit: 'tokens', window: 'month', max: 1_000, usedBefore, label: 'tokens per month' },
+      { name: 'acme-rate', key: model, unit: 'requests', window: 'minute', max: 2, label: 'requests', header: 'Model' },
+    ] as const;
+  }
+}
+
+@ChatPlugin({ name: 'acme', compatibility: '^1', limits: [Limits] })
+class Plugin {}
+
+let stages: Stage[] = [];
+
+async function staged(env: Readonly<Record<string, string>> = {}): Promise<Stage> {
+  const stage = await setStage(1, { plugins: [Plugin], tiers: { free: { requests_per_minute: 5 } }, env });
+  stages.push(stage);
+  return stage;
+}
+
+afterEach(async () => {
+  for (const stage of stages) await stage.clear();
+  stages = [];
+});
+
+describe('the limits of a plugin', () => {
+  it('join the limits of the tier: a request that they refuse uses nothing of the tier', async () => {
+    const { origin, key } = await staged();
+    const ask = () => stream(origin, { key, body: { model: MODEL, max_tokens: 100 } });
+
+    const first = await ask();
+    expect(first.headers).toMatchObject({ 'x-ratelimit-remaining': '4', 'x-ratelimit-remaining-model': '1' });
+    expect((await ask()).status).toBe(200);
+    const refused = await ask();
+    expect(refused.status).toBe(429);
+    expect(refused.headers).toMatchObject({ 'x-ratelimit-remaining': '3', 'x-ratelimit-remaining-model': '0' });
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await refused.error()).toMatchObject({
+      code: 'rate_limit_exceeded',
+      message: 'The tier allows 2 requests.',
+    });
+    // The tier of the account is free for other models.
+    expect((await stream(origin, { key, body: { model: 'none/at-all' } })).headers['x-ratelimit-remaining']).toBe('2');
+  });
+
+  it('reserve tokens, and refuse a prompt above them with quota_exceeded', async () => {
+    const { origin, key } = await staged();
+    const long = 'word '.repeat(4_000);
+    const refused = await stream(origin, { key, body: { model: MODEL, messages: [{ role: 'user', content: long }] } });
+    expect(refused.status).toBe(429);
+    const { code, message } = await refused.error();
+    expect(code).toBe('quota_exceeded');
+    expect(message).toMatch(
+      /^The tier allows 1000 tokens per month\. 1000 remain in this month, and this request needs \d+\.$/,
+    );
+    expect((await stream(origin, { key, body: { model: MODEL } })).status).toBe(200);
+  });
+});
+
+const shared = await sharedStores();
+
+describe.runIf(shared !== undefined)('the limits of a plugin in Redis', () => {
+  it('count the requests of all replicas', async () => {
+    const { postgres, redis } = shared as SharedStores;
+    const database = await postgres.create();
+    const { url = '' } = database.config as { readonly url?: string };
+    const env = { DATABASE_URL: url, REDIS_URL: redis.url };
+    const provider = await ScriptedProvider.start();
+    const options = { plugins: [Plugin], config: configFor(provider), env };
+    const [one, other] = [await createTestService(options), await createTestService(options)];
+    const { key } = await one.createKey();
+    await other.createKey();
+    const ask = async ({ origin }: TestService) => (await stream(origin, { key, body: { model: TEST_MODEL } })).status;
+
+    expect([await ask(one), await ask(other), await ask(one), await ask(other)]).toEqual([200, 200, 429, 429]);
+    await Promise.all([one.stop(), other.stop(), provider.stop()]);
+    await database.drop();
+    await redis.drop();
+  });
+});

@@ -1,0 +1,276 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
+import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
+import { ApiKeyUpdates } from '../../../src/accounts/api-keys/api-key-updates.js';
+import { OperatorKeys } from '../../../src/accounts/operator-keys/operator-keys.service.js';
+import { ExpiringKeys } from '../../../src/accounts/api-keys/expiring-keys.js';
+import { BudgetRounds } from '../../../src/usage/budgets/budget-rounds.js';
+import { WebhookDeliveries, type ListedDelivery } from '../../../src/webhooks/delivery/webhook-deliveries.js';
+import { operatorSignedIn, signedIn } from '../../support/account-session.js';
+import { browserOf } from '../../support/as-browser.js';
+import { routesTo } from '../../support/catalog.js';
+import { testEngines, type TestDatabase } from '../../support/database.js';
+import { stream } from '../../support/sse-client.js';
+import { setStage, type Stage } from '../../support/stage.js';
+import { WebhookReceiver } from '../../support/webhook-receiver.js';
+
+/** 10 + 20 tokens cost 0.01 + 0.04. */
+const PRICE = { input_per_million: 1_000, output_per_million: 2_000 };
+const USAGE = `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 20 } })}\n\n`;
+const DAY_MS = 86_400_000;
+
+describe.each(await testEngines())('webhooks on $name', (engine) => {
+  let stage: Stage | undefined;
+  let database: TestDatabase | undefined;
+  const receivers: WebhookReceiver[] = [];
+  afterEach(async () => {
+    await Promise.all(receivers.splice(0).map((receiver) => receiver.stop()));
+    await stage?.clear();
+    await database?.drop();
+  });
+
+  const receiver = async () => {
+    const started = await WebhookReceiver.start();
+    receivers.push(started);
+    return started;
+  };
+  const start = async (webhooks: Readonly<Record<string, object>>): Promise<Stage> => {
+    database = await engine.create();
+    const url = database.config.type === 'sqlite' ? `sqlite:${database.config.path}` : database.config.url;
+    stage = await setStage(1, {
+      catalog: (providers) => routesTo(providers, {}, PRICE),
+      tiers: { free: {}, company: { budget: { amount: 1, per: 'month' }, max_tokens: 20 } },
+      env: { DATABASE_URL: url },
+      webhooks,
+    });
+    stage.provider.answers((call) => {
+      call.head().text('Hi').finish().write(USAGE).endMarker().end();
+    });
+    return stage;
+  };
+  const inService = <T>(type: new (...parameters: never[]) => T): T =>
+    (stage as Stage).service.app.get(type, { strict: false });
+  const deliveries = async (): Promise<readonly ListedDelivery[]> =>
+    (await inService(WebhookDeliveries).list(undefined, 50)).rows;
+  const leak = async (key: string, url = 'https://example.com/leak') => {
+    const response = await fetch(`${(stage as Stage).origin}/api/v1/keys/leaked`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify([{ token: key, type: 'chat_key', url }]),
+    });
+    expect(response.status).toBe(200);
+  };
+
+  it('report a leaked operator key, which has no account', async () => {
+    const hook = await receiver();
+    await start({ portal: hook.entry });
+    const created = await inService(OperatorKeys).create({ name: 'terraform', scope: 'read' });
+
+    await leak(created.key);
+
+    await expect
+      .poll(() => hook.events)
+      .toMatchObject([
+        {
+          type: 'key.leaked',
+          data: { account: null, key: { id: created.id, name: 'terraform', prefix: created.prefix } },
+        },
+      ]);
+  });
+
+  it('report a leaked key once, signed, with ids and names, and without the key', async () => {
+    const hook = await receiver();
+    const { service } = await start({ portal: hook.entry });
+    const { id, key } = await service.createKey({ email: 'ada@example.com' });
+    const account = await inService(AccountsService).findByEmail('ada@example.com');
+
+    await leak(key);
+    await leak(key);
+
+    await expect.poll(() => hook.events).toHaveLength(1);
+    expect(hook.events).toEqual([
+      {
+        type: 'key.leaked',
+        timestamp: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+        data: {
+          account: { id: account?.id, email: 'ada@example.com' },
+          key: { id, name: 'test', prefix: key.slice(0, 12) },
+          url: 'https://example.com/leak',
+        },
+      },
+    ]);
+    const [request] = hook.requests;
+    expect(request?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': expect.stringMatching(/^evt_/) as string,
+    });
+    expect(request?.body).not.toContain(key);
+    await expect
+      .poll(deliveries)
+      .toMatchObject([{ webhook: 'portal', attempts: 1, last_error: null, next_attempt_at: null }]);
+  });
+
+  it('report a budget at 80 % and when it is used up, each once for all streams of the period', async () => {
+    const hook = await receiver();
+    const { service, origin } = await start({ portal: hook.entry });
+    const { key } = await service.createKey({ tier: 'company' });
+    let last = 200;
+    for (let sent = 0; last === 200; sent++) {
+      last = (await stream(origin, { key })).status;
+      if (sent === 14) expect(hook.events).toEqual([]);
+    }
+    expect(last).toBe(429);
+    expect((await stream(origin, { key })).status).toBe(429);
+
+    await expect.poll(() => hook.events.map(({ type }) => type).sort()).toEqual(['budget.exceeded', 'budget.warning']);
+    const budgets = hook.events.map(({ data }) => data['budget'] as { spent: number });
+    for (const budget of budgets) {
+      expect(budget).toMatchObject({ amount: 1, currency: 'USD', per: 'month' });
+      expect(budget.spent).toBeGreaterThanOrEqual(0.8);
+      expect(budget.spent).toBeLessThanOrEqual(1);
+    }
+    await inService(BudgetRounds).check();
+    expect(await deliveries()).toHaveLength(2);
+  });
+
+  it('report the budget of a key, with the key', async () => {
+    const hook = await receiver();
+    const { service, origin } = await start({ portal: { ...hook.entry, events: ['budget.warning'] } });
+    const { id, key } = await service.createKey();
+    await inService(ApiKeyUpdates).update(id, { limits: { budgetMicros: 100_000, budgetPer: 'day' } });
+    await stream(origin, { key, body: { max_tokens: 20 } });
+    await inService(ApiKeyUpdates).update(id, { limits: { budgetMicros: 60_000 } });
+
+    await expect
+      .poll(async () => {
+        await inService(BudgetRounds).check();
+        return hook.events;
+      })
+      .toMatchObject([
+        { type: 'budget.warning', data: { key: { id }, budget: { amount: 0.06, spent: 0.05, per: 'day' } } },
+      ]);
+  });
+
+  it('report a budget that the process could not report before it was killed', async () => {
+    const hook = await receiver();
+    const { service, origin } = await start({ portal: hook.entry });
+    const { id, key } = await service.createKey();
+    await stream(origin, { key, body: { max_tokens: 20 } });
+    // No stream with this budget ends in this process.
+    await inService(ApiKeyUpdates).update(id, { limits: { budgetMicros: 50_000 } });
+    await expect
+      .poll(async () => {
+        await inService(BudgetRounds).check();
+        return hook.events.map(({ type }) => type).sort();
+      })
+      .toEqual(['budget.exceeded', 'budget.warning']);
+  });
+
+  it('report keys that expire within seven days, once for each expiry date', async () => {
+    const hook = await receiver();
+    const { service } = await start({ portal: hook.entry });
+    const soon = await service.createKey({ expiresAt: new Date(Date.now() + 6 * DAY_MS) });
+    await service.createKey({ expiresAt: new Date(Date.now() + 8 * DAY_MS) });
+    const expiring = inService(ExpiringKeys);
+
+    await expiring.report();
+    await expiring.report();
+    await expect.poll(() => hook.events).toMatchObject([{ type: 'key.expiring', data: { key: { id: soon.id } } }]);
+
+    await inService(ApiKeyUpdates).update(soon.id, { expiresAt: new Date(Date.now() + 5 * DAY_MS) });
+    await expiring.report();
+    await expect.poll(() => hook.events).toHaveLength(2);
+    expect(await deliveries()).toHaveLength(2);
+  });
+
+  it('get only the events that they have subscribed to, and nothing is stored without a subscriber', async () => {
+    const hook = await receiver();
+    const { service } = await start({ budgets: { ...hook.entry, events: ['budget.warning'] } });
+    await leak((await service.createKey()).key);
+    expect(await deliveries()).toEqual([]);
+  });
+
+  it('are retried with the same id after a failure, and do not follow a redirect', async () => {
+    const hook = await receiver();
+    const { service } = await start({ portal: hook.entry });
+    hook.status = 302;
+    const begunAt = Date.now();
+    await leak((await service.createKey()).key);
+    await expect
+      .poll(deliveries)
+      .toMatchObject([{ attempts: 1, last_error: 'The receiver answered 302.', delivered_at: null }]);
+    const [first] = await deliveries();
+    const nextAt = Date.parse(first?.next_attempt_at ?? '');
+    expect(nextAt - begunAt).toBeGreaterThan(5_000);
+    expect(nextAt - Date.now()).toBeLessThan(12_000);
+
+    hook.status = 204;
+    await inService(WebhookDeliveries).sendAgain(first?.id ?? '');
+    await expect.poll(deliveries).toMatchObject([{ last_error: null, next_attempt_at: null }]);
+    const ids = hook.requests.map(({ headers }) => headers['webhook-id']);
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('do not wait for a receiver that does not answer', async () => {
+    const [silent, other] = [await receiver(), await receiver()];
+    silent.status = undefined;
+    const { service } = await start({ silent: silent.entry, other: other.entry });
+    for (let n = 0; n < 6; n++) await leak((await service.createKey()).key);
+    await expect.poll(() => other.events).toHaveLength(6);
+    expect(silent.requests.length).toBeLessThanOrEqual(4);
+    silent.status = 204;
+  });
+
+  it.each([
+    ['an address', (url: string) => url],
+    ['a name', (url: string) => url.replace('127.0.0.1', 'localhost')],
+    ['an IPv4 address inside of an IPv6 one', (url: string) => url.replace('127.0.0.1', '[::ffff:127.0.0.1]')],
+    ['a number', (url: string) => url.replace('127.0.0.1', '2130706433')],
+  ])('are not sent to %s of this machine unless it is allowed', async (_, form) => {
+    const hook = await receiver();
+    const { service } = await start({
+      portal: { ...hook.entry, url: form(hook.url), allowed_networks: ['10.0.0.0/8'] },
+    });
+    await leak((await service.createKey()).key);
+    await expect
+      .poll(deliveries)
+      .toMatchObject([{ attempts: 1, last_error: 'The address is not public, and not in allowed_networks.' }]);
+    expect(hook.requests).toEqual([]);
+  });
+
+  it('name no address and no key of an account that was deleted before they are sent', async () => {
+    const hook = await receiver();
+    const { service } = await start({ portal: hook.entry });
+    hook.status = 500;
+    await leak((await service.createKey({ email: 'gone@example.com' })).key);
+    await expect.poll(deliveries).toMatchObject([{ attempts: 1, last_error: 'The receiver answered 500.' }]);
+    await inService(AccountStates).delete('gone@example.com');
+    const [first] = await deliveries();
+    await inService(WebhookDeliveries).sendAgain(first?.id ?? '');
+    await expect.poll(() => hook.events).toHaveLength(2);
+    expect(hook.events[1]?.data).toMatchObject({ account: { email: null }, key: { name: null, prefix: null } });
+  });
+
+  it('are on a page of operators, who can send an event again', async () => {
+    const hook = await receiver();
+    const { service, origin } = await start({ portal: hook.entry });
+    const session = await operatorSignedIn(service);
+    const [operator, { accountId }] = [browserOf(origin, session), session];
+    hook.status = 503;
+    await leak((await service.createKey({ email: 'ada@example.com' })).key);
+    await expect.poll(deliveries).toMatchObject([{ attempts: 1, last_error: 'The receiver answered 503.' }]);
+
+    const html = await (await operator.get('/operator/webhooks')).body();
+    for (const shown of ['key.leaked', 'ada@example.com', 'portal', 'Retrying', 'The receiver answered 503.']) {
+      expect(html).toContain(shown);
+    }
+    hook.status = 204;
+    const action = /action="(\/operator\/webhooks\/[^"]+\/send)"/.exec(html)?.[1] ?? '';
+    const answer = await operator.post(action, { account_id: accountId });
+    expect(answer.status).toBe(303);
+    await expect.poll(async () => (await operator.get('/operator/webhooks')).body()).toContain('Delivered');
+    expect((await operator.post('/operator/webhooks/none/send', { account_id: accountId })).status).toBe(404);
+    expect((await browserOf(origin, await signedIn(service)).get('/operator/webhooks')).status).toBe(404);
+  });
+});
