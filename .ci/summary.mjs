@@ -8,7 +8,7 @@ import { join } from 'node:path';
 /** Suites that leave themselves out where what they need is missing, or that run only in CI, by a word of their names. */
 const REQUIRED = [
   ...['PostgreSQL', 'PgBouncer', 'Redis', 'in Chromium', 'replicas', 'promtool', 'nginx', 'HAProxy', 'Caddy'],
-  ...['installed outside the repository', 'in a terminal', 's of silence'],
+  ...['installed outside the repository', 'in a terminal', 's without data'],
 ];
 
 const [folder, ...failedSteps] = process.argv.slice(2);
