@@ -1,12 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  ChatPlugin,
-  PLUGIN_CONFIG,
-  UsageStore,
-  type AbandonedBatch,
-  type IntentBatch,
-  type UsageRecord,
-} from 'chat-streaming-service';
+import { ChatPlugin, PLUGIN_CONFIG, UsageStore, type UsageRecord } from 'chat-streaming-service';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,6 +13,8 @@ const Config = z.strictObject({
 
 const DEAD_AFTER_MS = 60_000;
 
+type Batch = Awaited<ReturnType<UsageStore['abandoned']>>[number];
+
 /**
  * Stores the ledger in files: `records/<id>.json` for records that were written together, and `open/<process>/<batch>.json`
  * for streams that have begun. A file appears whole or not at all, because it gets its name last.
@@ -32,7 +27,7 @@ export class FileUsageStore extends UsageStore {
     super();
   }
 
-  async open(batch: IntentBatch): Promise<void> {
+  async open(batch: Parameters<UsageStore['open']>[0]): Promise<void> {
     await this.write(['open', this.process], batch.id, batch);
   }
 
@@ -52,13 +47,13 @@ export class FileUsageStore extends UsageStore {
     await this.write(['alive'], this.process, Date.now());
   }
 
-  async abandoned(): Promise<readonly AbandonedBatch[]> {
-    const batches: AbandonedBatch[] = [];
+  async abandoned(): Promise<Batch[]> {
+    const batches: Batch[] = [];
     for (const owner of await this.list('open')) {
       if (await this.isAlive(owner)) continue;
       for (const file of await this.list('open', owner)) {
         const text = await readFile(this.path('open', owner, file), 'utf8');
-        batches.push(JSON.parse(text) as AbandonedBatch);
+        batches.push(JSON.parse(text) as Batch);
       }
     }
     return batches;

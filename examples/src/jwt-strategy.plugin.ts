@@ -6,13 +6,13 @@ import {
   parseJsonObject,
   PLUGIN_CONFIG,
   ServiceError,
-  Strategy,
   type JsonObject,
   type Principal,
-  type Request,
   type SecurityScheme,
 } from 'chat-streaming-service';
+import type { Request } from 'express';
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Strategy } from 'passport';
 import { z } from 'zod';
 
 const Config = z.strictObject({
@@ -50,7 +50,7 @@ export class JwtStrategy extends Strategy {
     const expiresAt = new Date(exp * 1_000);
     if (expiresAt.getTime() <= Date.now()) throw refused('The token has expired.');
     const account = await this.accounts.findByEmail(email);
-    if (account === undefined) throw refused('The token is for an unknown account.');
+    if (account === undefined || account.disabledAt !== null) throw refused('The token is for no active account.');
     const credential = { kind: 'external', id: `jwt:${email}`, expiresAt } as const;
     return { accountId: account.id, tier: this.accounts.tierOf(account), credential };
   }

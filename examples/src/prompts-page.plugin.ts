@@ -3,7 +3,6 @@ import {
   ChatPlugin,
   CurrentPrincipal,
   Form,
-  h,
   PageController,
   PageForm,
   Pages,
@@ -11,8 +10,9 @@ import {
   type FormProblems,
   type Page,
   type Principal,
-  type Response,
 } from 'chat-streaming-service';
+import type { Response } from 'express';
+import { h } from 'preact';
 import { NewPrompt, Prompts, PromptsPlugin } from './prompts.plugin.js';
 
 /** A page with a form, in the layout of the web application, with its security headers and its navigation. */

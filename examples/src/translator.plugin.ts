@@ -9,10 +9,10 @@ import {
   PLUGIN_CONFIG,
   StreamSender,
   type ChatCaller,
-  type Response,
   type StreamFormat,
 } from 'chat-streaming-service';
 import { IsString, Length } from 'class-validator';
+import type { Response } from 'express';
 import { z } from 'zod';
 
 const Config = z.strictObject({
