@@ -6,7 +6,8 @@
 //                                                       stalled, stalled-2, rest, start
 //   node test/bench/run.mjs --rounds 9 --json out.json  more rounds; writes all numbers of all rounds to a file
 //   node test/bench/run.mjs --smoke                     tiny sizes, one round: checks that everything runs, and that
-//                                                       no ratio is above twice the ratio in docs/performance.md
+//                                                       no ratio is above twice the ratio in docs/performance.md in
+//                                                       three measurements
 //   node test/bench/run.mjs --only full --profile DIR   the gateway writes its CPU profile to DIR when it exits
 //   node test/bench/run.mjs --gateway-cmd 'node --max-semi-space-size=32 dist/main.js'
 //   node test/bench/run.mjs --node /path/of/node          the Node binary of the relay and the gateway
@@ -115,6 +116,9 @@ async function measureFresh(scenario, side, size) {
   return measurement;
 }
 
+const MAX_SMOKE_MEASUREMENTS = 3;
+const isTooSlow = ({ ratio, documented = Infinity }) => options.smoke && ratio > 2 * documented;
+
 const all = [];
 const raw = {};
 // Scenarios with fresh processes come first, so that no other server runs at the same time.
@@ -123,7 +127,10 @@ try {
     const startedAt = performance.now();
     progress(`${scenario.name} `);
     const foreignLoad = await watchForeignLoad();
-    const rounds = await roundsOf(scenario);
+    let rounds = await roundsOf(scenario);
+    for (let count = 1; count < MAX_SMOKE_MEASUREMENTS && findings(scenario, rounds, 0).some(isTooSlow); count += 1) {
+      rounds = await roundsOf(scenario);
+    }
     const foreignCores = await foreignLoad();
     raw[scenario.name] = { foreignCores, rounds };
     all.push(...findings(scenario, rounds, foreignCores));
@@ -136,7 +143,7 @@ try {
   if (options.json !== undefined)
     writeFileSync(options.json, JSON.stringify({ machine: on, findings: all, scenarios: raw }, undefined, 2));
 }
-const slower = options.smoke ? all.filter(({ ratio, documented = Infinity }) => ratio > 2 * documented) : [];
+const slower = all.filter(isTooSlow);
 for (const { label, ratio, documented } of slower) {
   console.error(`${label}: the ratio is ${ratio.toFixed(2)}, more than twice the documented ${documented}.`);
 }
