@@ -139,6 +139,10 @@ describe.skipIf(postgres === undefined)('tables that are locked for a while, on 
     }
   }
 
+  /** While the tables are locked, the service gets ready. One late probe on a busy machine does not fail the test. */
+  const isReady = () =>
+    waitFor(async () => (await get(target.origin, READY)).status === 200, 'the service to be ready', NOT_HANGING_MS);
+
   /** The statuses, as they come. */
   function requestReports(count: number, key: string): number[] {
     const statuses: number[] = [];
@@ -166,8 +170,7 @@ describe.skipIf(postgres === undefined)('tables that are locked for a while, on 
         expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
         expect((await answer.error()).code).toBe('unavailable');
       }
-      const ready = await get(target.origin, READY);
-      expect(ready.status).toBe(200);
+      await isReady();
     });
 
     await waitFor(async () => (await statusOf(target, key)) === 200, 'the key to work again', NOT_HANGING_MS);
@@ -202,7 +205,7 @@ describe.skipIf(postgres === undefined)('tables that are locked for a while, on 
           }
         });
         expect(health.longestMs).toBeLessThan(MAX_HEALTH_MS);
-        expect((await get(target.origin, READY)).status).toBe(200);
+        await isReady();
         expect(statuses).toEqual(refused);
         const shed = valueOf(await target.metrics(), 'chat_shed_total', { reason: 'usage_reports' });
         expect(shed).toBe(28);

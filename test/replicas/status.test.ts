@@ -63,9 +63,9 @@ describe.skipIf(redis === undefined || engine === undefined)('the status of repl
   it('adds up the minutes of all replicas', async () => {
     for (const { origin } of replicas)
       for (let count = 0; count < 20; count++) await get(origin, '/api/v1/chat/models');
+    for (const index of replicas.keys()) await statusesOf(index).publish();
     const sums = await Promise.all(
       replicas.map(async (_, index) => {
-        await statusesOf(index).publish();
         const { own, others = [] } = await statusesOf(index).all();
         return [own, ...others].map(({ snapshot }) => snapshot.minutes.reduce((sum, each) => sum + each.requests, 0));
       }),
