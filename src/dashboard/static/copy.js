@@ -2,21 +2,22 @@
  * Makes the copy buttons work. The attribute `data-copies` of a button holds the id of the element to copy. The status element
  * next to the button shows the result.
  */
-export function offerCopying(root = document) {
-  for (const button of root.querySelectorAll('button')) {
+export function offerCopying() {
+  for (const button of document.querySelectorAll('button')) {
     const source = document.getElementById(button.dataset['copies'] ?? '');
-    if (source === null) continue;
-    button.addEventListener('click', () => void copy(source, button));
+    const status = button.parentElement?.querySelector('[role=status]');
+    if (source === null || status == null) continue;
+    button.addEventListener('click', () => void copy(source, status));
   }
 }
 
 /**
+ * Copies the text of an element. Selects the text where this is not allowed.
+ *
  * @param {HTMLElement} source
- * @param {HTMLButtonElement} button
+ * @param {Element} status shows the result
  */
-async function copy(source, button) {
-  const status = button.parentElement?.querySelector('[role=status]');
-  if (status == null) return;
+export async function copy(source, status) {
   try {
     await navigator.clipboard.writeText(source.textContent ?? '');
     status.textContent = 'Copied';

@@ -32,8 +32,6 @@ export class Chat {
       settings,
       announce,
       viewOf: (turn) => this.#views.get(turn),
-      retry: (turn) => this.#tryAgain(turn),
-      edit: (turn) => this.#edit(turn),
       whenChanged: () => {
         follower.follow();
         parts.whenChanged();
@@ -111,9 +109,11 @@ export class Chat {
 
   /** @param {Turn} turn */
   #view(turn) {
-    const { code, log, follower } = this.parts;
+    const { code, log, follower, announce } = this.parts;
     const actions = {
       edit: () => this.#edit(turn),
+      retry: () => this.#tryAgain(turn),
+      canRetryNow: () => announce('You can try again now.'),
       regenerate: () => this.#regenerate(turn),
       continue: () => this.send('Continue exactly where you stopped.'),
       showCode: () => turn.request && code.open(turn.request, true),

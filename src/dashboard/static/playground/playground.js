@@ -7,24 +7,11 @@ import { element } from './elements.js';
 import { asJson, asMarkdown, download } from './export.js';
 import { PageStore } from './kept-page.js';
 import { MessageBox } from './message-box.js';
-import { showModelFacts } from './model-facts.js';
 import { Settings } from './settings.js';
 import { EndFollower } from './turn/end-follower.js';
 import { UndoNotice } from './undo-notice.js';
 
 const form = element('ask', HTMLFormElement);
-const fields = {
-  model: element('model', HTMLSelectElement),
-  system: element('system', HTMLTextAreaElement),
-  temperature: element('temperature', HTMLInputElement),
-  maxTokens: element('max-tokens', HTMLInputElement),
-  markdown: element('markdown', HTMLInputElement),
-};
-const hints = {
-  model: element('model-facts', HTMLElement),
-  maxTokens: element('max-tokens-hint', HTMLElement),
-  temperature: element('temperature-hint', HTMLElement),
-};
 const buttons = {
   send: element('send', HTMLButtonElement),
   clear: element('clear', HTMLButtonElement),
@@ -38,7 +25,7 @@ const announcer = element('announcer', HTMLElement);
 const accountId = form.dataset['account'] ?? '';
 
 const store = new PageStore(sessionStorage, accountId);
-const settings = new Settings(fields);
+const settings = new Settings();
 const message = new MessageBox(element('message', HTMLTextAreaElement), form);
 const conversation = new Conversation();
 const follower = new EndFollower(log, (isAtEnd) => (buttons.latest.hidden = isAtEnd));
@@ -73,7 +60,7 @@ function refresh() {
     buttons[name].disabled = conversation.isEmpty;
   // A disabled button loses the keyboard focus, and the browser would focus no other element.
   if (hadFocus instanceof HTMLButtonElement && hadFocus.disabled) message.focus();
-  showModelFacts(fields, hints);
+  settings.showModelFacts();
   keep();
 }
 
@@ -104,8 +91,8 @@ document.addEventListener('keydown', ({ key, isComposing }) => {
     chat.stop();
 });
 form.addEventListener('input', ({ target }) => {
-  if (target === fields.markdown) chat.showAs(settings.showsMarkdown);
-  showModelFacts(fields, hints);
+  if (target === settings.fields.markdown) chat.showAs(settings.showsMarkdown);
+  settings.showModelFacts();
   // To write a long conversation at each keystroke is expensive.
   clearTimeout(keeping);
   keeping = setTimeout(keep, 300);
@@ -160,6 +147,6 @@ function save(...file) {
 /** @param {string} id */
 function announceGone(id) {
   const text = `${id} is no longer available. ${settings.modelName} is selected instead.`;
-  hints.model.textContent = text;
+  settings.noteModel(text);
   announcer.textContent = text;
 }

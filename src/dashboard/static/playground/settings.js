@@ -1,18 +1,19 @@
-/**
- * @typedef {object} SettingsFields
- * @property {HTMLSelectElement} model
- * @property {HTMLTextAreaElement} system
- * @property {HTMLInputElement} temperature
- * @property {HTMLInputElement} maxTokens
- * @property {HTMLInputElement} markdown
- */
+import { element } from './elements.js';
+
+const NUMBERS = new Intl.NumberFormat('en-US');
 
 /** The settings of a request, in addition to the messages, and how answers are shown. */
 export class Settings {
-  /** @param {SettingsFields} fields */
-  constructor(fields) {
-    this.fields = fields;
-  }
+  fields = {
+    model: element('model', HTMLSelectElement),
+    system: element('system', HTMLTextAreaElement),
+    temperature: element('temperature', HTMLInputElement),
+    maxTokens: element('max-tokens', HTMLInputElement),
+    markdown: element('markdown', HTMLInputElement),
+  };
+  #modelHint = element('model-facts', HTMLElement);
+  #maxTokensHint = element('max-tokens-hint', HTMLElement);
+  #temperatureHint = element('temperature-hint', HTMLElement);
 
   get model() {
     return this.fields.model.value;
@@ -72,6 +73,31 @@ export class Settings {
     const known = new Map([...model.options].map((option) => [option.value, option]));
     model.replaceChildren(...models.map((one) => known.get(one.id) ?? newOption(one)));
     model.value = models.some(({ id }) => id === chosen) ? chosen : (models[0]?.id ?? '');
+  }
+
+  /**
+   * Shows the facts about the selected model: its context length, its price, the maximum tokens of an answer, and whether the
+   * model accepts a temperature.
+   */
+  showModelFacts() {
+    const { model, maxTokens } = this.fields;
+    const { maxTokens: limit = '', takesTemperature, context = '', price } = model.selectedOptions[0]?.dataset ?? {};
+    maxTokens.max = limit;
+    this.#modelHint.textContent = [model.value, `${NUMBERS.format(Number(context))} tokens of context`, price]
+      .filter((fact) => fact !== undefined && fact !== '')
+      .join(' · ');
+    this.#maxTokensHint.textContent = `Up to ${NUMBERS.format(Number(limit))}`;
+    this.#temperatureHint.textContent =
+      takesTemperature === 'no' ? 'Not supported by this model' : '0 = focused, 2 = random';
+  }
+
+  /**
+   * Says that the model of the kept settings is gone.
+   *
+   * @param {string} text
+   */
+  noteModel(text) {
+    this.#modelHint.textContent = text;
   }
 
   /** The values of all fields, to be kept. */

@@ -1,6 +1,5 @@
 import { adviceOn } from './failure-advice.js';
 import { cancelStream } from './cancel-stream.js';
-import { lostConnectionText } from './connection-text.js';
 import { keptFailure } from './kept-failure.js';
 
 /** The service sends something each 15 s. */
@@ -21,8 +20,6 @@ const NOT_CONTEXT = 'This exchange is not included as context.';
  * @property {import('../settings.js').Settings} settings
  * @property {(text: string) => void} announce speaks to screen readers
  * @property {(turn: Turn) => TurnView | undefined} viewOf returns `undefined` for a turn that the user has removed
- * @property {(turn: Turn) => void} retry
- * @property {(turn: Turn) => void} edit
  * @property {() => void} whenChanged
  */
 
@@ -110,17 +107,13 @@ export class AnswerRunner {
   /** Shows why the answer failed, and returns it as text. @param {Turn} turn */
   showFailure(turn) {
     const { failure, continuation } = turn;
-    const { viewOf, announce, retry, edit } = this.parts;
+    const view = this.parts.viewOf(turn);
     if (failure === undefined) {
-      viewOf(turn)?.endAnswer(`Incomplete. ${NOT_CONTEXT}`);
+      view?.endAnswer(`Incomplete. ${NOT_CONTEXT}`);
       return '';
     }
     const advice = adviceOn(failure, continuation !== undefined);
-    viewOf(turn)?.failAnswer(advice, turn.answer === '' ? '' : `Incomplete. ${NOT_CONTEXT}`, {
-      retry: () => retry(turn),
-      edit: () => edit(turn),
-      canRetryNow: () => announce('You can try again now.'),
-    });
+    view?.failAnswer(advice, turn.answer === '' ? '' : `Incomplete. ${NOT_CONTEXT}`);
     return `${advice.title}. ${advice.text}`;
   }
 
@@ -235,4 +228,17 @@ export class AnswerRunner {
 function words(text) {
   const count = text.split(/\s+/).filter((word) => word !== '').length;
   return count === 1 ? '1 word' : `${count} words`;
+}
+
+/**
+ * What the page says while there is no connection.
+ *
+ * @param {number | undefined} lastTextAt in milliseconds since 1970
+ */
+function lostConnectionText(lastTextAt) {
+  const last =
+    lastTextAt === undefined
+      ? 'No text has arrived yet.'
+      : `The last text arrived at ${new Date(lastTextAt).toLocaleTimeString([], { timeStyle: 'medium' })}.`;
+  return `Connection lost. Reconnecting… ${last}`;
 }

@@ -1,5 +1,8 @@
 import { element } from '../elements.js';
-import { codeOf } from './request-code.js';
+import { curlCommand } from './curl-command.js';
+
+/** The request stands for this text in the templates of the page. */
+const PLACE = '{REQUEST}';
 
 /** The dialog with a request as curl, JavaScript and Python. */
 export class CodeDialog {
@@ -33,4 +36,17 @@ export class CodeDialog {
     const language = this.#choices.find(({ checked }) => checked)?.value ?? 'curl';
     if (this.#request !== undefined) this.#code.textContent = codeOf(language, this.#request);
   }
+}
+
+/**
+ * The code of a request in one of the languages of the page. The code reads the API key from the environment.
+ *
+ * @param {string} language `curl`, or the language of a template
+ * @param {import('../../client.js').ChatRequest} request
+ */
+function codeOf(language, request) {
+  if (language === 'curl') return curlCommand(location.origin, request);
+  const { content } = element(`code-${language}`, HTMLTemplateElement);
+  // JSON of texts and numbers is also valid JavaScript and valid Python.
+  return content.textContent.replace(PLACE, () => JSON.stringify(request, null, 2));
 }

@@ -1,3 +1,4 @@
+import { copy } from '../../copy.js';
 import { button, create } from '../elements.js';
 import { formulaNode, inlineNodes } from './inline-nodes.js';
 
@@ -93,17 +94,12 @@ function itemNode(item, depth) {
 function codeNode({ text, lang = '' }) {
   const element = create('div', 'code-block');
   const language = lang.split(/\s/, 1)[0] ?? '';
-  const copy = button('Copy', () => {
-    navigator.clipboard.writeText(code.textContent).then(
-      () => (status.textContent = 'Copied'),
-      () => getSelection()?.selectAllChildren(code),
-    );
-  });
-  copy.setAttribute('aria-label', language === '' ? 'Copy code' : `Copy ${language} code`);
+  const copyButton = button('Copy', () => void copy(code, status));
+  copyButton.setAttribute('aria-label', language === '' ? 'Copy code' : `Copy ${language} code`);
   const status = create('span');
   status.setAttribute('role', 'status');
   const head = create('div', 'code-head');
-  head.append(create('span', 'language', language), status, copy);
+  head.append(create('span', 'language', language), status, copyButton);
   const pre = create('pre');
   pre.tabIndex = 0;
   const code = create('code');

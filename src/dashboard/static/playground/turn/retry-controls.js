@@ -9,7 +9,7 @@ export class RetryControls {
   /**
    * @param {HTMLElement} parent
    * @param {import('../answer/failure-advice.js').Advice} advice
-   * @param {{ retry: () => void, edit: () => void, canRetryNow: () => void }} actions
+   * @param {Pick<import('./turn-view.js').TurnActions, 'retry' | 'edit' | 'canRetryNow'>} actions
    */
   constructor(parent, { title, text, lines, link, canRetry, retryLabel, waitSeconds, requestId }, actions) {
     this.element = create('div', 'failure notice bad');

@@ -9,6 +9,8 @@ import { RetryControls } from './retry-controls.js';
  *
  * @typedef {object} TurnActions
  * @property {() => void} edit
+ * @property {() => void} retry
+ * @property {() => void} canRetryNow called when the time to wait before a retry is over
  * @property {() => void} regenerate
  * @property {() => void} continue
  * @property {() => void} showCode
@@ -137,13 +139,12 @@ export class TurnView {
   /**
    * @param {import('../answer/failure-advice.js').Advice} advice
    * @param {string} note
-   * @param {{ retry: () => void, edit: () => void, canRetryNow: () => void }} actions
    */
-  failAnswer(advice, note, actions) {
+  failAnswer(advice, note) {
     this.endAnswer(note);
     if (this.#answer === undefined) return;
     this.#answer.article.classList.add('failed');
-    this.#controls = new RetryControls(this.#answer.article, advice, actions);
+    this.#controls = new RetryControls(this.#answer.article, advice, this.actions);
     this.whenGrown();
   }
 
