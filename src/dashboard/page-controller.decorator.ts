@@ -13,7 +13,7 @@ import { SECURITY_HEADERS } from './page-headers.js';
  * @since 1.0
  */
 export const PageController = (path = ''): ClassDecorator =>
-  applyDecorators(OutsideApi(path), ApiExcludeController(), UseGuards(PageHeadersGuard));
+  applyDecorators(OutsideApi(path.replace(/^\//, '')), ApiExcludeController(), UseGuards(PageHeadersGuard));
 
 /** Sets the headers of a page before the route runs. It refuses nothing. */
 class PageHeadersGuard implements CanActivate {

@@ -8,7 +8,7 @@ import type { VerifiedOperatorKey } from '../../accounts/operator-keys/operator-
 import { SessionsService } from '../../accounts/sessions/sessions.service.js';
 import { CurrentOperator } from '../../auth/operators/current-operator.decorator.js';
 import { Author } from '../../auth/session/change-author.decorator.js';
-import { RESET_PATH } from '../../dashboard/links/link-paths.js';
+import { RESET_PATH } from '../../dashboard/paths.js';
 import { Pages } from '../../dashboard/pages.js';
 import { OnlyIf } from '../../http/routing/only-if.decorator.js';
 import { AdminController } from '../shared/admin-controller.decorator.js';

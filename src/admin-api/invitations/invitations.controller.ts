@@ -8,7 +8,7 @@ import { CurrentOperator } from '../../auth/operators/current-operator.decorator
 import { Author } from '../../auth/session/change-author.decorator.js';
 import { ServiceError } from '../../common/service-error.js';
 import { CONFIG, type Config } from '../../config/config.js';
-import { INVITATION_PATH } from '../../dashboard/links/link-paths.js';
+import { INVITATION_PATH } from '../../dashboard/paths.js';
 import { Pages } from '../../dashboard/pages.js';
 import { OnlyIf } from '../../http/routing/only-if.decorator.js';
 import { AdminController } from '../shared/admin-controller.decorator.js';

@@ -19,13 +19,14 @@ export function KeyBudget({ budget }: { readonly budget: BudgetState | undefined
 
 interface BudgetWarningsProps {
   readonly keys: readonly ListedApiKey[];
-  readonly budgets: ReadonlyMap<string, BudgetState>;
+  /** The budgets by the id of the key. `undefined` when they cannot be read. */
+  readonly budgets: ReadonlyMap<string, BudgetState> | undefined;
 }
 
 /** Warns of the budgets that are almost used up. */
 export function BudgetWarnings({ keys, budgets }: BudgetWarningsProps) {
   const warnings = keys.flatMap(({ id, name }) => {
-    const budget = budgets.get(id);
+    const budget = budgets?.get(id);
     if (budget === undefined || !isAlmostUsedUp(budget)) return [];
     const used = percentage(usedPart(budget).share);
     return `${used} of the budget of the key “${name}” is spent or reserved. Requests above the budget are refused until ${resetText(budget.resetsAt)}.`;

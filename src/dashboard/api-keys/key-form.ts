@@ -2,7 +2,7 @@ import type { ApiKeyChanges } from '../../accounts/api-keys/api-key-updates.js';
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { ServiceError } from '../../common/service-error.js';
 import { MICROS } from '../../config/limits/budget.js';
-import type { PageFormProps } from '../forms/page-form.js';
+import type { FormField } from '../forms/page-form.js';
 
 /** The fields of the page that edits a key. An empty field means no limit. */
 export interface KeyForm {
@@ -37,61 +37,41 @@ export function changesIn(form: KeyForm): ApiKeyChanges {
  *
  * @param currency the currency of budgets
  */
-export function fieldsOf(key: ListedApiKey, currency: string): NonNullable<PageFormProps['fields']> {
-  const { budgetMicros } = key;
+export function fieldsOf(key: ListedApiKey, currency: string): readonly FormField[] {
+  const { models, requestsPerMinute, tokensPerDay, budgetMicros, budgetPer, addresses } = key;
+  const amount = budgetMicros === null ? null : budgetMicros / MICROS;
   return [
     { label: 'Name', name: 'name', type: 'text', value: key.name, maxLength: 100 },
-    {
-      label: 'Models',
-      name: 'models',
-      type: 'text',
-      isOptional: true,
-      value: key.models?.join(', '),
-      hint: 'IDs, or vendor/* for all of a vendor, with commas. Empty: all models.',
-    },
-    {
-      label: 'Requests per minute',
-      name: 'requests_per_minute',
-      type: 'text',
-      isOptional: true,
-      value: textOf(key.requestsPerMinute),
-      hint: EMPTY,
-    },
-    {
-      label: 'Tokens per day',
-      name: 'tokens_per_day',
-      type: 'text',
-      isOptional: true,
-      value: textOf(key.tokensPerDay),
-      hint: EMPTY,
-    },
-    {
-      label: 'Budget',
-      name: 'budget',
-      type: 'text',
-      isOptional: true,
-      value: textOf(budgetMicros === null ? null : budgetMicros / MICROS),
-      hint: `In ${currency}. ${EMPTY}`,
-    },
+    limit(
+      'Models',
+      'models',
+      models?.join(', '),
+      'IDs, or vendor/* for all of a vendor, with commas. Empty: all models.',
+    ),
+    limit('Requests per minute', 'requests_per_minute', textOf(requestsPerMinute), EMPTY),
+    limit('Tokens per day', 'tokens_per_day', textOf(tokensPerDay), EMPTY),
+    limit('Budget', 'budget', textOf(amount), `In ${currency}. ${EMPTY}`),
     {
       label: 'Budget period',
       name: 'budget_per',
       type: 'select',
       options: { month: 'A month', day: 'A day' },
-      value: key.budgetPer ?? 'month',
+      value: budgetPer ?? 'month',
     },
-    {
-      label: 'Addresses',
-      name: 'addresses',
-      type: 'text',
-      isOptional: true,
-      value: key.addresses?.join(', '),
-      hint: 'IP addresses or ranges, such as 10.0.0.0/8, with commas. Empty: all addresses.',
-    },
+    limit(
+      'Addresses',
+      'addresses',
+      addresses?.join(', '),
+      'IP addresses or ranges, such as 10.0.0.0/8, with commas. Empty: all addresses.',
+    ),
   ];
 }
 
 const EMPTY = 'Empty: no limit of its own. The limits of the account always apply.';
+
+function limit(label: string, name: keyof KeyForm, value: string | undefined, hint: string): FormField {
+  return { label, name, type: 'text', isOptional: true, value, hint };
+}
 
 function textOf(value: number | null): string | undefined {
   return value === null ? undefined : String(value);

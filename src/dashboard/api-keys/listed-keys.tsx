@@ -20,6 +20,17 @@ export function stateOf(
   return expiresAt !== null && expiresAt.getTime() <= now ? 'expired' : 'active';
 }
 
+interface KeyStateBadgeProps {
+  readonly apiKey: Pick<ListedApiKey, 'revokedAt' | 'expiresAt'>;
+  readonly now: number;
+}
+
+/** The state of a key in one word. */
+export function KeyStateBadge({ apiKey, now }: KeyStateBadgeProps) {
+  const [label, tone] = KEY_STATES[stateOf(apiKey, now)];
+  return <span class={`badge ${tone}`}>{label}</span>;
+}
+
 /** The keys that the list shows. */
 export interface KeyFilter {
   /** A part of the name or the beginning of the key. */

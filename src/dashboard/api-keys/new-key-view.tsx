@@ -3,6 +3,7 @@ import { curlLine } from '../../common/text/curl-line.js';
 import { javascriptCode, pythonCode } from '../../common/text/request-code.js';
 import { Copyable } from '../parts/copyable.js';
 import { Moment } from '../format/times.js';
+import { API_KEYS_PATH } from '../paths.js';
 import type { SdkSnippet } from './sdk-code.js';
 
 export interface NewKey {
@@ -12,7 +13,7 @@ export interface NewKey {
   readonly model: string | undefined;
   /** The programs with SDKs. They contain the key. */
   readonly sdkSnippets: readonly SdkSnippet[];
-  readonly replaced?: ReplacedKey;
+  readonly replaced: ReplacedKey | undefined;
 }
 
 /** The old key, after a rotation. */
@@ -24,8 +25,9 @@ export interface ReplacedKey {
 /** Shows a key that was created just now. The full key is shown only once. */
 export function NewKeyView({ created, origin, model, sdkSnippets, replaced }: NewKey) {
   const { name, key } = created;
+  const programs: readonly Program[] = model === undefined ? [] : [...programsOf(origin, key, model), ...sdkSnippets];
   return (
-    <section class="new-key" data-new-key role="status">
+    <section class="new-key" data-shown-once={API_KEYS_PATH} role="status">
       <h2>Your new key “{name}”</h2>
       <p>
         <strong>Copy the key now: it is shown only once.</strong> Store it in your secret manager.
@@ -40,22 +42,10 @@ export function NewKeyView({ created, origin, model, sdkSnippets, replaced }: Ne
         <>
           <p>Try it in a terminal:</p>
           <Copyable what="command" text={curlLine({ origin, key, model, message: 'Hello!' })} id="try-it" />
-          <details>
-            <summary>JavaScript (Node)</summary>
-            <Copyable
-              what="JavaScript"
-              text={javascriptCode({ origin, key, request: firstRequest(model) })}
-              id="try-javascript"
-            />
-          </details>
-          <details>
-            <summary>Python</summary>
-            <Copyable what="Python" text={pythonCode({ origin, key, request: firstRequest(model) })} id="try-python" />
-          </details>
-          {sdkSnippets.map(({ id, title, code }) => (
-            <details>
+          {programs.map(({ id, title, what = title, code }) => (
+            <details key={id}>
               <summary>{title}</summary>
-              <Copyable what={title} text={code} id={id} />
+              <Copyable what={what} text={code} id={id} />
             </details>
           ))}
         </>
@@ -64,5 +54,17 @@ export function NewKeyView({ created, origin, model, sdkSnippets, replaced }: Ne
   );
 }
 
-const firstRequest = (model: string): string =>
-  JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] }, null, 2);
+type Program = Pick<SdkSnippet, 'id' | 'title' | 'code'> & { readonly what?: string };
+
+function programsOf(origin: string, key: string, model: string): readonly Program[] {
+  const request = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] }, null, 2);
+  return [
+    {
+      id: 'try-javascript',
+      title: 'JavaScript (Node)',
+      what: 'JavaScript',
+      code: javascriptCode({ origin, key, request }),
+    },
+    { id: 'try-python', title: 'Python', code: pythonCode({ origin, key, request }) },
+  ];
+}

@@ -1,6 +1,6 @@
 import type { ServiceError } from '../../common/service-error.js';
-import { requestPath } from '../layout/navigation.js';
 import { waitingTime } from '../format/times.js';
+import { requestPath } from '../paths.js';
 
 /** The title and the advice for an error, by HTTP status. */
 const WORDS: Readonly<Record<number, readonly [title: string, advice: string]>> = {
@@ -19,30 +19,42 @@ const UNKNOWN = [
   'Try again. If the problem remains, contact the operator of this service.',
 ] as const;
 
-export function errorTitle({ status }: ServiceError): string {
-  return (WORDS[status] ?? UNKNOWN)[0];
+export function wordsFor({ status }: ServiceError): readonly [title: string, advice: string] {
+  return WORDS[status] ?? UNKNOWN;
 }
 
 interface ErrorViewProps {
   readonly error: ServiceError;
+  readonly title: string;
+  /** What the user can do, unless the error says when to try again. */
+  readonly advice?: string;
+  /** The link that leads away from the page. */
+  readonly link: readonly [label: string, path: string];
   readonly requestId: string;
   /** Whether the page links to the list of requests. */
-  readonly isOperator: boolean;
+  readonly isOperator?: boolean;
 }
 
 /** The page about an error. */
-export function ErrorView({ error, requestId, isOperator }: ErrorViewProps) {
-  const [title, advice] = WORDS[error.status] ?? UNKNOWN;
+export function ErrorView({
+  error,
+  title,
+  advice,
+  link: [label, path],
+  requestId,
+  isOperator = false,
+}: ErrorViewProps) {
   const { retryAfterSeconds } = error;
+  const next = retryAfterSeconds === undefined ? advice : `Try again in ${waitingTime(retryAfterSeconds)}.`;
   return (
     <section class="error-page">
       <p class="status">{error.status}</p>
       <h1>{title}</h1>
       <p>{error.message}</p>
-      <p>{retryAfterSeconds === undefined ? advice : `Try again in ${waitingTime(retryAfterSeconds)}.`}</p>
+      {next === undefined ? null : <p>{next}</p>}
       <p>
-        <a href="/" role="button" class="outline">
-          Home
+        <a href={path} role="button" class="outline">
+          {label}
         </a>
       </p>
       <p class="fine">

@@ -6,7 +6,7 @@ import { ServiceErrorFilter } from '../../http/errors/service-error.filter.js';
 import { allowedMethods } from '../../http/errors/allowed-methods.js';
 import { withNext } from '../local-path.js';
 import { Pages } from '../pages.js';
-import { ErrorView, errorTitle } from './error-view.js';
+import { ErrorView, wordsFor } from './error-view.js';
 import { wantsPage } from './wants-page.js';
 
 /** Sends errors as pages to browsers, and as JSON to all other clients. */
@@ -29,8 +29,9 @@ export class PageErrorFilter extends ServiceErrorFilter {
     const { requestId, session } = request.context;
     // A page that does not exist is not in the list of requests.
     const isOperator = session?.account.role === 'operator' && error.status !== 404;
-    const content = ErrorView({ error, requestId, isOperator });
-    this.pages.send(response, { title: errorTitle(error), content, width: 'narrow' }, error);
+    const [title, advice] = wordsFor(error);
+    const content = ErrorView({ error, title, advice, link: ['Home', '/'], requestId, isOperator });
+    this.pages.send(response, { title, content, width: 'narrow' }, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { cutText } from '../../common/text/cut-text.js';
 import { waitingTime } from '../format/times.js';
-import { requestPath } from '../layout/navigation.js';
+import { requestPath } from '../paths.js';
 import type { FormProblems } from './form-problems.js';
 
 /** The maximum length of an entered value that the form shows again, in characters. No valid value is longer. */

@@ -1,9 +1,11 @@
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { Config } from '../../config/config.js';
-import { DOCS_PATH, NAVIGATION, OPERATOR_ENTRIES, type NavigationEntry, type Section } from './navigation.js';
+import { ACCOUNT_PATH, DOCS_PATH } from '../paths.js';
+import { NAVIGATION, OPERATOR_NAVIGATION, type NavigationEntry, type Section } from './navigation.js';
 
-interface HeaderProps {
+export interface HeaderProps {
   readonly section: Section | undefined;
+  /** The account that is signed in. */
   readonly account: VerifiedSession['account'] | undefined;
   readonly signUp: Config['signUp'];
   /** The entries of plugins. */
@@ -13,7 +15,8 @@ interface HeaderProps {
 }
 
 /** The header of a page: the name of the service, the navigation, and the account that is signed in. */
-export function Header({ section, account, signUp, navigation, hasDocs }: HeaderProps) {
+export function Header(props: HeaderProps) {
+  const { account } = props;
   return (
     <header class="page-header">
       <div class={account?.role === 'operator' ? 'container of-operator' : 'container'}>
@@ -25,41 +28,34 @@ export function Header({ section, account, signUp, navigation, hasDocs }: Header
         </button>
         {/* On a wide screen the stylesheet shows the menu in the header. On a phone the button opens it. */}
         <div id="page-menu" class="page-menu" popover="auto">
-          {account === undefined ? (
-            <VisitorLinks section={section} signUp={signUp} hasDocs={hasDocs} />
-          ) : (
-            <AccountLinks section={section} account={account} navigation={navigation} hasDocs={hasDocs} />
-          )}
+          {account === undefined ? <VisitorLinks {...props} /> : <AccountLinks {...props} account={account} />}
         </div>
       </div>
     </header>
   );
 }
 
-interface AccountLinksProps extends Pick<HeaderProps, 'section' | 'navigation' | 'hasDocs'> {
-  readonly account: VerifiedSession['account'];
-}
+type AccountLinksProps = HeaderProps & { readonly account: VerifiedSession['account'] };
 
 function AccountLinks({ section, account, navigation, hasDocs }: AccountLinksProps) {
+  const isOperator = account.role === 'operator';
+  const ofPlugins = navigation.filter(({ audience }) => audience !== 'operators' || isOperator);
   return (
     <>
       <nav aria-label="Main">
-        {[...NAVIGATION, ...(account.role === 'operator' ? OPERATOR_ENTRIES : [])].map((entry) => (
-          <a key={entry.section} href={entry.path} aria-current={entry.section === section ? 'page' : undefined}>
+        {[
+          ...NAVIGATION,
+          ...(isOperator ? OPERATOR_NAVIGATION : []),
+          ...ofPlugins.map(({ label, path }) => ({ section: path, label, path })),
+        ].map((entry) => (
+          <a key={entry.path} href={entry.path} aria-current={entry.section === section ? 'page' : undefined}>
             {entry.label}
           </a>
         ))}
-        {navigation
-          .filter(({ audience }) => audience !== 'operators' || account.role === 'operator')
-          .map(({ label, path }) => (
-            <a key={path} href={path} aria-current={path === section ? 'page' : undefined}>
-              {label}
-            </a>
-          ))}
         {hasDocs ? <a href={DOCS_PATH}>Docs</a> : null}
       </nav>
       <div class="account">
-        <a href="/settings/account" aria-current={section === 'account' ? 'page' : undefined}>
+        <a href={ACCOUNT_PATH} aria-current={section === 'account' ? 'page' : undefined}>
           <span class="visually-hidden">Account </span>
           <span class="email">{account.email}</span>
         </a>
@@ -75,7 +71,7 @@ function AccountLinks({ section, account, navigation, hasDocs }: AccountLinksPro
   );
 }
 
-function VisitorLinks({ section, signUp, hasDocs }: Pick<HeaderProps, 'section' | 'signUp' | 'hasDocs'>) {
+function VisitorLinks({ section, signUp, hasDocs }: HeaderProps) {
   return (
     <nav aria-label="Main" class="visitor">
       {hasDocs ? <a href={DOCS_PATH}>Docs</a> : null}

@@ -1,27 +1,17 @@
-import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
-import type { Config } from '../../config/config.js';
 import { assetPath } from '../assets/assets.js';
 import type { Page } from '../page.js';
-import { Header } from './header.js';
-import type { NavigationEntry } from './navigation.js';
+import { Header, type HeaderProps } from './header.js';
 
-export const SERVICE_NAME = 'Chat Streaming Service';
+const SERVICE_NAME = 'Chat Streaming Service';
 
-export interface LayoutProps {
+interface LayoutProps extends Omit<HeaderProps, 'section'> {
   readonly page: Page;
-  /** The account that is signed in. */
-  readonly account: VerifiedSession['account'] | undefined;
-  readonly signUp: Config['signUp'];
-  /** The entries of plugins. */
-  readonly navigation: readonly NavigationEntry[];
-  /** Whether the description of the API is served. */
-  readonly hasDocs: boolean;
   /** Returns the path of a file in `style` or `script`. */
   pathOf(asset: string): string;
 }
 
 /** The HTML document around the content of a page. All pages share this layout. */
-export function Layout({ page, account, signUp, navigation, hasDocs, pathOf }: LayoutProps) {
+export function Layout({ page, pathOf, ...header }: LayoutProps) {
   const { title, content, section, script, style, width, leadsTo } = page;
   return (
     <html lang="en">
@@ -41,7 +31,7 @@ export function Layout({ page, account, signUp, navigation, hasDocs, pathOf }: L
         <a class="skip-link" href="#content">
           Skip to content
         </a>
-        <Header section={section} account={account} signUp={signUp} navigation={navigation} hasDocs={hasDocs} />
+        <Header section={section} {...header} />
         <main id="content" class={`container ${width ?? ''}`} tabIndex={-1}>
           {content}
         </main>

@@ -1,27 +1,28 @@
 import { ExtensionPoint } from '../../common/extensions/extension-point.js';
+import {
+  ACCOUNTS_PATH,
+  API_KEYS_PATH,
+  AUDIT_PATH,
+  PLAYGROUND_PATH,
+  REQUESTS_PATH,
+  STATUS_PATH,
+  USAGE_PATH,
+} from '../paths.js';
 
 /** The pages in the navigation of the header, in order. */
 export const NAVIGATION = [
-  { section: 'api-keys', label: 'API keys', path: '/settings/api-keys' },
-  { section: 'playground', label: 'Playground', path: '/playground' },
-  { section: 'usage', label: 'Usage', path: '/usage' },
+  { section: 'api-keys', label: 'API keys', path: API_KEYS_PATH },
+  { section: 'playground', label: 'Playground', path: PLAYGROUND_PATH },
+  { section: 'usage', label: 'Usage', path: USAGE_PATH },
 ] as const;
 
-export const OPERATOR_ENTRY = { section: 'accounts', label: 'Accounts', path: '/operator/accounts' } as const;
-export const REQUESTS_ENTRY = { section: 'requests', label: 'Requests', path: '/operator/requests' } as const;
-export const AUDIT_ENTRY = { section: 'audit', label: 'Audit log', path: '/operator/audit' } as const;
-export const STATUS_ENTRY = { section: 'status', label: 'Status', path: '/operator/status' } as const;
-
-/** The path of the page of operators that finds a request by its id. */
-export function requestPath(requestId: string): string {
-  return `${REQUESTS_ENTRY.path}?request=${encodeURIComponent(requestId)}`;
-}
-
 /** The pages in the navigation of operators only. */
-export const OPERATOR_ENTRIES = [OPERATOR_ENTRY, REQUESTS_ENTRY, AUDIT_ENTRY, STATUS_ENTRY] as const;
-
-/** The description of the API. It has a layout of its own. */
-export const DOCS_PATH = '/api/docs';
+export const OPERATOR_NAVIGATION = [
+  { section: 'accounts', label: 'Accounts', path: ACCOUNTS_PATH },
+  { section: 'requests', label: 'Requests', path: REQUESTS_PATH },
+  { section: 'audit', label: 'Audit log', path: AUDIT_PATH },
+  { section: 'status', label: 'Status', path: STATUS_PATH },
+] as const;
 
 /** An entry of a plugin in the navigation. */
 export interface NavigationEntry {
@@ -42,7 +43,7 @@ export const NAVIGATION_ENTRIES = new ExtensionPoint<NavigationEntry>('navigatio
  */
 export type Section =
   | (typeof NAVIGATION)[number]['section']
-  | (typeof OPERATOR_ENTRIES)[number]['section']
+  | (typeof OPERATOR_NAVIGATION)[number]['section']
   | 'account'
   | 'sign-in'
   | 'sign-up'

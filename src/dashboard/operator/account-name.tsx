@@ -1,4 +1,4 @@
-import { accountPath } from './account-path.js';
+import { accountPath } from '../paths.js';
 
 /** The addresses of accounts by id. A deleted account has none. */
 export type Emails = ReadonlyMap<string, string>;

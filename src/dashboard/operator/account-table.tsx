@@ -1,18 +1,19 @@
 import type { ListedAccount } from '../../accounts/accounts/account-directory.js';
-import { PageForm } from '../forms/page-form.js';
 import { requestCount } from '../format/numbers.js';
+import { Moment } from '../format/times.js';
+import { Table, type RowAction } from '../parts/table.js';
+import { accountPath } from '../paths.js';
 import { SignNotes } from '../usage/sign-notes.js';
 import { cost, type CostDecimals } from '../usage/sum-texts.js';
-import { Moment } from '../format/times.js';
-import { Table } from '../parts/table.js';
 import type { UsageSum } from '../usage/usage-sum.js';
 import type { PageSpend } from './account-list.js';
-import { accountPath } from './account-path.js';
 import { AccountStateBadge, ROLES } from './listed-account.js';
 
 interface AccountTableProps {
   readonly operatorId: string;
   readonly accounts: readonly ListedAccount[];
+  /** What the page shows without accounts. */
+  readonly empty: string;
   /** Without it, the table has no columns with the spend. */
   readonly spend: PageSpend | undefined;
   readonly hasPrices: boolean;
@@ -25,8 +26,7 @@ export function sumsOf(spend: PageSpend | undefined): readonly UsageSum[] {
 }
 
 /** A table with one row for each account. */
-export function AccountTable({ operatorId, accounts, spend, hasPrices, decimals }: AccountTableProps) {
-  const sums = sumsOf(spend);
+export function AccountTable({ operatorId, accounts, empty, spend, hasPrices, decimals }: AccountTableProps) {
   const spendOf = (sum: UsageSum | undefined) => {
     if (sum === undefined || sum.requests === 0) return <span class="none">–</span>;
     return hasPrices ? cost(sum, decimals) : requestCount(sum.requests);
@@ -37,12 +37,10 @@ export function AccountTable({ operatorId, accounts, spend, hasPrices, decimals 
       {id === operatorId ? <small> (you)</small> : null}
     </>
   );
-  const actionOn = ({ id, disabledAt }: ListedAccount) => {
-    const form = { tone: 'quiet', describedBy: `account-${id}` } as const;
-    if (id === operatorId) return null;
-    if (disabledAt === null)
-      return <PageForm {...form} method="get" action={accountPath(id, 'disable')} button="Disable" />;
-    return <PageForm {...form} action={accountPath(id, 'enable')} accountId={operatorId} button="Enable" />;
+  const actionsOn = ({ id, disabledAt }: ListedAccount): readonly RowAction[] => {
+    if (id === operatorId) return [];
+    if (disabledAt === null) return [{ label: 'Disable', path: accountPath(id, 'disable') }];
+    return [{ label: 'Enable', path: accountPath(id, 'enable'), accountId: operatorId }];
   };
   return (
     <>
@@ -50,7 +48,7 @@ export function AccountTable({ operatorId, accounts, spend, hasPrices, decimals 
         caption="Accounts"
         isCards
         rows={accounts}
-        headId={({ id }) => `account-${id}`}
+        empty={empty}
         isEnded={({ disabledAt }) => disabledAt !== null}
         columns={[
           { title: 'Email', cell: nameOf },
@@ -58,16 +56,12 @@ export function AccountTable({ operatorId, accounts, spend, hasPrices, decimals 
           { title: 'State', cell: (account) => <AccountStateBadge account={account} /> },
           { title: 'Role', cell: ({ role }) => ROLES[role] },
           { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} /> },
-          spend !== undefined && { title: 'Today', isNumber: true, cell: ({ id }) => spendOf(spend.today.get(id)) },
-          spend !== undefined && {
-            title: '30 days',
-            isNumber: true,
-            cell: ({ id }) => spendOf(spend.last30Days.get(id)),
-          },
-          { title: 'Actions', isActions: true, cell: actionOn },
+          spend && { title: 'Today', isNumber: true, cell: ({ id }) => spendOf(spend.today.get(id)) },
+          spend && { title: '30 days', isNumber: true, cell: ({ id }) => spendOf(spend.last30Days.get(id)) },
         ]}
+        actions={{ headId: ({ id }) => `account-${id}`, of: actionsOn }}
       />
-      {hasPrices ? <SignNotes sums={sums} withCost /> : null}
+      {hasPrices ? <SignNotes sums={sumsOf(spend)} withCost /> : null}
     </>
   );
 }

@@ -5,24 +5,24 @@ import { Moment } from '../format/times.js';
 import type { Fact } from '../parts/facts.js';
 import { choiceIn, textIn, type QueryValues } from '../parts/query.js';
 
-const STATES = { active: ['Active', 'good'], disabled: ['Disabled', 'bad'] } as const;
+export const ACCOUNT_STATES = { active: ['Active', 'good'], disabled: ['Disabled', 'bad'] } as const;
 export const ROLES: Readonly<Record<AccountRole, string>> = { member: 'Member', operator: 'Operator' };
 
 /** The accounts that the list shows. */
 export interface AccountListFilter {
   /** A part of the address, or a whole id. */
   readonly search: string | undefined;
-  readonly state: keyof typeof STATES | undefined;
+  readonly state: keyof typeof ACCOUNT_STATES | undefined;
   readonly tier: string | undefined;
 }
 
 export function accountFilterIn({ search, state, tier }: QueryValues): AccountListFilter {
-  return { search: textIn(search, 254), state: choiceIn(state, STATES), tier: textIn(tier, 100) };
+  return { search: textIn(search, 254), state: choiceIn(state, ACCOUNT_STATES), tier: textIn(tier, 100) };
 }
 
 /** The state of an account in one word. */
 export function AccountStateBadge({ account }: { readonly account: Pick<ListedAccount, 'disabledAt'> }) {
-  const [label, tone] = STATES[stateOf(account)];
+  const [label, tone] = ACCOUNT_STATES[stateOf(account)];
   return <span class={`badge ${tone}`}>{label}</span>;
 }
 

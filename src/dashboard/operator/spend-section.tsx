@@ -3,6 +3,7 @@ import { SignNotes } from '../usage/sign-notes.js';
 import { cost, type CostDecimals } from '../usage/sum-texts.js';
 import { Moment } from '../format/times.js';
 import { Notice } from '../parts/notice.js';
+import { Section } from '../parts/section.js';
 import { Table } from '../parts/table.js';
 import type { UsageSum } from '../usage/usage-sum.js';
 import { Figures } from '../usage/spend-figures.js';
@@ -24,14 +25,13 @@ export function overviewSums(overview: NamedOverview | undefined): readonly Usag
 /** What all accounts together have spent, and the accounts that have spent most. */
 export function SpendSection({ overview, hasPrices, decimals }: SpendSectionProps) {
   return (
-    <section aria-labelledby="spend">
-      <h2 id="spend">Spend of all accounts</h2>
+    <Section id="spend" title="Spend of all accounts">
       {overview === undefined ? (
         <Notice>The spend is not available yet. Reload the page in a moment.</Notice>
       ) : (
         <Spend overview={overview} hasPrices={hasPrices} decimals={decimals} />
       )}
-    </section>
+    </Section>
   );
 }
 

@@ -2,8 +2,9 @@ import type { TierConfig } from '../../config/config.js';
 import { count } from '../format/numbers.js';
 import { limitsOf } from '../format/tier-limits.js';
 import { pathWith } from '../parts/query.js';
+import { Section } from '../parts/section.js';
 import { Table } from '../parts/table.js';
-import { ACCOUNTS_PATH } from './account-path.js';
+import { ACCOUNTS_PATH } from '../paths.js';
 
 interface TierTableProps {
   readonly tiers: readonly TierConfig[];
@@ -42,8 +43,7 @@ export function TierTable({ tiers, defaultTier, countByTier }: TierTableProps) {
     return accounts === 0 ? '0' : <a href={pathWith(ACCOUNTS_PATH, { tier: name })}>{count(accounts)}</a>;
   };
   return (
-    <section aria-labelledby="tiers">
-      <h2 id="tiers">Tiers</h2>
+    <Section id="tiers" title="Tiers">
       <Table
         caption="Tiers"
         rows={rows}
@@ -58,6 +58,6 @@ export function TierTable({ tiers, defaultTier, countByTier }: TierTableProps) {
         ]}
       />
       <p class="fine">Tiers and their limits are set in CONFIG_FILE.</p>
-    </section>
+    </Section>
   );
 }

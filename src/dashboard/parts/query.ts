@@ -9,6 +9,17 @@ export function textIn(value: unknown, maxLength: number): string | undefined {
   return value.replaceAll(CONTROL_CHARACTERS, '').trim().slice(0, maxLength) || undefined;
 }
 
+/** The beginnings of several values of the query. */
+export function textsIn<Name extends string>(
+  query: QueryValues,
+  names: readonly Name[],
+  maxLength: number,
+): Readonly<Partial<Record<Name, string | undefined>>> {
+  const texts: Partial<Record<Name, string | undefined>> = {};
+  for (const name of names) texts[name] = textIn(query[name], maxLength);
+  return texts;
+}
+
 /** A value of the query that is one of the choices. */
 export function choiceIn<T extends string>(value: unknown, choices: Readonly<Record<T, unknown>>): T | undefined {
   return (Object.keys(choices) as T[]).find((choice) => choice === value && choice !== '');

@@ -1,16 +1,15 @@
-import { Get, Inject, Req, Res } from '@nestjs/common';
-import type { Request, Response } from 'express';
-import { CurrentPrincipal } from '../../auth/principal/current-principal.decorator.js';
-import type { Principal } from '../../auth/principal/principal.js';
+import { Get, Inject } from '@nestjs/common';
 import { publicOriginOf } from '../../auth/same-origin/public-origin.js';
 import { SessionOnly } from '../../auth/session/session.guard.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
+import { PLAYGROUND_PATH } from '../paths.js';
+import { CurrentVisit, type Visit } from '../visit.decorator.js';
 import { PlaygroundView } from './playground-view.js';
 
-@PageController('playground')
+@PageController(PLAYGROUND_PATH)
 @SessionOnly()
 export class PlaygroundController {
   constructor(
@@ -20,13 +19,14 @@ export class PlaygroundController {
   ) {}
 
   @Get()
-  show(@CurrentPrincipal() { accountId, tier }: Principal, @Req() request: Request, @Res() response: Response): void {
-    const origin = publicOriginOf(request);
+  show(@CurrentVisit() { accountId, session: { account }, response }: Visit): void {
+    const origin = publicOriginOf(response.req);
     const keptSeconds = this.config.streamRetentionMs / 1000;
+    const models = this.models.all();
     this.pages.send(response, {
       title: 'Playground',
       section: 'playground',
-      content: PlaygroundView({ models: this.models.all(), tier, accountId, origin, keptSeconds }),
+      content: PlaygroundView({ models, tier: account.tier, accountId, origin, keptSeconds }),
       script: 'playground/playground.js',
       style: 'playground/playground.css',
       width: 'wide',

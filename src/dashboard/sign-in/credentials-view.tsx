@@ -1,8 +1,9 @@
+import { SINGLE_SIGN_ON_PATH } from '../../auth/single-sign-on/paths.js';
+import { NEW_PASSWORD } from '../forms/new-password.js';
 import type { FormProblems } from '../forms/form-problems.js';
 import { PageForm } from '../forms/page-form.js';
 import { withNext } from '../local-path.js';
 import type { SingleSignOnLink } from '../pages.js';
-import { SINGLE_SIGN_ON_PATH } from '../../auth/single-sign-on/paths.js';
 
 export interface CredentialsViewProps {
   readonly email?: string;
@@ -11,16 +12,17 @@ export interface CredentialsViewProps {
   readonly problems?: FormProblems;
 }
 
-export const PASSWORD_HINT = 'At least 8 characters. A few random words work well.';
-
-const EMAIL = { label: 'Email', name: 'email', type: 'email', autoComplete: 'username' } as const;
-const PASSWORD = { label: 'Password', name: 'password', type: 'password' } as const;
-
-interface SignInViewProps extends CredentialsViewProps {
-  readonly hasPasswords: boolean;
+interface SignUpViewProps extends CredentialsViewProps {
   readonly hasSignUp: boolean;
+}
+
+interface SignInViewProps extends SignUpViewProps {
+  readonly hasPasswords: boolean;
   readonly singleSignOn: SingleSignOnLink | undefined;
 }
+
+const EMAIL = { label: 'Email', name: 'email', type: 'email', autoComplete: 'username' } as const;
+const PASSWORD = { label: 'Password', name: 'password', type: 'password', autoComplete: 'current-password' } as const;
 
 export function SignInView(props: SignInViewProps) {
   const { next, hasPasswords, singleSignOn } = props;
@@ -54,11 +56,7 @@ function PasswordSignIn({ email = '', next, problems, hasSignUp }: SignInViewPro
     <>
       <PageForm
         action="/sign-in"
-        fields={[
-          { ...EMAIL, value: email },
-          { ...PASSWORD, autoComplete: 'current-password' },
-          { type: 'hidden', name: 'next', value: next },
-        ]}
+        fields={[{ ...EMAIL, value: email }, PASSWORD, { type: 'hidden', name: 'next', value: next }]}
         button="Sign in"
         problems={problems}
       />
@@ -73,35 +71,23 @@ function PasswordSignIn({ email = '', next, problems, hasSignUp }: SignInViewPro
   );
 }
 
-export function SignUpView({ email = '', next, problems }: CredentialsViewProps) {
+export function SignUpView({ email = '', next, problems, hasSignUp }: SignUpViewProps) {
   return (
     <>
       <h1>Sign up</h1>
-      <p class="lead">Create your account.</p>
-      <PageForm
-        action="/sign-up"
-        fields={[
-          { ...EMAIL, value: email },
-          { ...PASSWORD, autoComplete: 'new-password', hint: PASSWORD_HINT },
-          { type: 'hidden', name: 'next', value: next },
-        ]}
-        button="Sign up"
-        problems={problems}
-      />
-      <p>
-        Already have an account? <a href={withNext('/sign-in', next)}>Sign in</a>
+      <p class="lead">
+        {hasSignUp ? 'Create your account.' : 'Sign-up is closed. Ask the operator of this service for an account.'}
       </p>
-    </>
-  );
-}
-
-export function SignUpClosedView() {
-  return (
-    <>
-      <h1>Sign up</h1>
-      <p class="lead">Sign-up is closed. Ask the operator of this service for an account.</p>
+      {hasSignUp ? (
+        <PageForm
+          action="/sign-up"
+          fields={[{ ...EMAIL, value: email }, NEW_PASSWORD, { type: 'hidden', name: 'next', value: next }]}
+          button="Sign up"
+          problems={problems}
+        />
+      ) : null}
       <p>
-        Already have an account? <a href="/sign-in">Sign in</a>
+        Already have an account? <a href={withNext('/sign-in', hasSignUp ? next : undefined)}>Sign in</a>
       </p>
     </>
   );

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { ServiceError } from '../../common/service-error.js';
+import { ErrorView } from '../errors/error-view.js';
 import { wantsPage } from '../errors/wants-page.js';
 import { Pages } from '../pages.js';
-import { SignInFailedView } from './sign-in-failed-view.js';
 
 /** Explains to people why a sign-in at the issuer has failed, and leads back. */
 @Injectable()
@@ -22,8 +22,9 @@ export class SignInFailures {
     } catch (error) {
       const { req: request } = response;
       if (!(error instanceof ServiceError) || error.code === 'internal_error' || !wantsPage(request)) throw error;
-      const content = SignInFailedView({ error, back, requestId: request.context.requestId });
-      this.pages.send(response, { title: 'Sign-in failed', section: 'sign-in', width: 'narrow', content }, error);
+      const title = 'Sign-in failed';
+      const content = ErrorView({ error, title, link: ['Back', back], requestId: request.context.requestId });
+      this.pages.send(response, { title, section: 'sign-in', width: 'narrow', content }, error);
     }
   }
 }

@@ -10,10 +10,10 @@ import { SingleSignOn } from '../../auth/single-sign-on/single-sign-on.js';
 import { Form } from '../../http/body/form/form.decorator.js';
 import { OnlyIf } from '../../http/routing/only-if.decorator.js';
 import { Public } from '../../http/routing/public.decorator.js';
-import { HOME } from '../home/home.js';
 import { localPath, withNext } from '../local-path.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
+import { ACCOUNT_PATH, HOME } from '../paths.js';
 import { SecureTransport } from '../sign-in/secure-transport.js';
 import { SignInFailures } from './sign-in-failures.js';
 
@@ -21,7 +21,7 @@ import { SignInFailures } from './sign-in-failures.js';
 const MAX_NEXT_LENGTH = 500;
 
 /** Signs people in at the issuer, and takes the issuer's logouts. */
-@PageController(SINGLE_SIGN_ON_PATH.slice(1))
+@PageController(SINGLE_SIGN_ON_PATH)
 @Public()
 @OnlyIf(({ singleSignOn }) => singleSignOn !== undefined)
 export class SingleSignOnController {
@@ -65,7 +65,7 @@ export class SingleSignOnController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    await this.failures.explain(response, session === undefined ? '/sign-in' : '/settings/account', async () => {
+    await this.failures.explain(response, session === undefined ? '/sign-in' : ACCOUNT_PATH, async () => {
       const cookie = this.cookie.read(request);
       const finished = await this.signOns.finish(queryOf(request), { address, session, cookie });
       switch (finished.kind) {
@@ -74,7 +74,7 @@ export class SingleSignOnController {
           this.pages.leadTo(response, finished.next ?? HOME);
           return;
         case 'linked':
-          this.pages.leadTo(response, '/settings/account?done=linked');
+          this.pages.leadTo(response, `${ACCOUNT_PATH}?done=linked`);
           return;
         case 'unchanged':
           this.pages.leadTo(response, HOME);

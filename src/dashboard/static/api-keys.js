@@ -1,9 +1,4 @@
-import { offerCopying } from './copy.js';
-
-offerCopying();
-
-// The page with a new key is the answer to a form. Reloading it must open the list, not send the form again.
-if (document.querySelector('[data-new-key]')) history.replaceState(null, '', '/settings/api-keys');
+import './shown-once.js';
 
 // A second click would send the same key id again. The service refuses the id, and the browser would show the error instead of
 // the answer with the new key.

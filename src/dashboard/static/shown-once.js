@@ -2,6 +2,6 @@ import { offerCopying } from './copy.js';
 
 offerCopying();
 
-// The page is the answer to a form. Reloading it must open the page that follows, and not send the form again.
+// A page with a new secret is the answer to a form. Reloading it must open the page that follows, and not send the form again.
 const next = document.querySelector('[data-shown-once]')?.getAttribute('data-shown-once');
 if (next != null) history.replaceState(null, '', next);

@@ -2,11 +2,12 @@ import type { BudgetState } from '../../usage/budgets/spend-budgets.js';
 import { money } from '../format/money.js';
 import { isAlmostUsedUp, percentage, resetText, usedPart } from '../format/used-budget.js';
 import { Notice } from '../parts/notice.js';
+import { Section } from '../parts/section.js';
 import { Table } from '../parts/table.js';
 import type { CostDecimals } from './sum-texts.js';
 import { Gauge } from './gauge.js';
 
-export interface BudgetSectionProps {
+interface BudgetSectionProps {
   /** The budget of the account. `undefined`: the account has no budget, or the budget cannot be read. */
   readonly budget: BudgetState | undefined;
   readonly decimals: CostDecimals;
@@ -27,8 +28,7 @@ export function BudgetSection({ budget, decimals }: BudgetSectionProps) {
   const { share, tone } = usedPart(budget);
   const reset = resetText(resetsAt);
   return (
-    <section aria-labelledby="budget">
-      <h2 id="budget">Budget</h2>
+    <Section id="budget" title="Budget">
       <Notice>
         {isAlmostUsedUp(budget)
           ? `${percentage(share)} of the budget is spent or reserved. Requests above the budget are refused until ${reset}.`
@@ -55,6 +55,6 @@ export function BudgetSection({ budget, decimals }: BudgetSectionProps) {
           { title: 'Resets', cell: () => reset },
         ]}
       />
-    </section>
+    </Section>
   );
 }

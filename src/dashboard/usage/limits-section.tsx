@@ -5,12 +5,13 @@ import { count } from '../format/numbers.js';
 import { limitLabel } from '../format/tier-limits.js';
 import { waitingTime } from '../format/times.js';
 import { Notice } from '../parts/notice.js';
+import { Section } from '../parts/section.js';
 import { Table } from '../parts/table.js';
 import { Gauge } from './gauge.js';
 
-export interface LimitsSectionProps {
+interface LimitsSectionProps {
   /** The default is for the own account. */
-  readonly limitsHeading?: string;
+  readonly heading?: string;
   readonly tier: TierConfig;
   /** The current counts. `undefined` when the limit store does not answer. */
   readonly state: LimitStates | undefined;
@@ -24,12 +25,14 @@ interface LimitLine {
 }
 
 /** Shows the limits of the tier, and the remaining quota of each limit. */
-export function LimitsSection({ limitsHeading = 'Limits of your tier', tier, state }: LimitsSectionProps) {
+export function LimitsSection({ heading = 'Limits of your tier', tier, state }: LimitsSectionProps) {
+  const title = (
+    <>
+      {heading} <span class="badge">{tier.name}</span>
+    </>
+  );
   return (
-    <section aria-labelledby="limits">
-      <h2 id="limits">
-        {limitsHeading} <span class="badge">{tier.name}</span>
-      </h2>
+    <Section id="limits" title={title}>
       <Notice>
         {state === undefined
           ? 'The remaining quota is unavailable right now. The limits still apply. Reload the page later.'
@@ -53,7 +56,7 @@ export function LimitsSection({ limitsHeading = 'Limits of your tier', tier, sta
           : `An answer can have up to ${count(tier.maxTokens)} tokens.`}{' '}
         Requests above a limit get status 429 and cost nothing.
       </p>
-    </section>
+    </Section>
   );
 }
 

@@ -4,6 +4,7 @@ import { count } from '../format/numbers.js';
 import { Moment } from '../format/times.js';
 import { Table } from '../parts/table.js';
 import { KeyName } from './key-names.js';
+import { ModelName } from './model-name.js';
 import { RefusalReason } from './refusal-reason.js';
 
 interface RefusedTableProps {
@@ -24,10 +25,7 @@ export function RefusedTable({ refused, keys }: RefusedTableProps) {
           { title: 'Reason', cell: (each) => <RefusalReason refused={each} /> },
           { title: 'Status', isNumber: true, cell: ({ status }) => status },
           { title: 'Similar', isNumber: true, cell: ({ similar }) => (similar === 0 ? '–' : `${count(similar)} more`) },
-          {
-            title: 'Model',
-            cell: ({ model }) => (model === null ? <span class="none">–</span> : <code>{model}</code>),
-          },
+          { title: 'Model', cell: ({ model }) => <ModelName id={model} /> },
           { title: 'Key', cell: (each) => <KeyName {...each} keys={keys} /> },
           { title: 'Request ID', cell: ({ requestId }) => <code>{requestId}</code> },
         ]}

@@ -11,6 +11,8 @@ import { decimalsOf, type CostDecimals } from './sum-texts.js';
 interface RequestTableProps {
   readonly streams: readonly ListedStream[];
   readonly keys: readonly ListedApiKey[] | undefined;
+  /** What the page shows without requests. */
+  readonly empty?: string;
   /** By default, what these requests need. */
   readonly decimals?: CostDecimals;
 }
@@ -23,7 +25,7 @@ export function streamCosts(streams: readonly ListedStream[]): readonly (readonl
 }
 
 /** The latest requests. Each leads to its receipt. */
-export function RequestTable({ streams, keys, decimals = decimalsOf(streamCosts(streams)) }: RequestTableProps) {
+export function RequestTable({ streams, keys, empty, decimals = decimalsOf(streamCosts(streams)) }: RequestTableProps) {
   const timeOf = ({ request_id: id, started_at: at }: ListedStream) => (
     <a href={`/usage/requests/${encodeURIComponent(id)}`}>
       <Moment at={new Date(at)} />
@@ -35,6 +37,7 @@ export function RequestTable({ streams, keys, decimals = decimalsOf(streamCosts(
         caption="Requests, latest first"
         class="requests"
         rows={streams}
+        empty={empty}
         columns={[
           { title: 'Time (UTC)', cell: timeOf },
           { title: 'Model', cell: ({ model }) => <code>{model}</code> },

@@ -1,6 +1,6 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import type { UsageRow } from '../../usage/reports/usage-reports.js';
-import { PageForm } from '../forms/page-form.js';
+import { FilterForm } from '../parts/filter-form.js';
 import { pathWith, textIn, type QueryValues } from '../parts/query.js';
 import { RANGES, rangeOf, type Range } from './usage-days.js';
 
@@ -33,7 +33,7 @@ export function offeredModels(
   return [...new Set([...configured.map(({ id }) => id), ...[...used].sort()])];
 }
 
-interface FilterFormProps {
+export interface UsageFilterFormProps {
   readonly filter: UsageFilter;
   /** The path of the page. */
   readonly path: string;
@@ -43,7 +43,7 @@ interface FilterFormProps {
 }
 
 /** The period as links, and a form to show one model or one key only. */
-export function FilterForm({ filter, path, models, keys = [] }: FilterFormProps) {
+export function UsageFilterForm({ filter, path, models, keys = [] }: UsageFilterFormProps) {
   const { days, model, key } = filter;
   const modelOptions = Object.fromEntries([['', 'All models'], ...models.map((id) => [id, id] as const)]);
   const keyOptions = Object.fromEntries([
@@ -64,17 +64,13 @@ export function FilterForm({ filter, path, models, keys = [] }: FilterFormProps)
           </a>
         ))}
       </nav>
-      <PageForm
-        method="get"
-        action={path}
-        layout="row"
+      <FilterForm
+        path={path}
         fields={[
           { type: 'hidden', name: 'days', value: days },
           { label: 'Model', name: 'model', type: 'select', options: modelOptions, value: model },
           { label: 'Key', name: 'key', type: 'select', options: keyOptions, value: key },
         ]}
-        button="Apply"
-        tone="quiet"
       />
     </div>
   );

@@ -2,6 +2,7 @@ import { KEPT_MINUTES, MINUTE_MS, type MinuteCounts } from '../../../observabili
 import type { StatusSnapshot } from '../../../observability/status/service-status.js';
 import { count } from '../../format/numbers.js';
 import { timeOfDay } from '../../format/times.js';
+import { Section } from '../../parts/section.js';
 import { Table } from '../../parts/table.js';
 import { BarChart, type Series } from '../../usage/bar-chart.js';
 
@@ -37,8 +38,7 @@ export function MinuteCharts({ snapshots, now }: MinuteChartsProps) {
     counts: sums.get(minute) ?? NOTHING,
   }));
   return (
-    <section aria-labelledby="minutes">
-      <h2 id="minutes">Last 60 minutes</h2>
+    <Section id="minutes" title="Last 60 minutes">
       <div class="charts">
         {CHARTS.map(([title, series]) => (
           <BarChart
@@ -75,7 +75,7 @@ export function MinuteCharts({ snapshots, now }: MinuteChartsProps) {
         Requests are of all kinds, health checks and pages included. Errors are those of providers and of the service.
         Times are in UTC, and the last minute is not over. Minutes before the start of a process are missing.
       </p>
-    </section>
+    </Section>
   );
 }
 

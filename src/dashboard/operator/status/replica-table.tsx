@@ -1,9 +1,9 @@
 import type { ReplicaStatus } from '../../../observability/status/replica-statuses.js';
 import type { StatusSnapshot } from '../../../observability/status/service-status.js';
 import { count } from '../../format/numbers.js';
-import { STATUS_ENTRY } from '../../layout/navigation.js';
 import { pathWith } from '../../parts/query.js';
 import { Table } from '../../parts/table.js';
+import { STATUS_PATH } from '../../paths.js';
 import { duration } from './duration.js';
 
 interface ReplicaTableProps {
@@ -17,7 +17,7 @@ export function ReplicaTable({ replicas, shownId }: ReplicaTableProps) {
   const nameOf = ({ id, isThisProcess, snapshot }: ReplicaStatus) => (
     <>
       <a
-        href={isThisProcess ? STATUS_ENTRY.path : pathWith(STATUS_ENTRY.path, { replica: id })}
+        href={isThisProcess ? STATUS_PATH : pathWith(STATUS_PATH, { replica: id })}
         aria-current={id === shownId ? 'true' : undefined}
       >
         {snapshot.processName}

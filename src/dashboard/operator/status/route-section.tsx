@@ -1,5 +1,6 @@
 import type { StatusSnapshot, UpstreamStatus } from '../../../observability/status/service-status.js';
 import { count } from '../../format/numbers.js';
+import { Section } from '../../parts/section.js';
 import { Table } from '../../parts/table.js';
 import { duration } from './duration.js';
 
@@ -8,8 +9,7 @@ export function RouteSection({ status }: { readonly status: StatusSnapshot }) {
   const { upstreams, upstreamsLeftOut } = status;
   const unavailable = upstreams.filter(({ state }) => state !== 'closed');
   return (
-    <section aria-labelledby="upstreams">
-      <h2 id="upstreams">Upstreams and routes</h2>
+    <Section id="upstreams" title="Upstreams and routes">
       {unavailable.length === 0 ? (
         <p>
           <span class="badge good">Available</span> All upstreams and routes.
@@ -22,7 +22,7 @@ export function RouteSection({ status }: { readonly status: StatusSnapshot }) {
         <RouteTable caption="All upstreams and routes" status={status} rows={upstreams} />
         {upstreamsLeftOut === 0 ? null : <p class="fine">{count(upstreamsLeftOut)} more are available.</p>}
       </details>
-    </section>
+    </Section>
   );
 }
 

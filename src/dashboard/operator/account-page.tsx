@@ -1,0 +1,196 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { ListedAccount } from '../../accounts/accounts/account-directory.js';
+import { AccountsService } from '../../accounts/accounts/accounts.service.js';
+import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
+import { PasswordResets } from '../../accounts/links/password-resets.service.js';
+import { CLOCK, type Clock } from '../../common/clock.js';
+import { CONFIG, type Config } from '../../config/config.js';
+import { LimitStore } from '../../throttling/limit-store.js';
+import { limitsOf } from '../../throttling/tier-limits.js';
+import { KeyBudgets } from '../../usage/budgets/key-budgets.js';
+import { SpendBudgets } from '../../usage/budgets/spend-budgets.js';
+import { UsageReports } from '../../usage/reports/usage-reports.js';
+import { KeySpends } from '../api-keys/key-spends.js';
+import { KeyTable } from '../api-keys/key-table.js';
+import { chosenKeys } from '../api-keys/listed-keys.js';
+import type { FormProblems } from '../forms/form-problems.js';
+import { PageForm } from '../forms/page-form.js';
+import { count } from '../format/numbers.js';
+import { Moment } from '../format/times.js';
+import { optionalPart } from '../optional-part.js';
+import type { Page } from '../page.js';
+import { Facts, type Fact } from '../parts/facts.js';
+import { Notice } from '../parts/notice.js';
+import { PAGE_SIZE, Pagination, pagingOf } from '../parts/paging.js';
+import { pathWith, type QueryValues } from '../parts/query.js';
+import { Section } from '../parts/section.js';
+import { accountPath, ACCOUNTS_PATH, REQUESTS_PATH } from '../paths.js';
+import { budgetCosts, BudgetSection } from '../usage/budget-section.js';
+import { LimitsSection } from '../usage/limits-section.js';
+import { decimalsOf } from '../usage/sum-texts.js';
+import { daysOf, lastDays } from '../usage/usage-days.js';
+import { filterIn, offeredModels, passes } from '../usage/usage-filter.js';
+import { UsageSection } from '../usage/usage-section.js';
+import { UsageTotals } from '../usage/usage-totals.js';
+import { KeyLimitList } from './key-limits.js';
+import { accountFacts, AccountStateBadge } from './listed-account.js';
+
+/** The number of keys that the page shows without a click. */
+const SHOWN_KEYS = 10;
+
+interface Additions {
+  readonly done?: string | undefined;
+  readonly problems?: FormProblems;
+}
+
+/** Builds the page of an operator about one account: its limits and usage, then its keys, and the forms that change it. */
+@Injectable()
+export class AccountPage {
+  constructor(
+    private readonly reports: UsageReports,
+    private readonly keys: ApiKeysService,
+    private readonly spends: KeySpends,
+    private readonly accounts: AccountsService,
+    private readonly resets: PasswordResets,
+    private readonly budgets: SpendBudgets,
+    private readonly keyBudgets: KeyBudgets,
+    @Inject(LimitStore) private readonly limits: LimitStore,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly now: Clock,
+  ) {}
+
+  /** @throws {ServiceError} `invalid_request` for a number of days that no page offers. */
+  async of(account: ListedAccount, operatorId: string, query: QueryValues, additions: Additions = {}): Promise<Page> {
+    const { id, email } = account;
+    const { done, problems } = additions;
+    const filter = filterIn(query);
+    const period = lastDays(filter.days, this.now());
+    const totals = new UsageTotals((row) => passes(filter, row));
+    const tier = this.accounts.tierOf(account);
+    const [keys, spend, read, state, budget, resetUntil] = await Promise.all([
+      this.keys.list(id),
+      this.spends.of(id),
+      optionalPart(totals.read(this.reports, id, period.from, period.to)),
+      optionalPart(this.limits.peek(id, limitsOf(tier))),
+      optionalPart(this.budgets.stateOfAccount(id, tier)),
+      optionalPart(this.resets.validUntil(id)),
+    ]);
+    const budgets = await optionalPart(this.keyBudgets.of(id, keys));
+    const sortedKeys = chosenKeys(keys, {}, this.now());
+    const paging = pagingOf(query['page'], keys.length);
+    const { models } = this.config;
+    const decimals = decimalsOf([...(read?.costs ?? []), ...budgetCosts(budget)]);
+    const path = accountPath(id);
+    const content = (
+      <div class="usage">
+        <h1 class="breaks">{email}</h1>
+        <p class="actions">
+          <a href={ACCOUNTS_PATH}>← Accounts</a>
+          <AccountStateBadge account={account} />
+          <a href={pathWith(REQUESTS_PATH, { account: id })}>Requests</a>
+          <a href="#keys">API keys</a>
+          <a href="#manage">Manage</a>
+        </p>
+        <Notice tone="good">{done}</Notice>
+        <LimitsSection heading="Limits" tier={tier} state={state} />
+        <BudgetSection budget={budget} decimals={decimals} />
+        <UsageSection
+          title="Usage"
+          path={path}
+          filter={filter}
+          models={offeredModels(models, totals.models)}
+          days={daysOf(period)}
+          totals={read}
+          keys={sortedKeys}
+          hasPrices={models.some(({ price }) => price !== undefined)}
+          decimals={decimals}
+        />
+        <Section id="keys" title="API keys">
+          {keys.length === 0 ? (
+            <p class="empty">No keys yet.</p>
+          ) : (
+            <details open={query['page'] !== undefined || keys.length <= SHOWN_KEYS}>
+              <summary>{keys.length === 1 ? '1 key' : `${count(keys.length)} keys, active keys first`}</summary>
+              <KeyTable
+                keys={sortedKeys.slice(paging.offset, paging.offset + PAGE_SIZE)}
+                now={this.now()}
+                spend={spend}
+                budgets={budgets}
+                usageOf={(key) => pathWith(path, { days: 30, key })}
+                limitsOf={(key) => <KeyLimitList limits={key} />}
+                actionsOn={(key) => [{ label: 'Revoke', path: `${path}/keys/${key}/revoke` }]}
+              />
+              <Pagination path={path} filter={{ ...filter }} fragment="#keys" paging={paging} />
+            </details>
+          )}
+        </Section>
+        <Section id="manage" title="Manage">
+          <div class="managed">
+            <Facts facts={[...accountFacts(account), resetUntil !== undefined && resetFact(resetUntil)]} />
+            <div>
+              {this.tierForm(account, operatorId, problems)}
+              {id === operatorId ? (
+                <p class="fine">This is your own account. Another operator can disable it.</p>
+              ) : (
+                this.changesOfOther(account, operatorId, resetUntil)
+              )}
+            </div>
+          </div>
+        </Section>
+      </div>
+    );
+    return {
+      ...{ title: email, section: 'accounts', width: 'wide' },
+      ...{ style: 'usage.css', script: 'usage/charts.js', content },
+    };
+  }
+
+  private tierForm({ id, tier }: ListedAccount, operatorId: string, problems: FormProblems | undefined) {
+    const { tiers, defaultTier } = this.config;
+    const options = {
+      ...(tiers.has(tier) ? {} : { [tier]: `${tier} (not configured, uses ${defaultTier.name})` }),
+      ...Object.fromEntries([...tiers.keys()].map((name) => [name, name])),
+    };
+    return (
+      <PageForm
+        action={accountPath(id, 'tier')}
+        layout="row"
+        accountId={operatorId}
+        fields={[{ label: 'Tier', name: 'tier', type: 'select', options, value: tier }]}
+        button="Change tier"
+        tone="quiet"
+        problems={problems}
+      />
+    );
+  }
+
+  private changesOfOther({ id, role, disabledAt }: ListedAccount, operatorId: string, resetUntil: Date | undefined) {
+    const form = { accountId: operatorId, tone: 'quiet' } as const;
+    return (
+      <>
+        <p class="actions">
+          <a href={accountPath(id, 'role')}>{role === 'operator' ? 'Make member' : 'Make operator'}</a>
+          {this.config.passwords === 'on' ? <a href={accountPath(id, 'password')}>Reset password</a> : null}
+          <a href={accountPath(id, 'delete')}>Delete account</a>
+        </p>
+        {resetUntil === undefined ? null : (
+          <PageForm {...form} action={accountPath(id, 'password/revoke')} button="Revoke link for a new password" />
+        )}
+        {disabledAt === null ? (
+          <PageForm method="get" action={accountPath(id, 'disable')} button="Disable account" tone="quiet" />
+        ) : (
+          <PageForm {...form} action={accountPath(id, 'enable')} button="Enable account" />
+        )}
+      </>
+    );
+  }
+}
+
+function resetFact(until: Date): Fact {
+  const validity = (
+    <>
+      valid until <Moment at={until} withZone />
+    </>
+  );
+  return ['Link for a new password', validity];
+}

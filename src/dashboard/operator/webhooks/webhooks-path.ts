@@ -1,2 +1,0 @@
-/** The page with the deliveries of webhooks. */
-export const WEBHOOKS_PATH = '/operator/webhooks';
