@@ -1,7 +1,7 @@
 import type { VerifiedSession } from '../../accounts/sessions/sessions.service.js';
 import type { Config } from '../../config/config.js';
 import { ACCOUNT_PATH, DOCS_PATH } from '../paths.js';
-import { NAVIGATION, OPERATOR_NAVIGATION, type NavigationEntry, type Section } from './navigation.js';
+import { NAVIGATION, OPERATOR_ENTRIES, type NavigationEntry, type Section } from './navigation.js';
 
 export interface HeaderProps {
   readonly section: Section | undefined;
@@ -45,7 +45,7 @@ function AccountLinks({ section, account, navigation, hasDocs }: AccountLinksPro
       <nav aria-label="Main">
         {[
           ...NAVIGATION,
-          ...(isOperator ? OPERATOR_NAVIGATION : []),
+          ...(isOperator ? OPERATOR_ENTRIES : []),
           ...ofPlugins.map(({ label, path }) => ({ section: path, label, path })),
         ].map((entry) => (
           <a key={entry.path} href={entry.path} aria-current={entry.section === section ? 'page' : undefined}>

@@ -17,7 +17,7 @@ export const NAVIGATION = [
 ] as const;
 
 /** The pages in the navigation of operators only. */
-export const OPERATOR_NAVIGATION = [
+export const OPERATOR_ENTRIES = [
   { section: 'accounts', label: 'Accounts', path: ACCOUNTS_PATH },
   { section: 'requests', label: 'Requests', path: REQUESTS_PATH },
   { section: 'audit', label: 'Audit log', path: AUDIT_PATH },
@@ -43,7 +43,7 @@ export const NAVIGATION_ENTRIES = new ExtensionPoint<NavigationEntry>('navigatio
  */
 export type Section =
   | (typeof NAVIGATION)[number]['section']
-  | (typeof OPERATOR_NAVIGATION)[number]['section']
+  | (typeof OPERATOR_ENTRIES)[number]['section']
   | 'account'
   | 'sign-in'
   | 'sign-up'
