@@ -3,7 +3,7 @@ import { DataSource, type EntityTarget, type ObjectLiteral, type Repository } fr
 import type { DatabasePresence } from './database-presence.js';
 import { CredentialConnections } from './postgres/credential-connections.js';
 import { credentialOptions } from './postgres/open-postgres.js';
-import { engineOf, type Engine } from './queries/statements.js';
+import { queryRows, type Parameters } from './queries/statements.js';
 import { PostgresPresence } from './postgres/postgres-presence.js';
 
 /**
@@ -34,12 +34,8 @@ export class CredentialDatabase implements OnApplicationShutdown {
     return this.source.getRepository(entity);
   }
 
-  get engine(): Engine {
-    return engineOf(this.source);
-  }
-
-  query<Row>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
-    return this.source.query<Row[]>(sql, [...parameters]);
+  rows<Row>(sql: string, parameters?: Parameters): Promise<readonly Row[]> {
+    return queryRows<Row>(this.source, sql, parameters);
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -14,33 +14,30 @@ const KEY_COLUMNS = [
 const OF_ACCOUNT = { table: 'accounts', target: "'account:' || NEW.id", accountId: 'NEW.id' } as const;
 const OF_KEY = { table: 'api_keys', target: "'key:' || NEW.id", accountId: 'NEW.account_id' } as const;
 
+/** A change of a column, with its values. */
+function changed(column: string) {
+  return {
+    name: column,
+    event: `UPDATE OF ${column}`,
+    when: differs(column),
+    before: [column],
+    after: [column],
+  } satisfies Partial<Audited>;
+}
+
+/** The first time that is written to a column. */
+function begins(column: string) {
+  return {
+    event: `UPDATE OF ${column}`,
+    when: `OLD.${column} IS NULL AND NEW.${column} IS NOT NULL`,
+  } satisfies Partial<Audited>;
+}
+
 const AUDITED: readonly Audited[] = [
   { ...OF_ACCOUNT, name: 'created', event: 'INSERT', action: 'account.created', after: ['tier', 'role'] },
-  {
-    ...OF_ACCOUNT,
-    name: 'tier',
-    event: 'UPDATE OF tier',
-    when: differs('tier'),
-    action: 'account.tier_changed',
-    before: ['tier'],
-    after: ['tier'],
-  },
-  {
-    ...OF_ACCOUNT,
-    name: 'role',
-    event: 'UPDATE OF role',
-    when: differs('role'),
-    action: 'account.role_changed',
-    before: ['role'],
-    after: ['role'],
-  },
-  {
-    ...OF_ACCOUNT,
-    name: 'disabled',
-    event: 'UPDATE OF disabled_at',
-    when: 'OLD.disabled_at IS NULL AND NEW.disabled_at IS NOT NULL',
-    action: 'account.disabled',
-  },
+  { ...OF_ACCOUNT, ...changed('tier'), action: 'account.tier_changed' },
+  { ...OF_ACCOUNT, ...changed('role'), action: 'account.role_changed' },
+  { ...OF_ACCOUNT, name: 'disabled', ...begins('disabled_at'), action: 'account.disabled' },
   {
     ...OF_ACCOUNT,
     name: 'enabled',
@@ -71,13 +68,7 @@ const AUDITED: readonly Audited[] = [
     action: 'key.created',
     after: ['prefix', 'origin_id', ...KEY_COLUMNS],
   },
-  {
-    ...OF_KEY,
-    name: 'revoked',
-    event: 'UPDATE OF revoked_at',
-    when: 'OLD.revoked_at IS NULL AND NEW.revoked_at IS NOT NULL',
-    action: 'key.revoked',
-  },
+  { ...OF_KEY, name: 'revoked', ...begins('revoked_at'), action: 'key.revoked' },
   {
     ...OF_KEY,
     name: 'updated',
@@ -195,3 +186,17 @@ export const DROP_AUDIT_TRIGGERS = {
   sqlite: [...TRIGGERS.drop.sqlite, ...APPEND_ONLY.drop.sqlite],
   postgres: [...TRIGGERS.drop.postgres, ...APPEND_ONLY.drop.postgres, 'DROP SEQUENCE audit_entries_ids'],
 };
+
+const OF_OPERATOR_KEY = { table: 'operator_keys', target: "'operator-key:' || NEW.id", accountId: 'NULL' } as const;
+
+/** The keys of the API for operators have a later migration. */
+export const OPERATOR_KEY_TRIGGERS = auditTriggers([
+  {
+    ...OF_OPERATOR_KEY,
+    name: 'created',
+    event: 'INSERT',
+    action: 'operator_key.created',
+    after: ['name', 'scope', 'prefix', 'expires_at'],
+  },
+  { ...OF_OPERATOR_KEY, name: 'revoked', ...begins('revoked_at'), action: 'operator_key.revoked' },
+]);

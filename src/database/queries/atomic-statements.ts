@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { Database } from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
+import { orUnavailable } from './query-failure.js';
+import { placed } from './statements.js';
 
 /** An SQL statement that works on both engines. It must return rows: a statement that changes rows ends with `RETURNING`. */
 export interface Statement {
@@ -60,6 +62,15 @@ export class AtomicStatements {
   }
 
   /**
+   * Runs the statements of a request, as {@link run}.
+   *
+   * @throws {ServiceError} `unavailable` for every failure except the violation of a unique or a foreign key.
+   */
+  async change(row: LockedRow, changes: Statement | readonly Statement[], author?: ChangeAuthor): Promise<Row[][]> {
+    return orUnavailable(this.run(row, [changes].flat(), author));
+  }
+
+  /**
    * Runs the statements in a transaction that locks the row. Other rows can still reference the locked row, so that records
    * of the account can be written meanwhile.
    */
@@ -73,8 +84,7 @@ export class AtomicStatements {
     return this.dataSource.transaction(async ({ queryRunner }) => {
       const results: Row[][] = [];
       for (const { sql, parameters } of [...before, ...statements]) {
-        const [query, values] = this.dataSource.driver.escapeQueryWithParameters(sql, parameters);
-        const result = await queryRunner?.query(query, values, true);
+        const result = await queryRunner?.query(...placed('postgres', sql, parameters), true);
         results.push((result?.records ?? []) as Row[]);
       }
       return results.slice(before.length);
@@ -95,8 +105,8 @@ export class AtomicStatements {
         insert.run(author.actor, author.source ?? null);
       }
       const results = statements.map(({ sql, parameters }) => {
-        const [query, values] = driver.escapeQueryWithParameters(sql, parameters) as [string, (string | null)[]];
-        return database.prepare(query).all(...values) as Row[];
+        const [statement, values] = placed('sqlite', sql, parameters);
+        return database.prepare(statement).all(...values) as Row[];
       });
       if (author !== undefined) database.prepare('DELETE FROM audit_authors').run();
       return results;

@@ -14,7 +14,7 @@ import type { DatabaseConfig } from '../../../src/config/config.js';
 import { DatabaseError } from '../../../src/database/database-error.js';
 import { DatabaseHealth } from '../../../src/database/database-health.js';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
-import { AddAccountRole1765500001000 } from '../../../src/database/migrations/add-account-role.js';
+import { AddAccountRole } from '../../../src/database/migrations/account-migrations.js';
 import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
@@ -61,7 +61,7 @@ describe.each(await testEngines())('the database on $name', (engine) => {
 
   it('is closed before a failed migration is reported', async () => {
     const empty = await engine.create();
-    vi.spyOn(AddAccountRole1765500001000.prototype, 'up').mockRejectedValue(new Error('no role'));
+    vi.spyOn(AddAccountRole.prototype, 'up').mockRejectedValue(new Error('no role'));
     const latch = new Latch();
     const sources: DataSource[] = [];
     vi.spyOn(DataSource.prototype, 'destroy').mockImplementation(async function (this: DataSource) {
@@ -183,11 +183,11 @@ describe('a SQLite file', () => {
   });
 
   it('at the start is not waited for by SQLite itself, which would block the process', async () => {
-    const { up } = AddAccountRole1765500001000.prototype;
+    const { up } = AddAccountRole.prototype;
     const waits: unknown[] = [];
-    vi.spyOn(AddAccountRole1765500001000.prototype, 'up').mockImplementation(async (queryRunner) => {
+    vi.spyOn(AddAccountRole.prototype, 'up').mockImplementation(async (queryRunner) => {
       waits.push(await queryRunner.query('PRAGMA busy_timeout'));
-      await up.call(new AddAccountRole1765500001000(), queryRunner);
+      await up.call(new AddAccountRole(), queryRunner);
     });
     await (await open({ type: 'sqlite', path: ':memory:' })).destroy();
     expect(waits).toEqual([[{ timeout: 0 }]]);

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
-import { TOKEN_KIND_COLUMNS } from '../../../src/database/migrations/add-token-kinds.js';
+import { TOKEN_KIND_COLUMNS } from '../../../src/database/migrations/usage-migrations.js';
 import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
 import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { FAILED_OUTCOMES, STREAM_OUTCOMES } from '../../../src/usage/record/stream-outcome.js';

@@ -24,7 +24,6 @@ beforeEach(() => {
     });
   atomic = new AtomicStatements({
     options: { type: 'postgres' },
-    driver: { escapeQueryWithParameters: (sql: string, values: object) => [sql, Object.values(values)] },
     transaction: (work: (manager: unknown) => Promise<unknown>) => work({ queryRunner: { query } }),
   } as unknown as DataSource);
 });
@@ -41,7 +40,7 @@ describe('calls for a row', () => {
   it('lock the row first, and return the rows of their own statements', async () => {
     const call = atomic.run(ADA, [statement('one'), statement('two')]);
     await turn();
-    expect(begun()).toEqual(['SELECT id FROM accounts WHERE id = :id FOR NO KEY UPDATE']);
+    expect(begun()).toEqual(['SELECT id FROM accounts WHERE id = $1 FOR NO KEY UPDATE']);
     await endNext();
     expect(begun()).toEqual(['one']);
     await endNext();

@@ -1,7 +1,7 @@
 import type { QueryRunner } from 'typeorm';
 import { describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../../src/database/migrations/all-migrations.js';
-import { WidenUsageTokens1765200002000 } from '../../../../src/database/migrations/widen-usage-tokens.js';
+import { WidenUsageTokens } from '../../../../src/database/migrations/usage-migrations.js';
 
 /** A connection on which each statement takes a moment. Keeps what it was asked, and whether it was asked too early. */
 class SlowConnection {
@@ -44,7 +44,7 @@ describe.each(['postgres', 'better-sqlite3'])('a migration on %s', (type) => {
 
 it('the migration that rewrites the records waits ten seconds at most for those who read them', async () => {
   const connection = new SlowConnection('postgres');
-  await new WidenUsageTokens1765200002000().up(connection.queryRunner);
+  await new WidenUsageTokens().up(connection.queryRunner);
   expect(connection.asked).toEqual([
     'query SET LOCAL lock_timeout = 10000',
     expect.stringMatching(/^query ALTER TABLE usage_records /),
