@@ -43,6 +43,14 @@ export function keysOf(limits: readonly Limit[]): readonly string[] {
   return [...keys];
 }
 
+const OF_ACCOUNT = [undefined] as const;
+
+/** Returns whose uses are counted apart: those of the account, as `undefined`, and those of each key. */
+export function subjectsOf(limits: readonly Limit[]): readonly (string | undefined)[] {
+  const keys = keysOf(limits);
+  return keys.length === 0 ? OF_ACCOUNT : [undefined, ...keys];
+}
+
 /** Returns what an admission uses of a limit of requests or streams. */
 export function costOf({ unit, cost = 1 }: Limit): number {
   return unit === 'requests' ? cost : 1;

@@ -5,6 +5,7 @@ import {
   keysOf,
   LimitStore,
   refusal,
+  subjectsOf,
   type Admission,
   type AdmissionRequest,
   type Lease,
@@ -13,6 +14,7 @@ import {
   type Refusal,
   type TokenDemand,
 } from '../limit-store.js';
+import { joinedLease, reservedBy, type LeasePart } from '../joined-lease.js';
 import { seededLimits, windowOf, type SeededLimit } from '../tokens/seeded-limit.js';
 import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import { NoTokensUsed, type TokensUsed } from '../tokens/tokens-used.js';
@@ -103,35 +105,22 @@ export class InProcessLimitStore extends LimitStore {
     const useAt = (key?: string) =>
       keep ? this.useOf(bucketOf(accountId, key)) : this.knownUse(bucketOf(accountId, key));
     const replicas = this.replicas();
-    const keys = keysOf(limits);
-    if (keys.length === 0) return balancesIn(useAt(), limits, replicas, now);
-    return [undefined, ...keys].flatMap((key) => balancesIn(useAt(key), ofKey(limits, key), replicas, now));
+    if (keysOf(limits).length === 0) return balancesIn(useAt(), limits, replicas, now);
+    return subjectsOf(limits).flatMap((key) => balancesIn(useAt(key), ofKey(limits, key), replicas, now));
   }
 
   private lease(accountId: string, limits: readonly Limit[], granted: number | undefined): Lease {
-    const keys = keysOf(limits);
-    if (keys.length === 0) return { tokens: granted, ...this.leaseIn(this.useOf(accountId), limits, granted) };
-    const leases = [undefined, ...keys].map((key) =>
+    if (keysOf(limits).length === 0)
+      return { tokens: granted, ...this.leaseIn(this.useOf(accountId), limits, granted) };
+    const parts = subjectsOf(limits).map((key) =>
       this.leaseIn(this.useOf(bucketOf(accountId, key)), ofKey(limits, key), granted),
     );
-    return {
-      tokens: granted,
-      release: () => {
-        for (const lease of leases) lease.release();
-      },
-      settle: (tokensUsed) => {
-        for (const lease of leases) lease.settle(tokensUsed);
-      },
-    };
+    return joinedLease(granted, parts);
   }
 
-  private leaseIn(
-    use: AccountUse,
-    limits: readonly Limit[],
-    granted: number | undefined,
-  ): Pick<Lease, 'release' | 'settle'> {
+  private leaseIn(use: AccountUse, limits: readonly Limit[], granted: number | undefined): LeasePart {
     let holdsSlot = limits.some(({ unit }) => unit === 'streams');
-    const reserved = limits.some(({ unit }) => unit === 'tokens') ? granted : undefined;
+    const reserved = reservedBy(limits, granted);
     let isSettled = reserved === undefined;
     if (holdsSlot) use.held.streams += 1;
     use.held.tokens += reserved ?? 0;

@@ -1,5 +1,5 @@
 import { wholeSeconds } from '../in-process/account-use.js';
-import { bucketOf, keysOf, type Limit, type LimitStates } from '../limit-store.js';
+import { bucketOf, subjectsOf, type Limit, type LimitStates } from '../limit-store.js';
 
 const MAX_ACCOUNTS = 10_000;
 /** An entry ends this long before its window, because the reply of Redis takes time to arrive. */
@@ -35,11 +35,9 @@ export class ExhaustedWindows {
     accountId: string,
     limits: readonly Limit[],
   ): { readonly name: string; readonly states: LimitStates } | undefined {
-    const ofAccount = this.at(accountId, limits);
-    if (ofAccount !== undefined) return ofAccount;
-    for (const key of keysOf(limits)) {
-      const ofKey = this.at(bucketOf(accountId, key), limits);
-      if (ofKey !== undefined) return ofKey;
+    for (const key of subjectsOf(limits)) {
+      const exhausted = this.at(bucketOf(accountId, key), limits);
+      if (exhausted !== undefined) return exhausted;
     }
     return undefined;
   }

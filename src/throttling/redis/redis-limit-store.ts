@@ -10,6 +10,7 @@ import {
   keysOf,
   LimitStore,
   refusal,
+  subjectsOf,
   type Admission,
   type AdmissionRequest,
   type Lease,
@@ -17,6 +18,7 @@ import {
   type LimitStates,
   type Refusal,
 } from '../limit-store.js';
+import { joinedLease, reservedBy, type LeasePart } from '../joined-lease.js';
 import { TokensUsedLookup } from '../tokens/tokens-used-lookup.js';
 import type { TokensUsed } from '../tokens/tokens-used.js';
 import { seededLimits, windowOf } from '../tokens/seeded-limit.js';
@@ -37,7 +39,6 @@ const MAX_LOOKUPS = 2;
 /** The used tokens since the beginning of a day or a month, and its end, as arguments of `ADMIT`. */
 type Seed = readonly [tokens: string, endOfWindow: string];
 const NO_SEED: Seed = [NOT_LOOKED_UP, '0'];
-const OF_ACCOUNT = [undefined] as const;
 
 /**
  * Counts in Redis, for all replicas, by the clock of Redis. An admission needs one round trip. While Redis is slow, requests
@@ -85,8 +86,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
         this.exhausted.set(accountId, refusedBy, kept, windowLeftMs);
         return refusal(refusedBy.name, states);
       }
-      const reserved = limits.some(({ unit }) => unit === 'tokens') ? granted : undefined;
-      const here = this.local.hold(accountId, limits, reserved);
+      const here = this.local.hold(accountId, limits, reservedBy(limits, granted));
       return { admitted: true, lease: this.lease(id, request, here), state: states };
     } catch (error) {
       if (error instanceof RedisTimeout && error.wasSent) this.withdraw(request, id);
@@ -189,17 +189,7 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
 
   private lease(id: string, { accountId, limits }: AdmissionRequest, here: Lease): Lease {
     const held = subjectsOf(limits).map((apiKey) => this.holdIn(id, accountId, apiKey, limits, here.tokens));
-    return {
-      tokens: here.tokens,
-      release: () => {
-        here.release();
-        for (const each of held) each.release();
-      },
-      settle: (tokensUsed) => {
-        here.settle(tokensUsed);
-        for (const each of held) each.settle(tokensUsed);
-      },
-    };
+    return joinedLease(here.tokens, [here, ...held]);
   }
 
   /** Holds what the request uses of the limits of its account, or of a key. */
@@ -209,10 +199,10 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
     apiKey: string | undefined,
     all: readonly Limit[],
     granted: number | undefined,
-  ): Pick<Lease, 'release' | 'settle'> {
+  ): LeasePart {
     const limits = all.filter(({ key }) => key === apiKey);
     const holdsSlot = limits.some(({ unit }) => unit === 'streams');
-    const reserved = limits.some(({ unit }) => unit === 'tokens') ? granted : undefined;
+    const reserved = reservedBy(limits, granted);
     const renewed: RenewedLease = { id, accountId, apiKey, holdsSlot, reserved };
     const keys = accountKeys(accountId, apiKey);
     const [use, streams] = keys;
@@ -238,12 +228,6 @@ export class RedisLimitStore extends LimitStore implements BeforeApplicationShut
       },
     };
   }
-}
-
-/** The account, as `undefined`, and each key that some limits have. */
-function subjectsOf(limits: readonly Limit[]): readonly (string | undefined)[] {
-  const keys = keysOf(limits);
-  return keys.length === 0 ? OF_ACCOUNT : [undefined, ...keys];
 }
 
 /** The states of the limits that count all requests of the account. */
