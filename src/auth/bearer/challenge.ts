@@ -1,3 +1,5 @@
+import { ServiceError } from '../../common/service-error.js';
+
 export const REALM = 'chat';
 
 /** The value of `WWW-Authenticate` (RFC 6750) for a request without a credential. */
@@ -8,3 +10,8 @@ export const INVALID_TOKEN_CHALLENGE = `${CHALLENGE}, error="invalid_token"`;
 
 /** The message for a request with such a key. */
 export const UNKNOWN_KEY = 'The API key is unknown, expired or revoked.';
+
+/** The error for a request without a valid credential. */
+export function unauthenticated(message: string, challenge = CHALLENGE): ServiceError {
+  return new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': challenge } });
+}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { OperatorKeyVerifier, type VerifiedOperatorKey } from '../../accounts/operator-keys/operator-key-verifier.js';
 import { ServiceError } from '../../common/service-error.js';
-import { CHALLENGE, INVALID_TOKEN_CHALLENGE } from '../bearer/challenge.js';
+import { INVALID_TOKEN_CHALLENGE, unauthenticated } from '../bearer/challenge.js';
 import { networkOf } from '../network/client-network.js';
 
 declare module '../../http/request/request-context.js' {
@@ -29,7 +29,7 @@ export class OperatorAccess {
   async accept(request: Request): Promise<void> {
     const { authorization } = request.headers;
     if (authorization === undefined) {
-      throw unauthenticated('Send an operator key as "Authorization: Bearer <operator key>".', CHALLENGE);
+      throw unauthenticated('Send an operator key as "Authorization: Bearer <operator key>".');
     }
     const token = BEARER_TOKEN.exec(authorization)?.[1] ?? '';
     const key = await this.keys.verify(token, () => networkOf(request.ip));
@@ -41,8 +41,4 @@ export class OperatorAccess {
       throw new ServiceError('forbidden', 'This operator key may only read. Use a key with the scope "write".');
     }
   }
-}
-
-function unauthenticated(message: string, challenge: string): ServiceError {
-  return new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': challenge } });
 }

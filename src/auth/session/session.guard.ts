@@ -2,7 +2,7 @@ import { applyDecorators, Injectable, UseGuards, type CanActivate, type Executio
 import type { Request } from 'express';
 import { ServiceError } from '../../common/service-error.js';
 import { hasBearerHeader } from '../bearer/bearer-header.js';
-import { CHALLENGE } from '../bearer/challenge.js';
+import { unauthenticated } from '../bearer/challenge.js';
 import { principalOfSession, sessionOf } from './request-session.js';
 
 /** Accepts only sessions. Runs in addition to the authentication guard, which accepts other credentials too. */
@@ -22,7 +22,7 @@ export class SessionGuard implements CanActivate {
         'This path needs a session of the web application. It does not accept API keys.',
       );
     }
-    throw new ServiceError('unauthenticated', 'Sign in first.', { headers: { 'WWW-Authenticate': CHALLENGE } });
+    throw unauthenticated('Sign in first.');
   }
 }
 

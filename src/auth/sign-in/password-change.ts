@@ -5,7 +5,7 @@ import type { NewSession, VerifiedSession } from '../../accounts/sessions/sessio
 import { ServiceError } from '../../common/service-error.js';
 import { siteOf } from '../network/client-network.js';
 import { SessionStart } from '../session/session-start.js';
-import { CHALLENGE } from '../bearer/challenge.js';
+import { unauthenticated } from '../bearer/challenge.js';
 import { SignInLimits, type Attempt } from './sign-in-limits.js';
 
 export interface Passwords {
@@ -71,9 +71,7 @@ export class PasswordChange {
       throw new ServiceError('unavailable', 'Your password was changed. Sign in with the new password.', { cause });
     }
     if (session !== undefined) return session;
-    throw new ServiceError('unauthenticated', 'The password was also changed elsewhere. Sign in again.', {
-      headers: { 'WWW-Authenticate': CHALLENGE },
-    });
+    throw unauthenticated('The password was also changed elsewhere. Sign in again.');
   }
 }
 

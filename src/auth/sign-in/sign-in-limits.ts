@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { AttemptCounters, type AttemptCounter, type AttemptMemory } from '../attempts/attempt-counters.js';
-import { countAll, keyOf, type Count } from '../attempts/count-attempt.js';
-import { networkOf, siteOf } from '../network/client-network.js';
+import { countAll, keyOf } from '../attempts/count-attempt.js';
+import { NetworkCounter } from '../attempts/network-counter.js';
+import { networkOf } from '../network/client-network.js';
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
@@ -9,8 +10,6 @@ const DAY_SECONDS = 86_400;
 
 /** Failed attempts of one network at all accounts. High enough for an office of people who forget their passwords. */
 const BY_NETWORK = { name: 'sign-in:network', attempts: 50, withinSeconds: 15 * MINUTE_SECONDS };
-/** Failed attempts of one IPv6 site, which has up to 65,536 networks. */
-const BY_SITE = { name: 'sign-in:site', attempts: 500, withinSeconds: 15 * MINUTE_SECONDS };
 /** Failed attempts of one network at one account. */
 const BY_BOTH = { name: 'sign-in:both', attempts: 10, withinSeconds: 15 * MINUTE_SECONDS };
 /**
@@ -20,19 +19,16 @@ const BY_BOTH = { name: 'sign-in:both', attempts: 10, withinSeconds: 15 * MINUTE
 const BY_ACCOUNT = { name: 'sign-in:account', attempts: 100, withinSeconds: 10 * MINUTE_SECONDS };
 /** Successful attempts of one network. They cost as much work as failed attempts. */
 const SUCCESSES_BY_NETWORK = { name: 'sign-in:network_successes', attempts: 500, withinSeconds: 15 * MINUTE_SECONDS };
-const SUCCESSES_BY_SITE = { name: 'sign-in:site_successes', attempts: 5_000, withinSeconds: 15 * MINUTE_SECONDS };
 /** Successful attempts at one account. */
 const SUCCESSES_BY_ACCOUNT = { name: 'sign-in:account_successes', attempts: 100, withinSeconds: 15 * MINUTE_SECONDS };
 /** The networks from which someone has signed in to the account within this time. */
 const KNOWN = { name: 'sign-in:known', forSeconds: 30 * DAY_SECONDS };
 const SIGN_UPS_BY_NETWORK = { name: 'sign-up:network', attempts: 20, withinSeconds: HOUR_SECONDS };
-const SIGN_UPS_BY_SITE = { name: 'sign-up:site', attempts: 200, withinSeconds: HOUR_SECONDS };
 /** Sign-ups of all networks with one email address. Limited because a sign-up discloses whether the address has an account. */
 const SIGN_UPS_BY_ACCOUNT = { name: 'sign-up:account', attempts: 20, withinSeconds: HOUR_SECONDS };
 
 /** Links of one network that are not valid. A link cannot be guessed, but each lookup is a query. */
 const LINKS_BY_NETWORK = { name: 'link:network', attempts: 50, withinSeconds: 15 * MINUTE_SECONDS };
-const LINKS_BY_SITE = { name: 'link:site', attempts: 500, withinSeconds: 15 * MINUTE_SECONDS };
 
 /** An attempt. It counts both as failed and as successful until one of these methods is called. */
 export interface Attempt {
@@ -54,38 +50,30 @@ export interface Attempt {
  */
 @Injectable()
 export class SignInLimits {
-  private readonly byNetwork: AttemptCounter;
-  private readonly bySite: AttemptCounter;
+  private readonly networks: NetworkCounter;
   private readonly byBoth: AttemptCounter;
   private readonly byAccount: AttemptCounter;
-  private readonly successesByNetwork: AttemptCounter;
-  private readonly successesBySite: AttemptCounter;
+  private readonly successesOfNetworks: NetworkCounter;
   private readonly successesByAccount: AttemptCounter;
   private readonly failures: ReadonlySet<AttemptCounter>;
   private readonly successes: ReadonlySet<AttemptCounter>;
   private readonly known: AttemptMemory;
-  private readonly signUpsByNetwork: AttemptCounter;
-  private readonly signUpsBySite: AttemptCounter;
+  private readonly signUpsOfNetworks: NetworkCounter;
   private readonly signUpsByAccount: AttemptCounter;
-  private readonly linksByNetwork: AttemptCounter;
-  private readonly linksBySite: AttemptCounter;
+  private readonly linksOfNetworks: NetworkCounter;
 
   constructor(counters: AttemptCounters) {
-    this.byNetwork = counters.counter(BY_NETWORK);
-    this.bySite = counters.counter(BY_SITE);
+    this.networks = new NetworkCounter(counters, BY_NETWORK);
     this.byBoth = counters.counter(BY_BOTH);
     this.byAccount = counters.counter(BY_ACCOUNT);
-    this.successesByNetwork = counters.counter(SUCCESSES_BY_NETWORK);
-    this.successesBySite = counters.counter(SUCCESSES_BY_SITE);
+    this.successesOfNetworks = new NetworkCounter(counters, SUCCESSES_BY_NETWORK);
     this.successesByAccount = counters.counter(SUCCESSES_BY_ACCOUNT);
-    this.failures = new Set([this.byNetwork, this.bySite, this.byBoth, this.byAccount]);
-    this.successes = new Set([this.successesByNetwork, this.successesBySite, this.successesByAccount]);
+    this.failures = new Set([...this.networks.counters, this.byBoth, this.byAccount]);
+    this.successes = new Set([...this.successesOfNetworks.counters, this.successesByAccount]);
     this.known = counters.memory(KNOWN.name, KNOWN.forSeconds);
-    this.signUpsByNetwork = counters.counter(SIGN_UPS_BY_NETWORK);
-    this.signUpsBySite = counters.counter(SIGN_UPS_BY_SITE);
+    this.signUpsOfNetworks = new NetworkCounter(counters, SIGN_UPS_BY_NETWORK);
     this.signUpsByAccount = counters.counter(SIGN_UPS_BY_ACCOUNT);
-    this.linksByNetwork = counters.counter(LINKS_BY_NETWORK);
-    this.linksBySite = counters.counter(LINKS_BY_SITE);
+    this.linksOfNetworks = new NetworkCounter(counters, LINKS_BY_NETWORK);
   }
 
   /**
@@ -96,18 +84,15 @@ export class SignInLimits {
    * @throws {ServiceError} `rate_limit_exceeded`
    */
   async attempt(address: string | undefined, email: string): Promise<Attempt> {
-    const network = keyOf(networkOf(address));
     const account = keyOf(email);
-    const both = bothOf(network, account);
+    const both = bothOf(address, account);
     const isKnown = await this.known.has(both);
     // Networks come first, so that a refused network cannot create counters for more and more accounts.
     const withdraw = await countAll([
-      [this.byNetwork, network],
-      ...siteCount(this.bySite, address),
+      ...this.networks.countsOf(address),
       [this.byBoth, both],
       ...(isKnown ? [] : [[this.byAccount, account] as const]),
-      [this.successesByNetwork, network],
-      ...siteCount(this.successesBySite, address),
+      ...this.successesOfNetworks.countsOf(address),
       [this.successesByAccount, account],
     ]);
     return {
@@ -128,12 +113,9 @@ export class SignInLimits {
    * @throws {ServiceError} `rate_limit_exceeded`
    */
   async issuerAttempt(address: string | undefined): Promise<Attempt> {
-    const network = keyOf(networkOf(address));
     const withdraw = await countAll([
-      [this.byNetwork, network],
-      ...siteCount(this.bySite, address),
-      [this.successesByNetwork, network],
-      ...siteCount(this.successesBySite, address),
+      ...this.networks.countsOf(address),
+      ...this.successesOfNetworks.countsOf(address),
     ]);
     return {
       succeeded: () => withdraw(this.failures),
@@ -150,14 +132,9 @@ export class SignInLimits {
    * @throws {ServiceError} `rate_limit_exceeded`
    */
   async signUp(address: string | undefined, email: string): Promise<Pick<Attempt, 'succeeded'>> {
-    const network = keyOf(networkOf(address));
     const account = keyOf(email);
-    await countAll([
-      [this.signUpsByNetwork, network],
-      ...siteCount(this.signUpsBySite, address),
-      [this.signUpsByAccount, account],
-    ]);
-    return { succeeded: () => this.known.add(bothOf(network, account)) };
+    await countAll([...this.signUpsOfNetworks.countsOf(address), [this.signUpsByAccount, account]]);
+    return { succeeded: () => this.known.add(bothOf(address, account)) };
   }
 
   /**
@@ -167,20 +144,12 @@ export class SignInLimits {
    * @throws {ServiceError} `rate_limit_exceeded`
    */
   async link(address: string | undefined): Promise<Pick<Attempt, 'succeeded'>> {
-    const withdraw = await countAll([
-      [this.linksByNetwork, keyOf(networkOf(address))],
-      ...siteCount(this.linksBySite, address),
-    ]);
+    const withdraw = await countAll(this.linksOfNetworks.countsOf(address));
     return { succeeded: () => withdraw() };
   }
 }
 
-/** Counts the site of an IPv6 address. The site of an IPv4 address is its network, which has a lower limit already. */
-function siteCount(counter: AttemptCounter, address: string | undefined): Count[] {
-  const site = siteOf(address);
-  return site === networkOf(address) ? [] : [[counter, keyOf(site)]];
-}
-
-function bothOf(network: string, account: string): string {
-  return `${network}:${account}`;
+/** The key of an account from one network. */
+function bothOf(address: string | undefined, account: string): string {
+  return `${keyOf(networkOf(address))}:${account}`;
 }

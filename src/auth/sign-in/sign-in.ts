@@ -7,7 +7,7 @@ import { ServiceError } from '../../common/service-error.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { siteOf } from '../network/client-network.js';
 import { SessionStart } from '../session/session-start.js';
-import { CHALLENGE } from '../bearer/challenge.js';
+import { unauthenticated } from '../bearer/challenge.js';
 import { SignInLimits } from './sign-in-limits.js';
 
 export interface Credentials {
@@ -82,7 +82,5 @@ export class SignIn {
 }
 
 function wrongCredentials(): ServiceError {
-  return new ServiceError('unauthenticated', 'The email or the password is incorrect.', {
-    headers: { 'WWW-Authenticate': CHALLENGE },
-  });
+  return unauthenticated('The email or the password is incorrect.');
 }

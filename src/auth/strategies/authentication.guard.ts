@@ -13,7 +13,7 @@ import type { Principal } from '../principal/principal.js';
 import { PLUGIN_STRATEGIES, STRATEGIES, type StrategyType } from './all-strategies.js';
 import { clearSession } from '../session/request-session.js';
 import { SessionStrategy } from './session.strategy.js';
-import { CHALLENGE, INVALID_TOKEN_CHALLENGE, UNKNOWN_KEY } from '../bearer/challenge.js';
+import { CHALLENGE, INVALID_TOKEN_CHALLENGE, UNKNOWN_KEY, unauthenticated } from '../bearer/challenge.js';
 import { OperatorAccess } from '../operators/operator-access.js';
 import { OPERATOR_API } from '../operators/operator-api.decorator.js';
 
@@ -127,8 +127,4 @@ function failureOf(thrown: unknown): Error {
   const isRefusal = thrown instanceof ServiceError && thrown.code === 'unauthenticated';
   if (!isRefusal || thrown.headers['WWW-Authenticate'] !== undefined) return thrown;
   return unauthenticated(thrown.message, INVALID_TOKEN_CHALLENGE);
-}
-
-function unauthenticated(message: string, challenge: string): ServiceError {
-  return new ServiceError('unauthenticated', message, { headers: { 'WWW-Authenticate': challenge } });
 }

@@ -8,7 +8,7 @@ import { LastUsedRecorder } from '../../accounts/api-keys/last-used-recorder.js'
 import { ServiceError } from '../../common/service-error.js';
 import { networkOf } from '../network/client-network.js';
 import type { Principal } from '../principal/principal.js';
-import { INVALID_TOKEN_CHALLENGE, REALM, UNKNOWN_KEY } from '../bearer/challenge.js';
+import { INVALID_TOKEN_CHALLENGE, REALM, UNKNOWN_KEY, unauthenticated } from '../bearer/challenge.js';
 
 /** The object that the library gets instead of the request. `request` is for {@link BearerStrategy.validate}. */
 interface ShownRequest {
@@ -46,25 +46,15 @@ export class BearerStrategy extends PassportStrategy(Strategy, 'bearer') {
     const verified = await this.keys.verify(key, () => networkOf(request.ip), onRefused);
     if (verified === undefined) {
       // Another strategy must not accept the request of a key that was revoked.
-      if (key.startsWith(KEY_MARK)) throw unknownKey();
+      if (key.startsWith(KEY_MARK)) throw unauthenticated(UNKNOWN_KEY, INVALID_TOKEN_CHALLENGE);
       return false;
     }
     const { account, keyId, prefix, restrictions } = verified;
     if (restrictions?.allowsAddress(request.ip ?? '') === false) {
       onRefused(refusedKey(verified, 'address_not_allowed'));
-      throw addressNotAllowed();
+      throw new ServiceError('address_not_allowed', 'This API key may not be used from your address.');
     }
     this.lastUsed.touch(keyId);
     return { accountId: account.id, tier: account.tier, credential: { kind: 'api_key', keyId, prefix, restrictions } };
   }
-}
-
-function unknownKey(): ServiceError {
-  return new ServiceError('unauthenticated', UNKNOWN_KEY, {
-    headers: { 'WWW-Authenticate': INVALID_TOKEN_CHALLENGE },
-  });
-}
-
-function addressNotAllowed(): ServiceError {
-  return new ServiceError('address_not_allowed', 'This API key may not be used from your address.');
 }
