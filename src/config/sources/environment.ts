@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { withoutTrailingSlashes } from '../../common/text/without-trailing-slashes.js';
+import { converted } from './converted.js';
 import { LOG_LEVELS, type DatabaseConfig } from '../config.js';
 import type { Variables } from './interpolation.js';
 import { readPostgresUrl } from './postgres-url.js';
@@ -43,15 +44,10 @@ const collector = z
   .meta({ accepts: '`http://…` or `https://…`' })
   .transform(withoutTrailingSlashes);
 
-const resourceAttributes = z
-  .string()
-  .meta({ accepts: 'a list `key=value,key=value`, with percent-encoded values' })
-  .transform((list, context) => {
-    const attributes = readResourceAttributes(list);
-    if (attributes !== undefined) return attributes;
-    context.addIssue({ code: 'custom', message: 'must be a list key=value,key=value' });
-    return z.NEVER;
-  });
+const resourceAttributes = converted(readResourceAttributes, {
+  accepts: 'a list `key=value,key=value`, with percent-encoded values',
+  message: 'must be a list key=value,key=value',
+});
 
 /** The name of this service in traces, if the environment names none. */
 export const DEFAULT_SERVICE_NAME = 'chat-streaming-service';
@@ -60,34 +56,37 @@ const NODE_ENVIRONMENTS = ['production', 'development', 'test'] as const;
 
 const COMPATIBLE_APIS = ['chat-completions', 'responses', 'messages'] as const;
 
-const compatibleApis = z
-  .string()
-  .meta({ accepts: `a list of ${COMPATIBLE_APIS.map((name) => `\`${name}\``).join(', ')}, or \`none\`` })
-  .transform((list, context) => {
+const compatibleApis = converted(
+  (list) => {
     const names = list.split(',').map((name) => name.trim());
     if (names.length === 1 && names[0] === 'none') return [];
     const known = COMPATIBLE_APIS.filter((name) => names.includes(name));
-    if (known.length === new Set(names).size) return known;
-    context.addIssue({ code: 'custom', message: `must be none, or a list of ${COMPATIBLE_APIS.join(', ')}` });
-    return z.NEVER;
-  });
+    return known.length === new Set(names).size ? known : undefined;
+  },
+  {
+    accepts: `a list of ${COMPATIBLE_APIS.map((name) => `\`${name}\``).join(', ')}, or \`none\``,
+    message: `must be none, or a list of ${COMPATIBLE_APIS.join(', ')}`,
+  },
+);
 
-const corsOrigins = z
-  .string()
-  .meta({ accepts: 'a list of origins `https://host,https://host:port`' })
-  .transform((list, context) => {
+const corsOrigins = converted(
+  (list) => {
     const origins = list.split(',').map((origin) => origin.trim());
-    if (
-      origins.every(
-        (origin) =>
-          URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol) && new URL(origin).origin === origin,
-      )
-    ) {
-      return origins;
-    }
-    context.addIssue({ code: 'custom', message: 'must be a list of origins such as https://tools.example.com' });
-    return z.NEVER;
-  });
+    return origins.every(isWebOrigin) ? origins : undefined;
+  },
+  {
+    accepts: 'a list of origins `https://host,https://host:port`',
+    message: 'must be a list of origins such as https://tools.example.com',
+  },
+);
+
+function isWebOrigin(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text;
+}
+
+/** Runs a check of several variables even if there are other problems, so that all problems are reported at once. */
+const BESIDE_OTHER_PROBLEMS = { when: ({ value }: { readonly value: unknown }) => typeof value === 'object' };
 
 const openOrClosed = z.enum(['open', 'closed'], 'must be open or closed');
 
@@ -233,23 +232,22 @@ export const Environment = z
   .refine(({ REDIS_URL, DATABASE_URL }) => REDIS_URL === undefined || DATABASE_URL.type !== 'sqlite', {
     path: ['REDIS_URL'],
     message: 'needs DATABASE_URL to be postgres://…, because replicas share both',
-    // Runs this check even if there are other problems, so that all problems are reported at once.
-    when: ({ value }) => typeof value === 'object',
+    ...BESIDE_OTHER_PROBLEMS,
   })
   .refine(({ PORT, METRICS_PORT }) => PORT !== METRICS_PORT || PORT === 0, {
     path: ['METRICS_PORT'],
     message: 'must differ from PORT',
-    when: ({ value }) => typeof value === 'object',
+    ...BESIDE_OTHER_PROBLEMS,
   })
   .refine(hasWholeIssuer, {
     path: ['OIDC_ISSUER'],
     message: 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL',
-    when: ({ value }) => typeof value === 'object',
+    ...BESIDE_OTHER_PROBLEMS,
   })
   .refine(({ PASSWORDS, OIDC_ISSUER }) => PASSWORDS !== 'off' || OIDC_ISSUER !== undefined, {
     path: ['PASSWORDS'],
     message: 'must be on without OIDC_ISSUER, because nobody could sign in',
-    when: ({ value }) => typeof value === 'object',
+    ...BESIDE_OTHER_PROBLEMS,
   });
 
 export type Environment = z.infer<typeof Environment>;

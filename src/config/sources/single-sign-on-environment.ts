@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ClaimCondition, SingleSignOnConfig } from '../config.js';
+import { converted } from './converted.js';
 
 const LOOPBACK = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 const HTTPS_OR_LOCAL = 'must be https://…, or http://… with a host name of this machine';
@@ -53,15 +54,13 @@ const claimName = z
   .regex(/^[^\s=]+$/, CLAIM_NAME)
   .meta({ accepts: 'the name of a claim' });
 
-const claimCondition = z
-  .string()
-  .meta({ accepts: '`claim` or `claim=value`' })
-  .transform((text, context): ClaimCondition => {
+const claimCondition = converted(
+  (text): ClaimCondition | undefined => {
     const [, name, value] = /^([^\s=]+)(?:=(.+))?$/.exec(text) ?? [];
-    if (name !== undefined) return { name, value: value ?? 'true' };
-    context.addIssue({ code: 'custom', message: 'must be the name of a claim, or claim=value' });
-    return z.NEVER;
-  });
+    return name === undefined ? undefined : { name, value: value ?? 'true' };
+  },
+  { accepts: '`claim` or `claim=value`', message: 'must be the name of a claim, or claim=value' },
+);
 
 const onOrOff = z.enum(['on', 'off'], 'must be on or off');
 
