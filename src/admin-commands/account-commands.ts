@@ -8,8 +8,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { COMMAND } from './command-author.js';
 import { Misuse } from './misuse.js';
 import { command, type Command } from './command.js';
-
-const OF_ACCOUNT = { required: { email: 'E' }, optional: {} } as const;
+import { jsonArray } from './printed-result.js';
 
 /** The commands about accounts. */
 export const ACCOUNT_COMMANDS: readonly Command[] = [
@@ -25,7 +24,6 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   command({
     name: 'account password',
     required: { email: 'E' },
-    optional: {},
     flags: ['revoke-keys'],
     setsPassword: true,
     run: async (app, { email, password = '', 'revoke-keys': flag }) => {
@@ -39,7 +37,6 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   command({
     name: 'account single-sign-on',
     required: { email: 'E' },
-    optional: {},
     flags: ['revoke-keys'],
     run: async (app, { email, 'revoke-keys': flag }) => {
       const { singleSignOn } = app.get<Config>(CONFIG);
@@ -53,38 +50,34 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   command({
     name: 'account tier',
     required: { email: 'E', tier: 'T' },
-    optional: {},
     run: async (app, { email, tier }) => shown(await app.get(AccountsService).setTier(email, tier, COMMAND)),
   }),
   command({
     name: 'account role',
     required: { email: 'E', role: 'R' },
-    optional: {},
     run: async (app, options) => {
       const { id, email, role } = await app.get(AccountRoles).set(options.email, options.role, COMMAND);
       return { id, email, role };
     },
   }),
   command({
-    ...OF_ACCOUNT,
     name: 'account disable',
+    required: { email: 'E' },
     run: async (app, { email }) => withState(await states(app).disable(email, COMMAND)),
   }),
   command({
-    ...OF_ACCOUNT,
     name: 'account enable',
+    required: { email: 'E' },
     run: async (app, { email }) => withState(await states(app).enable(email, COMMAND)),
   }),
   command({
-    ...OF_ACCOUNT,
     name: 'account delete',
+    required: { email: 'E' },
     run: async (app, { email }) => withState(await states(app).delete(email, COMMAND)),
   }),
   command({
     name: 'account list',
-    required: {},
-    optional: {},
-    run: (app) => Promise.resolve(listOf(states(app).pages())),
+    run: (app) => Promise.resolve(jsonArray(states(app).pages(), shownInList)),
   }),
 ];
 
@@ -96,16 +89,8 @@ function withState({ account: { id, email }, state }: AccountWithState) {
   return { id, email, state };
 }
 
-/** Returns one array in pieces, because there may be many accounts. */
-async function* listOf(pages: AsyncIterable<readonly AccountWithState[]>): AsyncIterable<string> {
-  let before = '[';
-  for await (const page of pages) {
-    for (const { account, state } of page) {
-      yield before + JSON.stringify({ ...shown(account), role: account.role, state, created_at: account.createdAt });
-      before = ',';
-    }
-  }
-  yield before === '[' ? '[]' : ']';
+function shownInList({ account, state }: AccountWithState) {
+  return { ...shown(account), role: account.role, state, created_at: account.createdAt };
 }
 
 function shown({ id, email, tier }: Account) {

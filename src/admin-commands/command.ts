@@ -23,14 +23,14 @@ export interface Command {
 }
 
 /** Gives `run` the types of its options. The caller of `run` checks that the required options have a value. */
-export function command<R extends string, O extends string, F extends string = never>(definition: {
+export function command<R extends string = never, O extends string = never, F extends string = never>(definition: {
   readonly name: string;
-  readonly required: Readonly<Record<R, string>>;
-  readonly optional: Readonly<Record<O, string>>;
+  readonly required?: Readonly<Record<R, string>>;
+  readonly optional?: Readonly<Record<O, string>>;
   readonly flags?: readonly F[];
   readonly createsDatabase?: boolean;
   readonly setsPassword?: boolean;
   run(app: INestApplicationContext, options: Options<R, O | F | 'password'>): Promise<unknown>;
 }): Command {
-  return definition;
+  return { required: {}, optional: {}, ...definition };
 }

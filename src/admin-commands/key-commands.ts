@@ -36,7 +36,6 @@ export const KEY_COMMANDS: readonly Command[] = [
   command({
     name: 'key list',
     required: { email: 'E' },
-    optional: {},
     run: async (app, { email }) => {
       const keys = await app.get(ApiKeysService).list((await accountOf(app, email)).id);
       return keys.map(shownKey);
@@ -45,7 +44,6 @@ export const KEY_COMMANDS: readonly Command[] = [
   command({
     name: 'key revoke',
     required: { id: 'ID' },
-    optional: {},
     run: async (app, { id }) => ({
       id,
       revoked_at: (await app.get(ApiKeysService).revoke(id, undefined, COMMAND)).revokedAt,

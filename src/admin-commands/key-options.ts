@@ -1,9 +1,9 @@
 import type { KeyLimitChanges } from '../accounts/api-keys/limits/key-limits.js';
+import { DAY_MS } from '../common/utc-day.js';
 import { MICROS } from '../config/limits/budget.js';
 import { ServiceError } from '../common/service-error.js';
 import type { Options } from './command.js';
 
-const DAY_MS = 86_400_000;
 const MAX_DAYS = 36_500;
 /** Removes a limit. */
 const NONE = 'none';

@@ -17,14 +17,11 @@ export const OPERATOR_KEY_COMMANDS: readonly Command[] = [
   }),
   command({
     name: 'operator-key list',
-    required: {},
-    optional: {},
     run: async (app) => (await app.get(OperatorKeys).list()).map(shown),
   }),
   command({
     name: 'operator-key revoke',
     required: { id: 'ID' },
-    optional: {},
     run: async (app, { id }) => {
       const { revokedAt } = await app.get(OperatorKeys).revoke(id, COMMAND);
       return { id, revoked_at: revokedAt };

@@ -6,6 +6,21 @@ export async function* piecesOf(result: unknown): AsyncIterable<string> {
   yield '\n';
 }
 
+/** Returns one array in pieces, because the entries of a long list may not fit into memory. */
+export async function* jsonArray<T>(
+  pages: AsyncIterable<readonly T[]>,
+  shown: (entry: T) => unknown,
+): AsyncIterable<string> {
+  let before = '[';
+  for await (const page of pages) {
+    for (const entry of page) {
+      yield before + JSON.stringify(shown(entry));
+      before = ',';
+    }
+  }
+  yield before === '[' ? '[]' : ']';
+}
+
 /** Returns the result for a person at a terminal: objects as the rows of a table, and a text unchanged. */
 export async function* tableOf(result: unknown): AsyncIterable<string> {
   let text = '';

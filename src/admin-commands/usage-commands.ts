@@ -4,13 +4,13 @@ import { csvCell } from '../common/text/csv-cell.js';
 import { usagePeriod } from '../usage/reports/usage-period.js';
 import { USAGE_FIGURES, wireAccountUsage } from '../usage/reports/report-json.js';
 import { UsageReports, type AccountUsageRow } from '../usage/reports/usage-reports.js';
-import type { Command } from './command.js';
+import { command, type Command } from './command.js';
+import { jsonArray } from './printed-result.js';
 
 /** The commands that report usage. */
 export const USAGE_COMMANDS: readonly Command[] = [
-  {
+  command({
     name: 'usage',
-    required: {},
     optional: { email: 'E', from: 'YYYY-MM-DD', to: 'YYYY-MM-DD', format: 'json|csv' },
     run: async (app, { email, from, to, format = 'json' }) => {
       const period = usagePeriod({ from, to }, Date.now());
@@ -23,9 +23,10 @@ export const USAGE_COMMANDS: readonly Command[] = [
         throw new ServiceError('not_found', `There is no account "${email}".`);
       }
       const pages = app.get(UsageReports).pages(period.from, period.to, account?.id);
-      return format === 'json' ? json(linesOf(pages, accounts)) : csv(linesOf(pages, accounts));
+      const lines = linesOf(pages, accounts);
+      return format === 'json' ? jsonArray(lines, (line) => line) : csv(lines);
     },
-  },
+  }),
 ];
 
 const COLUMNS = ['day', 'account_id', 'email', 'model', 'key_id', 'key_prefix', ...USAGE_FIGURES] as const;
@@ -39,18 +40,6 @@ async function* linesOf(pages: Pages<AccountUsageRow>, accounts: AccountsService
     const emails = await accounts.emailsOf([...new Set(rows.map(({ accountId }) => accountId))]);
     yield rows.map((row) => wireAccountUsage(row, emails.get(row.accountId)));
   }
-}
-
-/** Returns one array in pieces, because the rows of all accounts may not fit into memory. */
-async function* json(pages: Pages<Line>): AsyncIterable<string> {
-  let before = '[';
-  for await (const lines of pages) {
-    for (const line of lines) {
-      yield before + JSON.stringify(line);
-      before = ',';
-    }
-  }
-  yield before === '[' ? '[]' : ']';
 }
 
 /** Returns CSV (RFC 4180) in pieces. */

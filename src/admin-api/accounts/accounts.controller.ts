@@ -15,7 +15,7 @@ import { AdminController } from '../shared/admin-controller.decorator.js';
 import { Creations } from '../shared/creations.js';
 import { ListRoute } from '../shared/list-operation.decorator.js';
 import { OperationRoute } from '../shared/operation.decorator.js';
-import { limitIn, PAGING, pageByPosition, positionIn, type ListPage } from '../shared/paging.js';
+import { limitIn, pageByPosition, positionIn, type ListPage } from '../shared/paging.js';
 import { oneOf, parametersIn, type QueryValues } from '../shared/query.js';
 import { AccountChangesBody, NewAccountBody } from './account-bodies.dto.js';
 import { accountIdOf } from './account-id.js';
@@ -27,7 +27,6 @@ const FILTERS = {
   state: '`active` or `disabled`.',
   tier: 'The name of a tier.',
 } as const;
-const PARAMETERS = ['email', 'search', 'state', 'tier', ...PAGING] as const;
 
 /** Accounts: their tier, their role and whether they are disabled. */
 @AdminController('admin/accounts')
@@ -53,7 +52,7 @@ export class AccountsController {
     @Query() query: QueryValues,
     @CurrentOperator() { id }: VerifiedOperatorKey,
   ): Promise<ListPage<AccountDto>> {
-    const { email, search, state, tier, limit, cursor } = parametersIn(query, PARAMETERS);
+    const { email, search, state, tier, limit, cursor } = parametersIn(query, FILTERS);
     const filter = { search, state: oneOf(state, 'state', ['active', 'disabled']), tier };
     const [position, most] = [positionIn(cursor), limitIn(limit)];
     if (email !== undefined) {

@@ -6,7 +6,7 @@ import { CurrentOperator } from '../../auth/operators/current-operator.decorator
 import { ReportSemaphore } from '../../usage/reports/report-semaphore.js';
 import { AdminController } from '../shared/admin-controller.decorator.js';
 import { ListRoute } from '../shared/list-operation.decorator.js';
-import { limitIn, PAGING, pageByPosition, positionIn, type ListPage } from '../shared/paging.js';
+import { limitIn, pageByPosition, positionIn, type ListPage } from '../shared/paging.js';
 import { parametersIn, type QueryValues } from '../shared/query.js';
 import { AuditPageDto, wireAuditEntry, type AuditEntryDto } from './audit-entry.dto.js';
 
@@ -16,7 +16,6 @@ const FILTERS = {
   from: 'The first day, in UTC.',
   to: 'The last day, in UTC.',
 } as const;
-const PARAMETERS = ['account_id', 'action', 'from', 'to', ...PAGING] as const;
 
 /** The audit log. */
 @AdminController('admin/audit')
@@ -37,7 +36,7 @@ export class AuditController {
     @Query() query: QueryValues,
     @CurrentOperator() { id }: VerifiedOperatorKey,
   ): Promise<ListPage<AuditEntryDto>> {
-    const { account_id: accountId, action, limit, cursor, ...days } = parametersIn(query, PARAMETERS);
+    const { account_id: accountId, action, limit, cursor, ...days } = parametersIn(query, FILTERS);
     const filter = { accountId, action, from: auditDay(days.from, 'from'), to: auditDay(days.to, 'to') };
     const [position, most] = [positionIn(cursor), limitIn(limit)];
     const { entries, next } = await this.semaphore.run(id, () => this.log.page(filter, position, most));

@@ -7,11 +7,9 @@ import { Author } from '../../auth/session/change-author.decorator.js';
 import { ServiceError } from '../../common/service-error.js';
 import { accountIdOf } from '../accounts/account-id.js';
 import { AdminController } from '../shared/admin-controller.decorator.js';
-import { Creations } from '../shared/creations.js';
 import { ListRoute } from '../shared/list-operation.decorator.js';
 import { OperationRoute } from '../shared/operation.decorator.js';
-import { orUndefined } from '../shared/or-undefined.js';
-import { limitIn, PAGING, pageByPosition, positionIn, type ListPage } from '../shared/paging.js';
+import { limitIn, pageByPosition, positionIn, type ListPage } from '../shared/paging.js';
 import { parametersIn, type QueryValues } from '../shared/query.js';
 import { changesIn, NewKeyBody } from './key-bodies.dto.js';
 import { KeyPageDto, NewKeyDto, type KeyDto } from './key.dto.js';
@@ -23,7 +21,6 @@ export class AccountKeysController {
   constructor(
     private readonly accounts: AccountsService,
     private readonly keys: ApiKeysService,
-    private readonly creations: Creations,
     private readonly wire: WireKeys,
   ) {}
 
@@ -34,7 +31,7 @@ export class AccountKeysController {
     type: KeyPageDto,
   })
   async list(@Param('account_id') accountId: string, @Query() query: QueryValues): Promise<ListPage<KeyDto>> {
-    const { limit, cursor } = parametersIn(query, PAGING);
+    const { limit, cursor } = parametersIn(query);
     const [position, most] = [positionIn(cursor), limitIn(limit)];
     const { id } = await this.accounts.get({ id: accountIdOf(accountId) });
     const { rows, next } = await this.keys.pageAfter(id, position, most);
@@ -58,17 +55,10 @@ export class AccountKeysController {
   ): Promise<NewKeyDto> {
     const { id: accountId, disabledAt } = await this.accounts.get({ id: accountIdOf(reference) });
     const { limits, expiresAt } = changesIn(body);
-    return this.creations.run(request, {
-      find: async (id) => {
-        const known = await orUndefined(this.keys.find(id, accountId));
-        return known && this.wire.created(accountId, known, null);
-      },
-      create: async (id) => {
-        if (disabledAt !== null) throw accountDisabled();
-        const made = { id, name: body.name, limits, expiresAt: expiresAt ?? undefined };
-        const { key } = await this.keys.create(accountId, made, author);
-        return this.wire.created(accountId, await this.keys.find(id, accountId), key);
-      },
+    return this.wire.createOnce(request, accountId, async (id) => {
+      if (disabledAt !== null) throw accountDisabled();
+      const made = { id, name: body.name, limits, expiresAt: expiresAt ?? undefined };
+      return (await this.keys.create(accountId, made, author)).key;
     });
   }
 }

@@ -6,8 +6,6 @@ import { ApiKeysService } from '../../accounts/api-keys/api-keys.service.js';
 import type { ChangeAuthor } from '../../accounts/audit/audit-log.js';
 import { Author } from '../../auth/session/change-author.decorator.js';
 import { AdminController } from '../shared/admin-controller.decorator.js';
-import { Creations } from '../shared/creations.js';
-import { orUndefined } from '../shared/or-undefined.js';
 import { OperationRoute } from '../shared/operation.decorator.js';
 import { changesIn, KeyChangesBody, RotationBody } from './key-bodies.dto.js';
 import { KeyDto, NewKeyDto } from './key.dto.js';
@@ -20,7 +18,6 @@ export class KeysController {
     private readonly keys: ApiKeysService,
     private readonly updates: ApiKeyUpdates,
     private readonly rotation: ApiKeyRotation,
-    private readonly creations: Creations,
     private readonly wire: WireKeys,
   ) {}
 
@@ -74,15 +71,9 @@ export class KeysController {
       overlapMs: overlapSeconds * 1_000,
       expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
     };
-    return this.creations.run(request, {
-      find: async (id) => {
-        const known = await orUndefined(this.keys.find(id, accountId));
-        return known && this.wire.created(accountId, known, null);
-      },
-      create: async (id) => {
-        const { created } = await this.rotation.rotate(keyId, accountId, { ...ends, id }, author);
-        return this.wire.created(accountId, await this.keys.find(id, accountId), created.key);
-      },
+    return this.wire.createOnce(request, accountId, async (id) => {
+      const { created } = await this.rotation.rotate(keyId, accountId, { ...ends, id }, author);
+      return created.key;
     });
   }
 

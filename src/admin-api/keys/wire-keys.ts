@@ -1,12 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
+import type { Request } from 'express';
+import { ApiKeysService, type ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
+import { ServiceError } from '../../common/service-error.js';
 import { KeyBudgets } from '../../usage/budgets/key-budgets.js';
+import { Creations } from '../shared/creations.js';
 import { wireKey, type KeyDto, type NewKeyDto } from './key.dto.js';
 
-/** Converts API keys to the form of the API, with what is left of their budgets. */
+/** Creates API keys, and converts them to the form of the API, with what is left of their budgets. */
 @Injectable()
 export class WireKeys {
-  constructor(private readonly budgets: KeyBudgets) {}
+  constructor(
+    private readonly keys: ApiKeysService,
+    private readonly budgets: KeyBudgets,
+    private readonly creations: Creations,
+  ) {}
 
   async all(accountId: string, keys: readonly ListedApiKey[]): Promise<KeyDto[]> {
     const budgets = await this.budgets.of(accountId, keys);
@@ -18,8 +25,30 @@ export class WireKeys {
     return wireKey(accountId, key, budgets.get(key.id));
   }
 
-  /** @param secret `null` if the key was created by an earlier request. */
-  async created(accountId: string, key: ListedApiKey, secret: string | null): Promise<NewKeyDto> {
+  /**
+   * Creates a key, or returns the key that an earlier request with the same `Idempotency-Key` has created, without its secret.
+   *
+   * @param create creates the key with this id, and returns its secret.
+   */
+  createOnce(request: Request, accountId: string, create: (id: string) => Promise<string>): Promise<NewKeyDto> {
+    return this.creations.run(request, {
+      find: async (id) => {
+        const known = await this.keys.find(id, accountId).catch(undefinedIfNotFound);
+        return known && this.created(accountId, known, null);
+      },
+      create: async (id) => {
+        const secret = await create(id);
+        return this.created(accountId, await this.keys.find(id, accountId), secret);
+      },
+    });
+  }
+
+  private async created(accountId: string, key: ListedApiKey, secret: string | null): Promise<NewKeyDto> {
     return Object.assign(await this.one(accountId, key), { key: secret });
   }
+}
+
+function undefinedIfNotFound(error: unknown): undefined {
+  if (error instanceof ServiceError && error.code === 'not_found') return undefined;
+  throw error;
 }

@@ -5,7 +5,7 @@ import { Author } from '../../auth/session/change-author.decorator.js';
 import { AdminController } from '../shared/admin-controller.decorator.js';
 import { ListRoute } from '../shared/list-operation.decorator.js';
 import { OperationRoute } from '../shared/operation.decorator.js';
-import { limitIn, PAGING, pageByPosition, positionIn, type ListPage } from '../shared/paging.js';
+import { limitIn, pageByPosition, positionIn, type ListPage } from '../shared/paging.js';
 import { parametersIn, type QueryValues } from '../shared/query.js';
 import { OperatorKeyPageDto, RevokedOperatorKeyDto, wireOperatorKey, type OperatorKeyDto } from './operator-key.dto.js';
 
@@ -21,7 +21,7 @@ export class OperatorKeysController {
     type: OperatorKeyPageDto,
   })
   async list(@Query() query: QueryValues): Promise<ListPage<OperatorKeyDto>> {
-    const { limit, cursor } = parametersIn(query, PAGING);
+    const { limit, cursor } = parametersIn(query);
     const { rows, next } = await this.keys.page(positionIn(cursor), limitIn(limit));
     return pageByPosition(rows.map(wireOperatorKey), next);
   }

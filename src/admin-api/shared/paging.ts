@@ -7,9 +7,6 @@ const BASE64URL = /^[\w-]+$/;
 const ISO_LENGTH = '2026-01-01T00:00:00.000Z'.length;
 const UNUSABLE = /[\p{Cc}\p{Cs}]/u;
 
-/** The query parameters of every list. */
-export const PAGING = ['limit', 'cursor'] as const;
-
 /** One page of a list, as the API sends it. */
 export interface ListPage<T> {
   readonly data: readonly T[];

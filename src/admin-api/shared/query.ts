@@ -3,26 +3,30 @@ import { ServiceError, type ErrorDetail } from '../../common/service-error.js';
 /** The query of a request as Express parses it. */
 export type QueryValues = Readonly<Record<string, string | string[] | undefined>>;
 
+/** The parameters of every list. */
+const PAGING = ['limit', 'cursor'] as const;
 const MAX_LENGTH = 2_000;
 /** PostgreSQL accepts no NUL character in a text. */
 const UNUSABLE = /[\p{Cc}\p{Cs}]/u;
 
 /**
- * Reads the parameters of a query.
+ * Reads the parameters of the query of a list.
  *
+ * @param filters the parameters in addition to those of every list, as names.
  * @throws {ServiceError} `invalid_request` for a parameter that is unknown, appears twice, or is no short line of text.
  */
-export function parametersIn<Name extends string>(
+export function parametersIn<Filter extends string = never>(
   query: QueryValues,
-  names: readonly Name[],
-): { readonly [name in Name]?: string } {
+  filters?: Readonly<Record<Filter, string>>,
+): { readonly [name in Filter | (typeof PAGING)[number]]?: string } {
+  const names: readonly string[] = [...PAGING, ...Object.keys(filters ?? {})];
   for (const [name, value] of Object.entries(query)) {
-    if (!names.some((known) => known === name)) throw invalidParameter(name, 'is not a known parameter');
+    if (!names.includes(name)) throw invalidParameter(name, 'is not a known parameter');
     if (typeof value !== 'string') throw invalidParameter(name, 'appears twice');
     if (value.length > MAX_LENGTH) throw invalidParameter(name, `must not be longer than ${MAX_LENGTH} characters`);
     if (UNUSABLE.test(value)) throw invalidParameter(name, 'must be one line of text');
   }
-  return query as { readonly [name in Name]?: string };
+  return query as { readonly [name in Filter | (typeof PAGING)[number]]?: string };
 }
 
 /**

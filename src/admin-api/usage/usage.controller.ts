@@ -11,7 +11,7 @@ import { usagePeriod } from '../../usage/reports/usage-period.js';
 import { UsageReports } from '../../usage/reports/usage-reports.js';
 import { AdminController } from '../shared/admin-controller.decorator.js';
 import { ListRoute } from '../shared/list-operation.decorator.js';
-import { limitIn, PAGING, pageOf, valuesIn, type ListPage } from '../shared/paging.js';
+import { limitIn, pageOf, valuesIn, type ListPage } from '../shared/paging.js';
 import { parametersIn, type QueryValues } from '../shared/query.js';
 import { UsagePageDto, type UsageRowDto } from './usage-row.dto.js';
 
@@ -22,7 +22,6 @@ const FILTERS = {
   key_id: 'Only this API key.',
   model: 'Only this model.',
 } as const;
-const PARAMETERS = ['from', 'to', 'account_id', 'key_id', 'model', ...PAGING] as const;
 
 /** The usage of all accounts. */
 @AdminController('admin/usage')
@@ -46,7 +45,7 @@ export class UsageController {
     @Query() query: QueryValues,
     @CurrentOperator() { id }: VerifiedOperatorKey,
   ): Promise<ListPage<UsageRowDto>> {
-    const { limit, cursor, from, to, ...filter } = parametersIn(query, PARAMETERS);
+    const { limit, cursor, from, to, ...filter } = parametersIn(query, FILTERS);
     const period = { ...usagePeriod({ from, to }, this.now()), accountId: filter.account_id };
     const [position, most] = [positionIn(cursor), limitIn(limit)];
     return this.semaphore.run(id, async () => {
