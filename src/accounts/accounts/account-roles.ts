@@ -29,7 +29,7 @@ export class AccountRoles {
     const account = await this.accounts.get(reference);
     const { id } = account;
     const change = { sql: 'UPDATE accounts SET role = :role WHERE id = :id RETURNING id', parameters: { id, role } };
-    await orUnavailable(this.database.run({ table: 'accounts', id }, [change], author));
+    await this.database.change({ table: 'accounts', id }, change, author);
     return this.repository.merge(account, { role });
   }
 

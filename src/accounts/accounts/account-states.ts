@@ -67,7 +67,7 @@ export class AccountStates {
     const account = await this.accounts.get(reference);
     const { id } = account;
     const change = statement('UPDATE accounts SET disabled_at = NULL WHERE id = :id RETURNING id', { id });
-    await orUnavailable(this.database.run({ table: 'accounts', id }, [change], author));
+    await this.database.change({ table: 'accounts', id }, change, author);
     return { account, state: 'active' };
   }
 
@@ -106,18 +106,16 @@ export class AccountStates {
 
   /** Ends the sessions and refuses the keys in one step with `changes`. Other processes notice by themselves. */
   private async end(id: string, changes: readonly Statement[], author: ChangeAuthor | undefined): Promise<void> {
-    const [keys = [], sessions = []] = await orUnavailable(
-      this.database.run(
-        { table: 'accounts', id },
-        [
-          statement('SELECT id, hashed_key FROM api_keys WHERE account_id = :id AND revoked_at IS NULL', { id }),
-          statement('DELETE FROM sessions WHERE account_id = :id RETURNING id', { id }),
-          ...changes,
-        ],
-        author,
-      ),
+    const [keys = [], sessions = []] = await this.database.change(
+      { table: 'accounts', id },
+      [
+        statement('SELECT id, hashed_key FROM api_keys WHERE account_id = :id AND revoked_at IS NULL', { id }),
+        statement('DELETE FROM sessions WHERE account_id = :id RETURNING id', { id }),
+        ...changes,
+      ],
+      author,
     );
-    this.ended.forget(sessions, keys);
+    this.ended.invalidate(sessions, keys);
   }
 }
 

@@ -103,7 +103,7 @@ export class AccountsService {
     });
     try {
       const by = author ?? { actor: `account:${account.id}`, source };
-      await orUnavailable(this.statements.run({ table: 'accounts', id: account.id }, [insertAccount(account)], by));
+      await this.statements.change({ table: 'accounts', id: account.id }, [insertAccount(account)], by);
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
       throw emailTaken();
@@ -204,7 +204,7 @@ export class AccountsService {
     const { id } = account;
     const sql = 'UPDATE accounts SET tier = :tier WHERE id = :id RETURNING id';
     const change = { sql, parameters: { id, tier } };
-    await orUnavailable(this.statements.run({ table: 'accounts', id }, [change], author));
+    await this.statements.change({ table: 'accounts', id }, change, author);
     return this.accounts.merge(account, { tier });
   }
 

@@ -9,12 +9,12 @@ import {
   type Row,
   type Statement,
 } from '../../database/queries/atomic-statements.js';
-import { isForeignKeyViolation, isUniqueViolation, orUnavailable } from '../../database/queries/query-failure.js';
+import { isForeignKeyViolation, isUniqueViolation } from '../../database/queries/query-failure.js';
 import { generateApiKey, hashApiKey, prefixOf } from './api-key-format.js';
 import * as statements from './api-key-statements.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 import { checkKeyLimits } from './limits/key-limit-check.js';
-import type { KeyLimitChanges } from './limits/key-limits.js';
+import { KEY_LIMIT_NAMES, type KeyLimitChanges } from './limits/key-limits.js';
 import { RevocationWatch } from './revocation-watch.js';
 
 const MAX_NAME_LENGTH = 100;
@@ -80,12 +80,7 @@ export class ApiKeyCreation {
       expiresAt: expiresAt?.toISOString() ?? null,
       now: new Date(now).toISOString(),
       originId: originId ?? null,
-      models: statements.limitParameter(limits.models),
-      requestsPerMinute: statements.limitParameter(limits.requestsPerMinute),
-      tokensPerDay: statements.limitParameter(limits.tokensPerDay),
-      addresses: statements.limitParameter(limits.addresses),
-      budgetMicros: statements.limitParameter(limits.budgetMicros),
-      budgetPer: statements.limitParameter(limits.budgetPer),
+      ...statements.limitParameters(limits, KEY_LIMIT_NAMES),
     };
     const ending = replaced === undefined ? [] : [endingOf(replaced, row)];
     const [added, , ended = []] = await this.run(
@@ -95,13 +90,13 @@ export class ApiKeyCreation {
     );
     if (added?.length !== 1) throw await this.reasonOfNone(row, sessionId, replaced);
     this.verifier.expect(row.hashedKey);
-    for (const each of ended) this.forget(each, replaced);
+    for (const each of ended) this.invalidate(each, replaced);
     return { id, name: trimmed, key };
   }
 
   private async run(accountId: string, all: readonly Statement[], author?: ChangeAuthor) {
     try {
-      return await orUnavailable(this.database.run({ table: 'accounts', id: accountId }, all, author));
+      return await this.database.change({ table: 'accounts', id: accountId }, all, author);
     } catch (error) {
       if (isUniqueViolation(error)) throw invalid('id', 'This key was already created.');
       if (!isForeignKeyViolation(error)) throw error;
@@ -121,8 +116,8 @@ export class ApiKeyCreation {
   }
 
   /** Makes this process notice the end of the key at once. Other processes notice the end by themselves. */
-  private forget({ id, hashed_key: hashedKey }: Row, replaced: statements.ReplacedApiKey | undefined): void {
-    this.verifier.forget(String(hashedKey));
+  private invalidate({ id, hashed_key: hashedKey }: Row, replaced: statements.ReplacedApiKey | undefined): void {
+    this.verifier.invalidate(String(hashedKey));
     if (replaced?.endsAt === undefined) this.revocations.notify(String(id));
   }
 }

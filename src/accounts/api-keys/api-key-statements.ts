@@ -1,5 +1,5 @@
 import type { Statement } from '../../database/queries/atomic-statements.js';
-import type { KeyLimits } from './limits/key-limits.js';
+import { KEY_LIMIT_COLUMNS, KEY_LIMIT_NAMES, type KeyLimitChanges, type KeyLimits } from './limits/key-limits.js';
 
 /** How many keys of an account may be active at the same time. */
 export const MAX_ACTIVE_KEYS = 100;
@@ -11,7 +11,7 @@ export const ACTIVE = 'account_id = :accountId AND revoked_at IS NULL AND (expir
 const ENDED = 'account_id = :accountId AND (revoked_at IS NOT NULL OR expires_at <= :now)';
 
 /** A row of `api_keys`. Times are texts in ISO 8601. */
-export interface ApiKeyRow {
+export interface ApiKeyRow extends Readonly<Record<keyof KeyLimits, string | null>> {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
@@ -21,29 +21,24 @@ export interface ApiKeyRow {
   /** The time of creation. */
   readonly now: string;
   readonly originId: string | null;
-  /** JSON arrays of texts, as `addresses`. */
-  readonly models: string | null;
-  readonly requestsPerMinute: string | null;
-  readonly tokensPerDay: string | null;
-  readonly addresses: string | null;
-  readonly budgetMicros: string | null;
-  readonly budgetPer: string | null;
 }
 
-/** The columns of the limits, with the parameters that set them. */
-export const LIMIT_COLUMNS = {
-  models: 'models',
-  requestsPerMinute: 'requests_per_minute',
-  tokensPerDay: 'tokens_per_day',
-  addresses: 'addresses',
-  budgetMicros: 'budget_micros',
-  budgetPer: 'budget_per',
-} as const satisfies Record<keyof KeyLimits, string>;
+/** Returns the parameters that set the columns of the limits. Lists are stored as JSON. */
+export function limitParameters<Name extends keyof KeyLimits>(
+  limits: KeyLimitChanges,
+  names: readonly Name[],
+): Record<Name, string | null> {
+  const textOf = (value: KeyLimits[Name] | undefined): string | null => {
+    if (value === null || value === undefined) return null;
+    return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  };
+  return Object.fromEntries(names.map((name) => [name, textOf(limits[name])])) as Record<Name, string | null>;
+}
 
-/** Converts a limit to the parameter that sets its column. */
-export function limitParameter(value: KeyLimits[keyof KeyLimits] | undefined): string | null {
-  if (value === null || value === undefined) return null;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+/** Returns an SQL expression for the value of a limit: parameters are texts. */
+export function limitValue(name: keyof KeyLimits): string {
+  const { type } = KEY_LIMIT_COLUMNS[name];
+  return type === 'text' ? `:${name}` : `CAST(:${name} AS ${type})`;
 }
 
 /** A key of the same account that the new key replaces. */
@@ -66,10 +61,9 @@ export function insertKey(row: ApiKeyRow, sessionId?: string, replaced?: Replace
   ];
   return {
     sql: `INSERT INTO api_keys (id, account_id, name, prefix, hashed_key, created_at, expires_at, origin_id,
-        models, requests_per_minute, tokens_per_day, addresses, budget_micros, budget_per)
+        ${KEY_LIMIT_NAMES.map((name) => KEY_LIMIT_COLUMNS[name].name).join(', ')})
       SELECT :id, :accountId, :name, :prefix, :hashedKey, :now, :expiresAt, :originId,
-        :models, CAST(:requestsPerMinute AS integer), CAST(:tokensPerDay AS integer), :addresses,
-        CAST(:budgetMicros AS double precision), :budgetPer
+        ${KEY_LIMIT_NAMES.map(limitValue).join(', ')}
       WHERE ${conditions.join(' AND ')} RETURNING id`,
     parameters: {
       ...row,

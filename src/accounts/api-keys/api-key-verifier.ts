@@ -93,8 +93,8 @@ export class ApiKeyVerifier {
   }
 
   /** Removes a key from the cache. */
-  forget(hashedKey: string): void {
-    this.lookups.forget(hashedKey);
+  invalidate(hashedKey: string): void {
+    this.lookups.invalidate(hashedKey);
   }
 
   private async lookUp(hashedKeys: readonly string[]): Promise<ReadonlyMap<string, KnownKey>> {

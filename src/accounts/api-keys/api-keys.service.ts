@@ -11,7 +11,7 @@ import { keyNames } from '../credentials/key-names.js';
 import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 import { ApiKey } from './api-key.entity.js';
-import type { KeyLimits } from './limits/key-limits.js';
+import { KEY_LIMIT_NAMES, type KeyLimits } from './limits/key-limits.js';
 import { RevocationWatch } from './revocation-watch.js';
 
 export type { CreatedApiKey, NewApiKey };
@@ -31,12 +31,7 @@ const LISTED = {
   lastUsedAt: true,
   revokedAt: true,
   originId: true,
-  models: true,
-  requestsPerMinute: true,
-  tokensPerDay: true,
-  addresses: true,
-  budgetMicros: true,
-  budgetPer: true,
+  ...(Object.fromEntries(KEY_LIMIT_NAMES.map((name) => [name, true])) as Record<keyof KeyLimits, true>),
 } as const;
 
 export interface RevokedApiKey {
@@ -126,11 +121,7 @@ export class ApiKeysService {
    * @throws {ServiceError} `not_found` for a key that is unknown or belongs to another account.
    */
   async find(id: string, accountId: string): Promise<ListedApiKey> {
-    const key = isUUID(id)
-      ? await orUnavailable(this.keys.findOne({ select: LISTED, where: { id, accountId } }))
-      : null;
-    if (key === null) throw unknownKey();
-    return key;
+    return knownKey(id, () => this.keys.findOne({ select: LISTED, where: { id, accountId } }));
   }
 
   /**
@@ -139,9 +130,7 @@ export class ApiKeysService {
    * @throws {ServiceError} `not_found` for an unknown key.
    */
   async ownerOf(id: string): Promise<string> {
-    const key = isUUID(id) ? await orUnavailable(this.keys.findOneBy({ id })) : null;
-    if (key === null) throw unknownKey();
-    return key.accountId;
+    return (await keyIn(this.keys, id)).accountId;
   }
 
   /**
@@ -151,25 +140,38 @@ export class ApiKeysService {
    * @throws {ServiceError} `not_found` for an unknown key.
    */
   async revoke(id: string, accountId?: string, author?: ChangeAuthor): Promise<RevokedApiKey> {
-    if (!isUUID(id)) throw unknownKey();
-    const owned = accountId === undefined ? { id } : { id, accountId };
-    const known = await orUnavailable(this.keys.findOneBy(owned));
-    if (known === null) throw unknownKey();
+    const { accountId: owner } = await keyIn(this.keys, id, accountId);
     const change = {
       sql: 'UPDATE api_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id',
       parameters: { id, now: new Date(this.now()).toISOString() },
     };
-    await orUnavailable(this.database.run({ table: 'accounts', id: known.accountId }, [change], author));
-    const key = await orUnavailable(this.keys.findOneBy(owned));
-    if (key?.revokedAt == null) throw unknownKey();
+    await this.database.change({ table: 'accounts', id: owner }, change, author);
+    const key = await keyIn(this.keys, id, accountId);
+    if (key.revokedAt === null) throw unknownKey();
     // This process stops accepting the key at once. Other processes notice the revocation by themselves.
-    this.verifier.forget(key.hashedKey);
+    this.verifier.invalidate(key.hashedKey);
     this.revocations.notify(id);
     return { id, revokedAt: key.revokedAt };
   }
 }
 
+/**
+ * Finds a key, with its hash.
+ *
+ * @param accountId when given, keys of other accounts count as unknown.
+ * @throws {ServiceError} `not_found` for an unknown key.
+ */
+export function keyIn(keys: Repository<ApiKey>, id: string, accountId?: string): Promise<ApiKey> {
+  return knownKey(id, () => keys.findOneBy(accountId === undefined ? { id } : { id, accountId }));
+}
+
+async function knownKey<Key>(id: string, find: () => Promise<Key | null>): Promise<Key> {
+  const key = isUUID(id) ? await orUnavailable(find()) : null;
+  if (key === null) throw unknownKey();
+  return key;
+}
+
 /** The error for a key that does not exist, or belongs to another account. */
-export function unknownKey(): ServiceError {
+function unknownKey(): ServiceError {
   return new ServiceError('not_found', 'This API key does not exist.');
 }

@@ -2,13 +2,14 @@ import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplica
 import { DataSource } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Rounds } from '../../common/timers/rounds.js';
+import { DAY_MS } from '../../common/utc-day.js';
 import { DatabasePresence } from '../../database/database-presence.js';
-import { engineOf, marks } from '../../database/queries/statements.js';
+import { queryRows } from '../../database/queries/statements.js';
 import { WebhookOutbox } from '../../webhooks/outbox/webhook-outbox.js';
 
 const FIRST_ROUND_AFTER_MS = 15_000;
 const ROUND_EVERY_MS = 3_600_000;
-const REPORTED_BEFORE_MS = 7 * 86_400_000;
+const REPORTED_BEFORE_MS = 7 * DAY_MS;
 const KEYS_PER_STATEMENT = 100;
 
 interface ExpiringKey {
@@ -56,14 +57,13 @@ export class ExpiringKeys implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  private next(after: Omit<ExpiringKey, 'account_id'>, until: string): Promise<ExpiringKey[]> {
-    const engine = engineOf(this.database);
-    const mark = (n: number): string => marks(engine, 1, n);
-    return this.database.query<ExpiringKey[]>(
+  private next({ expires_at: time, id }: Omit<ExpiringKey, 'account_id'>, until: string): Promise<ExpiringKey[]> {
+    return queryRows<ExpiringKey>(
+      this.database,
       `SELECT id, account_id, expires_at FROM api_keys
-        WHERE (expires_at, id) > (${mark(0)}, ${mark(1)}) AND expires_at <= ${mark(2)} AND revoked_at IS NULL
+        WHERE (expires_at, id) > (:time, :id) AND expires_at <= :until AND revoked_at IS NULL
         ORDER BY expires_at, id LIMIT ${KEYS_PER_STATEMENT}`,
-      [after.expires_at, after.id, until],
+      { time, id, until },
     );
   }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { DAY_MS } from '../../common/utc-day.js';
 import type { ChangeAuthor } from '../../database/queries/atomic-statements.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import { pageByTime, type Condition, type TimePosition } from '../../database/queries/page-by-time.js';
-import { engineOf, insertStatement, marks, rowsOf } from '../../database/queries/statements.js';
+import { engineOf, insertStatement, queryRows } from '../../database/queries/statements.js';
 import { AccountsService } from '../accounts/accounts.service.js';
 import { OperatorKeys } from '../operator-keys/operator-keys.service.js';
 
@@ -94,9 +95,8 @@ export class AuditLog {
 
   /** Returns the entries after a position, oldest first. */
   async following({ time, id }: TimePosition, limit: number): Promise<readonly AuditEntry[]> {
-    const engine = engineOf(this.database);
-    const sql = `SELECT ${COLUMNS} FROM audit_entries WHERE (at, id) > (${marks(engine, 2)}) ORDER BY at, id LIMIT ${limit}`;
-    return this.entriesOf(await orUnavailable(this.database.query<AuditRow[]>(sql, [time, id])));
+    const sql = `SELECT ${COLUMNS} FROM audit_entries WHERE (at, id) > (:time, :id) ORDER BY at, id LIMIT ${limit}`;
+    return this.entriesOf(await orUnavailable(queryRows<AuditRow>(this.database, sql, { time, id })));
   }
 
   /** Returns all entries that pass the filter in pages, the newest first. */
@@ -137,11 +137,9 @@ export class AuditLog {
    * @returns how many were deleted.
    */
   async deleteBefore(time: Date, limit: number): Promise<number> {
-    const engine = engineOf(this.database);
-    const some = `SELECT id FROM audit_entries WHERE at < ${marks(engine, 1)} ORDER BY at LIMIT ${limit}`;
+    const some = `SELECT id FROM audit_entries WHERE at < :time ORDER BY at LIMIT ${limit}`;
     const sql = `DELETE FROM audit_entries WHERE id IN (${some}) RETURNING id`;
-    const result: unknown = await orUnavailable(this.database.query(sql, [time.toISOString()]));
-    return rowsOf(result).length;
+    return (await orUnavailable(queryRows(this.database, sql, { time: time.toISOString() }))).length;
   }
 
   private async entriesOf(rows: readonly AuditRow[]): Promise<AuditEntry[]> {
@@ -184,5 +182,5 @@ function equals(column: string, value: string): Condition {
 }
 
 function dayAfter(day: string): string {
-  return new Date(Date.parse(`${day}T00:00:00.000Z`) + 86_400_000).toISOString();
+  return new Date(Date.parse(`${day}T00:00:00.000Z`) + DAY_MS).toISOString();
 }

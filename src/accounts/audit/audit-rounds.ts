@@ -1,10 +1,10 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Retention, ROWS_PER_DELETION } from '../../common/timers/retention.js';
+import { DAY_MS } from '../../common/utc-day.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { AuditLog } from './audit-log.js';
 
-const DAY_MS = 86_400_000;
 const FIRST_DELETION_AFTER_MS = 90_000;
 
 /** Writes which configuration is in use, and deletes entries that are older than AUDIT_RETENTION_DAYS. */

@@ -87,7 +87,7 @@ export class CredentialCache<V> {
   }
 
   /** Removes a credential from the cache. */
-  forget(id: string): void {
+  invalidate(id: string): void {
     this.remembered.delete(id);
     this.unknown.delete(id);
     this.pending.delete(id);
@@ -104,7 +104,7 @@ export class CredentialCache<V> {
     const query = this.known.has(id) ? this.loadKnown(id) : this.loadUnknown(id, networkOf());
     const lookup = query
       .then((found) => {
-        // When `forget` was called meanwhile, the lookup may have read the row before it changed.
+        // When `invalidate` was called meanwhile, the lookup may have read the row before it changed.
         if (this.pending.get(id) === lookup) this.remember(id, found, queriedAt);
         return found;
       })

@@ -3,7 +3,6 @@ import { Registry } from '../../common/registry.js';
 import { Rounds } from '../../common/timers/rounds.js';
 import { CredentialDatabase } from '../../database/credential-database.js';
 import { LateRows } from '../../database/queries/late-rows.js';
-import { marks } from '../../database/queries/statements.js';
 
 /** Every replica notices a change within a second. */
 const ROUND_EVERY_MS = 500;
@@ -101,16 +100,15 @@ export class AccountChanges implements OnModuleDestroy {
 
   private async endOfLog(): Promise<string> {
     const sql = 'SELECT at FROM audit_entries ORDER BY at DESC, id DESC LIMIT 1';
-    const [entry] = await this.database.query<Pick<Entry, 'at'>>(sql, []);
+    const [entry] = await this.database.rows<Pick<Entry, 'at'>>(sql);
     return entry?.at ?? '';
   }
 
   private following({ at, id }: Pick<Entry, 'at' | 'id'>): Promise<readonly Entry[]> {
-    const { engine } = this.database;
     // Entries of other actions are left out later: with a condition on the action, SQLite would sort all entries of each action.
     const sql = `SELECT id, at, action, target, account_id FROM audit_entries
-      WHERE (at, id) > (${marks(engine, 2)}) ORDER BY at, id LIMIT ${ENTRIES_AT_ONCE}`;
-    return this.database.query<Entry>(sql, [at, id]);
+      WHERE (at, id) > (:at, :id) ORDER BY at, id LIMIT ${ENTRIES_AT_ONCE}`;
+    return this.database.rows<Entry>(sql, { at, id });
   }
 
   private notify({ action, target, account_id: accountId }: Entry): void {

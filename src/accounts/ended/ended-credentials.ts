@@ -17,10 +17,10 @@ export class EndedCredentials {
    * @param sessions rows with `id`.
    * @param keys rows with `id` and `hashed_key`.
    */
-  forget(sessions: readonly Row[], keys: readonly Row[]): void {
-    for (const session of sessions) this.sessions.forget(String(session['id']));
+  invalidate(sessions: readonly Row[], keys: readonly Row[]): void {
+    for (const session of sessions) this.sessions.invalidate(String(session['id']));
     for (const key of keys) {
-      this.verifier.forget(String(key['hashed_key']));
+      this.verifier.invalidate(String(key['hashed_key']));
       this.revocations.notify(String(key['id']));
     }
   }

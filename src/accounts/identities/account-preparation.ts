@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
 import type { Account } from '../account/account.entity.js';
 import { AccountsService, type AccountReference } from '../accounts/accounts.service.js';
 import { EndedCredentials } from '../ended/ended-credentials.js';
@@ -35,14 +34,12 @@ export class AccountPreparation {
     const account = await this.accounts.get(reference);
     const { id } = account;
     const now = new Date(this.now()).toISOString();
-    const [, , , sessions = [], keys = []] = await orUnavailable(
-      this.database.run(
-        { table: 'accounts', id },
-        [...prepareAccount(id), ...(revokeKeys ? [revokeActiveKeys({ accountId: id, now })] : [])],
-        author,
-      ),
+    const [, , , sessions = [], keys = []] = await this.database.change(
+      { table: 'accounts', id },
+      [...prepareAccount(id), ...(revokeKeys ? [revokeActiveKeys({ accountId: id, now })] : [])],
+      author,
     );
-    this.ended.forget(sessions, keys);
+    this.ended.invalidate(sessions, keys);
     return { account, revokedKeys: keys.length };
   }
 }

@@ -98,10 +98,12 @@ export class IdentitiesService {
    * @returns whether a link was removed.
    */
   async unlink(accountId: string, issuer: string): Promise<boolean> {
-    const [removed = []] = await orUnavailable(
-      this.database.run({ table: 'accounts', id: accountId }, [deleteIdentityBesidePassword(issuer, accountId)], {
+    const [removed = []] = await this.database.change(
+      { table: 'accounts', id: accountId },
+      [deleteIdentityBesidePassword(issuer, accountId)],
+      {
         actor: `account:${accountId}`,
-      }),
+      },
     );
     return removed.length === 1;
   }
@@ -115,9 +117,9 @@ export class IdentitiesService {
   /** Returns the rows of the statements, or `undefined` if another row has the same address or identity. */
   private async unlessTaken(accountId: string, statements: Parameters<AtomicStatements['run']>[1]) {
     try {
-      return await orUnavailable(
-        this.database.run({ table: 'accounts', id: accountId }, statements, { actor: `account:${accountId}` }),
-      );
+      return await this.database.change({ table: 'accounts', id: accountId }, statements, {
+        actor: `account:${accountId}`,
+      });
     } catch (error) {
       if (isUniqueViolation(error)) return undefined;
       if (!isForeignKeyViolation(error)) throw error;

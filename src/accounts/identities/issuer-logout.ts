@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { AtomicStatements, type Statement } from '../../database/queries/atomic-statements.js';
-import { isUniqueViolation, orUnavailable } from '../../database/queries/query-failure.js';
+import { isUniqueViolation } from '../../database/queries/query-failure.js';
 import { EndedCredentials } from '../ended/ended-credentials.js';
 
 /** A logout that an issuer has sent. It has a subject, or the id of a session of the issuer, or both. */
@@ -49,12 +49,13 @@ export class IssuerLogout {
       deleteSessions(logout),
     ];
     try {
-      const rows = await orUnavailable(
-        this.database.run({ table: 'logout_tokens', id }, statements, { actor: 'issuer', source: logout.issuer }),
-      );
+      const rows = await this.database.change({ table: 'logout_tokens', id }, statements, {
+        actor: 'issuer',
+        source: logout.issuer,
+      });
       const sessions = rows.at(-1) ?? [];
       const keys = revokeKeys ? (rows.at(-2) ?? []) : [];
-      this.ended.forget(sessions, keys);
+      this.ended.invalidate(sessions, keys);
       return { sessions: sessions.length, keys: keys.length };
     } catch (error) {
       if (isUniqueViolation(error)) return undefined;

@@ -80,9 +80,9 @@ export class LeakedKeys {
     };
     const statements = [revokeStatement(table, id, this.now()), ...this.outbox.statements(event, isRevoked(table))];
     const author = { actor: 'secret-scanner', source };
-    const [revoked = []]: Row[][] = await orUnavailable(this.database.run(lockOf(key), statements, author));
-    if (table === 'api_keys') this.ended.forget([], revoked);
-    else this.operatorKeyVerifier.forget(hashedKey);
+    const [revoked = []]: Row[][] = await this.database.change(lockOf(key), statements, author);
+    if (table === 'api_keys') this.ended.invalidate([], revoked);
+    else this.operatorKeyVerifier.invalidate(hashedKey);
     this.outbox.notify();
   }
 

@@ -70,7 +70,7 @@ export class Invitations {
       createdAt: new Date(now),
       expiresAt: new Date(now + validDays * DAY_MS),
     });
-    await orUnavailable(this.database.run({ table: 'invitations', id: invitation.id }, [upsertOf(invitation)], author));
+    await this.database.change({ table: 'invitations', id: invitation.id }, [upsertOf(invitation)], author);
     return { invitation, token };
   }
 
@@ -90,7 +90,7 @@ export class Invitations {
     const invitation = await orUnavailable(this.invitations.findOneBy({ id }));
     if (invitation === null) return undefined;
     const change = { sql: 'DELETE FROM invitations WHERE id = :id RETURNING id', parameters: { id } };
-    await orUnavailable(this.database.run({ table: 'invitations', id }, [change], author));
+    await this.database.change({ table: 'invitations', id }, change, author);
     return invitation;
   }
 
@@ -116,23 +116,21 @@ export class Invitations {
     const accountId = randomUUID();
     const now = new Date(this.now()).toISOString();
     try {
-      await orUnavailable(
-        this.database.run(
-          { table: 'invitations', id },
-          [
-            {
-              sql: `INSERT INTO accounts (id, email, password_hash, tier, role, created_at)
+      await this.database.change(
+        { table: 'invitations', id },
+        [
+          {
+            sql: `INSERT INTO accounts (id, email, password_hash, tier, role, created_at)
               SELECT :accountId, email, :passwordHash, tier, role, :now FROM invitations
               WHERE id = :id AND hashed_token = :hashedToken AND expires_at > :now RETURNING id`,
-              parameters: { accountId, passwordHash, now, id, hashedToken },
-            },
-            {
-              sql: 'DELETE FROM invitations WHERE id = :id AND hashed_token = :hashedToken RETURNING id',
-              parameters: { id, hashedToken },
-            },
-          ],
-          { actor: `account:${accountId}`, source: options.source },
-        ),
+            parameters: { accountId, passwordHash, now, id, hashedToken },
+          },
+          {
+            sql: 'DELETE FROM invitations WHERE id = :id AND hashed_token = :hashedToken RETURNING id',
+            parameters: { id, hashedToken },
+          },
+        ],
+        { actor: `account:${accountId}`, source: options.source },
       );
     } catch (error) {
       if (isUniqueViolation(error)) throw emailTaken();

@@ -52,7 +52,7 @@ export class PasswordResets {
         ...{ now: new Date(now).toISOString(), expiresAt: expiresAt.toISOString() },
       },
     };
-    await orUnavailable(this.database.run({ table: 'accounts', id: accountId }, [change], author));
+    await this.database.change({ table: 'accounts', id: accountId }, change, author);
     return { token, expiresAt };
   }
 
@@ -66,7 +66,7 @@ export class PasswordResets {
   async revoke(accountId: string, author?: ChangeAuthor): Promise<void> {
     const sql = 'DELETE FROM password_resets WHERE account_id = :accountId RETURNING account_id';
     const change = { sql, parameters: { accountId } };
-    await orUnavailable(this.database.run({ table: 'accounts', id: accountId }, [change], author));
+    await this.database.change({ table: 'accounts', id: accountId }, change, author);
   }
 
   /** Returns the account of this token. `undefined`: the link is unknown, used, revoked or expired, or the account is disabled. */

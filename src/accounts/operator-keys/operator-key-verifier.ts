@@ -53,8 +53,8 @@ export class OperatorKeyVerifier {
   }
 
   /** Removes a key from the cache. */
-  forget(hashedKey: string): void {
-    this.lookups.forget(hashedKey);
+  invalidate(hashedKey: string): void {
+    this.lookups.invalidate(hashedKey);
   }
 
   private async lookUp(hashedKeys: readonly string[]): Promise<ReadonlyMap<string, OperatorKey>> {

@@ -89,7 +89,7 @@ export class OperatorKeys {
         ...{ now: created.createdAt.toISOString(), expiresAt: expiresAt?.toISOString() ?? null },
       },
     };
-    const [added] = await orUnavailable(this.statements.run(CREATION, [insert], author));
+    const [added] = await this.statements.change(CREATION, [insert], author);
     if (added?.length !== 1) {
       throw new ServiceError('invalid_request', `There are ${MAX_ACTIVE} active operator keys. Revoke a key first.`);
     }
@@ -131,11 +131,11 @@ export class OperatorKeys {
       sql: 'UPDATE operator_keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL RETURNING id',
       parameters: { id, now: new Date(this.now()).toISOString() },
     };
-    await orUnavailable(this.statements.run({ table: 'operator_keys', id }, [change], author));
+    await this.statements.change({ table: 'operator_keys', id }, change, author);
     const key = await orUnavailable(this.keys.findOneBy({ id }));
     if (key?.revokedAt == null) throw unknownOperatorKey();
     // This process stops accepting the key at once. Other processes look up the key within a second.
-    this.verifier.forget(key.hashedKey);
+    this.verifier.invalidate(key.hashedKey);
     return { id, revokedAt: key.revokedAt };
   }
 }

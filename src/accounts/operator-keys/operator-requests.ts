@@ -4,7 +4,6 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
 import { DAY_MS } from '../../common/utc-day.js';
 import { AtomicStatements, type Statement } from '../../database/queries/atomic-statements.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
 
 /** A repeated request is recognized for this long. */
 const REMEMBERED_MS = DAY_MS;
@@ -46,17 +45,15 @@ export class OperatorRequests {
     const requestHash = hashOf(operatorKey, content);
     const row = { table: 'operator_requests', id };
     const now = this.now();
-    const [, claimed, [known] = []] = await orUnavailable(
-      this.database.run(row, [
-        deleteBefore(new Date(now - REMEMBERED_MS)),
-        {
-          sql: `INSERT INTO operator_requests (id, request_hash, created_id, requested_at)
+    const [, claimed, [known] = []] = await this.database.change(row, [
+      deleteBefore(new Date(now - REMEMBERED_MS)),
+      {
+        sql: `INSERT INTO operator_requests (id, request_hash, created_id, requested_at)
             VALUES (:id, :requestHash, :createdId, :now) ON CONFLICT (id) DO NOTHING RETURNING id`,
-          parameters: { id, requestHash, createdId: randomUUID(), now: new Date(now).toISOString() },
-        },
-        { sql: 'SELECT request_hash, created_id FROM operator_requests WHERE id = :id', parameters: { id } },
-      ]),
-    );
+        parameters: { id, requestHash, createdId: randomUUID(), now: new Date(now).toISOString() },
+      },
+      { sql: 'SELECT request_hash, created_id FROM operator_requests WHERE id = :id', parameters: { id } },
+    ]);
     if (known?.['request_hash'] !== requestHash) {
       throw new ServiceError(
         'idempotency_conflict',
@@ -68,7 +65,7 @@ export class OperatorRequests {
       createdId: String(known['created_id']),
       isFirst: claimed?.length === 1,
       release: async () => {
-        await orUnavailable(this.database.run(row, [deletion]));
+        await this.database.change(row, [deletion]);
       },
     };
   }

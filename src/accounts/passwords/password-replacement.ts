@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { AtomicStatements, type ChangeAuthor, type Statement } from '../../database/queries/atomic-statements.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
 import type { Account } from '../account/account.entity.js';
 import { ACTIVE } from '../api-keys/api-key-statements.js';
 import { EndedCredentials } from '../ended/ended-credentials.js';
@@ -31,20 +30,18 @@ export class PasswordReplacement {
     author?: ChangeAuthor,
   ): Promise<number | undefined> {
     const now = new Date(this.now()).toISOString();
-    const [replaced, ended = [], , revoked = []] = await orUnavailable(
-      this.database.run(
-        { table: 'accounts', id },
-        [
-          replaceHash(id, passwordHash, next),
-          endSessions(id, next),
-          endResetLink(id, next),
-          ...(andRevokeKeys ? [revokeKeys(id, next, now)] : []),
-        ],
-        author,
-      ),
+    const [replaced, ended = [], , revoked = []] = await this.database.change(
+      { table: 'accounts', id },
+      [
+        replaceHash(id, passwordHash, next),
+        endSessions(id, next),
+        endResetLink(id, next),
+        ...(andRevokeKeys ? [revokeKeys(id, next, now)] : []),
+      ],
+      author,
     );
     if (replaced?.length !== 1) return undefined;
-    this.ended.forget(ended, revoked);
+    this.ended.invalidate(ended, revoked);
     return revoked.length;
   }
 }

@@ -1,6 +1,5 @@
+import { DAY_MS } from '../../common/utc-day.js';
 import type { Session } from './session.entity.js';
-
-const DAY_MS = 86_400_000;
 
 /** A session ends after this time without use. */
 export const IDLE_LIFETIME_MS = 7 * DAY_MS;

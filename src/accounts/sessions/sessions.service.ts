@@ -82,15 +82,13 @@ export class SessionsService {
     const createdAt = new Date(now);
     const expiresAt = new Date(now + ABSOLUTE_LIFETIME_MS);
     try {
-      await orUnavailable(
-        this.statements.run(
-          { table: 'sessions', id },
-          [
-            insertSession({ id, accountId, createdAt, expiresAt }),
-            ...(origin === undefined ? [] : [insertSessionIdentity(id, origin)]),
-          ],
-          { actor: `account:${accountId}`, source },
-        ),
+      await this.statements.change(
+        { table: 'sessions', id },
+        [
+          insertSession({ id, accountId, createdAt, expiresAt }),
+          ...(origin === undefined ? [] : [insertSessionIdentity(id, origin)]),
+        ],
+        { actor: `account:${accountId}`, source },
       );
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error;
@@ -127,8 +125,8 @@ export class SessionsService {
    */
   async end(sessionId: string, author?: ChangeAuthor): Promise<void> {
     const change = { sql: 'DELETE FROM sessions WHERE id = :sessionId RETURNING id', parameters: { sessionId } };
-    await orUnavailable(this.statements.run({ table: 'sessions', id: sessionId }, [change], author));
-    this.forget(sessionId);
+    await this.statements.change({ table: 'sessions', id: sessionId }, change, author);
+    this.invalidate(sessionId);
   }
 
   /** Ends all sessions of an account, on every replica within a second. Returns how many sessions have ended. */
@@ -137,10 +135,8 @@ export class SessionsService {
       sql: 'DELETE FROM sessions WHERE account_id = :accountId RETURNING id',
       parameters: { accountId },
     };
-    const [ended = []] = await orUnavailable(
-      this.statements.run({ table: 'accounts', id: accountId }, [change], author),
-    );
-    for (const { id } of ended) this.forget(String(id));
+    const [ended = []] = await this.statements.change({ table: 'accounts', id: accountId }, change, author);
+    for (const { id } of ended) this.invalidate(String(id));
     return ended.length;
   }
 
@@ -150,15 +146,15 @@ export class SessionsService {
   }
 
   /** Makes this process notice at once that a session has ended. Other processes notice the end by themselves. */
-  forget(sessionId: string): void {
-    this.lookups.forget(sessionId);
+  invalidate(sessionId: string): void {
+    this.lookups.invalidate(sessionId);
     this.watch.notify(sessionId);
   }
 
   private async endAll(sessionIds: readonly string[]): Promise<void> {
     if (sessionIds.length === 0) return;
     await orUnavailable(this.sessions.delete({ id: In(sessionIds) }));
-    for (const id of sessionIds) this.forget(id);
+    for (const id of sessionIds) this.invalidate(id);
   }
 
   private async lookUp(sessionIds: readonly string[]): Promise<ReadonlyMap<string, KnownSession>> {

@@ -1,31 +1,20 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isWellFormedApiKey } from '../../../src/accounts/api-keys/api-key-format.js';
 import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
 import { OPERATOR_KEY_FORMAT, OperatorKeyVerifier } from '../../../src/accounts/operator-keys/operator-key-verifier.js';
 import { OperatorKeys } from '../../../src/accounts/operator-keys/operator-keys.service.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
-import { openAccountsApp } from './accounts-app.js';
+import { testEngines } from '../../support/database.js';
+import { accountsSuite } from './accounts-app.js';
 import { admin } from './admin-process.js';
 
 describe.each(await testEngines())('operator keys on $name', (engine) => {
   let now = Date.now();
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const suite = accountsSuite(engine, { now: () => now });
 
-  beforeAll(async () => {
-    database = await engine.create();
-    app = await openAccountsApp(database.config, { now: () => now });
-  });
-  afterAll(async () => {
-    await app.close();
-    await database.drop();
-  });
-
-  const verified = (key: string) => app.get(OperatorKeyVerifier).verify(key, () => 'a network');
+  const verified = (key: string) => suite.get(OperatorKeyVerifier).verify(key, () => 'a network');
   const printed = async (...words: string[]) => {
-    const { exitCode, stdout, stderr } = await admin(database, 'operator-key', ...words);
+    const { exitCode, stdout, stderr } = await admin(suite.database, 'operator-key', ...words);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     return JSON.parse(stdout) as unknown;
   };
@@ -36,13 +25,13 @@ describe.each(await testEngines())('operator keys on $name', (engine) => {
     expect(created).toMatchObject({ name: 'terraform', scope: 'write', expires_at: expect.any(String) as unknown });
     expect(await verified(key)).toMatchObject({ id, scope: 'write' });
     expect(await printed('revoke', '--id', id)).toEqual({ id, revoked_at: expect.any(String) as unknown });
-    app.get(OperatorKeyVerifier).forget((await rowOf(id)).hashed_key);
+    suite.get(OperatorKeyVerifier).invalidate((await rowOf(id)).hashed_key);
     expect(await verified(key)).toBeUndefined();
     const [listed] = (await printed('list')) as Record<string, unknown>[];
     expect(listed).toMatchObject({ id, prefix: key.slice(0, 15), revoked_at: expect.any(String) as unknown });
     expect(JSON.stringify(listed)).not.toContain(key);
 
-    const { entries } = await app.get(AuditLog).page({}, undefined, 2);
+    const { entries } = await suite.get(AuditLog).page({}, undefined, 2);
     const entry = { actor: 'command', target: `operator-key:${id} (terraform)` };
     expect(entries).toMatchObject([
       { ...entry, action: 'operator_key.revoked' },
@@ -52,7 +41,7 @@ describe.each(await testEngines())('operator keys on $name', (engine) => {
 
   const rowOf = async (id: string) => {
     const mark = engine.name === 'PostgreSQL' ? '$1' : '?';
-    const rows: { hashed_key: string; last_used_at: string | null }[] = await app
+    const rows: { hashed_key: string; last_used_at: string | null }[] = await suite
       .get(DataSource)
       .query(`SELECT hashed_key, last_used_at FROM operator_keys WHERE id = ${mark}`, [id]);
     const [row] = rows;
@@ -61,7 +50,7 @@ describe.each(await testEngines())('operator keys on $name', (engine) => {
   };
 
   it('are kept as a hash only, and are no API keys', async () => {
-    const { id, key } = await app.get(OperatorKeys).create({ name: 'hash', scope: 'read' });
+    const { id, key } = await suite.get(OperatorKeys).create({ name: 'hash', scope: 'read' });
     expect(OPERATOR_KEY_FORMAT.isWellFormed(key)).toBe(true);
     expect(isWellFormedApiKey(key)).toBe(false);
     expect(JSON.stringify(await rowOf(id))).not.toContain(key);
@@ -70,14 +59,14 @@ describe.each(await testEngines())('operator keys on $name', (engine) => {
 
   it('expire', async () => {
     const expiresAt = new Date(now + 60_000);
-    const { key } = await app.get(OperatorKeys).create({ name: 'short', scope: 'read', expiresAt });
+    const { key } = await suite.get(OperatorKeys).create({ name: 'short', scope: 'read', expiresAt });
     expect(await verified(key)).toMatchObject({ scope: 'read' });
     now += 60_000;
     expect(await verified(key)).toBeUndefined();
   });
 
   it('have a name of one line, a known scope and an expiry date in the future', async () => {
-    const keys = app.get(OperatorKeys);
+    const keys = suite.get(OperatorKeys);
     const problems: [object, string][] = [
       [{ name: ' ' }, 'name'],
       [{ name: 'x'.repeat(101) }, 'name'],
@@ -94,7 +83,7 @@ describe.each(await testEngines())('operator keys on $name', (engine) => {
   });
 
   it('are at most 100 at a time, however many are created at once', async () => {
-    const keys = app.get(OperatorKeys);
+    const keys = suite.get(OperatorKeys);
     const creations = Array.from({ length: 110 }, () => keys.create({ name: 'many', scope: 'read' }));
     const outcomes = await Promise.allSettled(creations);
     const active = (await keys.list()).filter(

@@ -108,7 +108,7 @@ describe('a credential that is invalidated', () => {
     const answers: Answer[] = (waiting = []);
     const before = cache.get('key');
     await turn();
-    cache.forget('key');
+    cache.invalidate('key');
     const after = cache.get('key');
     await turn();
     return { before, after, answers };
@@ -118,8 +118,8 @@ describe('a credential that is invalidated', () => {
     await cache.get('key');
     await cache.get('nobody');
     rows = new Map([['nobody', 'bob']]);
-    cache.forget('key');
-    cache.forget('nobody');
+    cache.invalidate('key');
+    cache.invalidate('nobody');
     expect([await cache.get('key'), await cache.get('nobody')]).toEqual([undefined, 'bob']);
   });
 
@@ -147,7 +147,7 @@ describe('a credential that is invalidated', () => {
 
   it('is not trusted during an outage', async () => {
     await cache.get('key');
-    cache.forget('key');
+    cache.invalidate('key');
     state = 'unavailable';
     expect(await failed(cache.get('key'))).toMatchObject({ code: 'unavailable' });
   });
