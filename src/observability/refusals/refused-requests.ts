@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ROWS_PER_DELETION } from '../../common/timers/retention.js';
+import { DAY_MS } from '../../common/utc-day.js';
 import { pageByTime, type TimePage, type TimePosition } from '../../database/queries/page-by-time.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf, insertStatement, marks } from '../../database/queries/statements.js';
+import { engineOf, insertStatement, queryRows } from '../../database/queries/statements.js';
 import { ledgerText } from '../../usage/store/ledger-text.js';
 import { scopeOf, type RequestScopeFilter } from '../../usage/reports/request-scope.js';
 import type { RefusedRequest } from './refused-request.js';
 
 const MAX_ROWS = 100_000;
-const MAX_AGE_MS = 7 * 86_400_000;
+const MAX_AGE_MS = 7 * DAY_MS;
 
 interface Row {
   readonly id: string;
@@ -82,27 +83,20 @@ export class RefusedRequests {
   }
 
   async find(id: string): Promise<RefusedRequest | undefined> {
-    const engine = engineOf(this.database);
-    const statement = `SELECT * FROM refused_requests WHERE id = ${marks(engine, 1)}`;
-    const [row] = await orUnavailable(this.database.query<Row[]>(statement, [ledgerText(id)]));
+    const sql = 'SELECT * FROM refused_requests WHERE id = :id';
+    const [row] = await orUnavailable(queryRows<Row>(this.database, sql, { id: ledgerText(id) }));
     return row && requestOf(row);
   }
 
   /** Deletes a portion of the rows that are too old or too many. Returns whether there may be more. */
   async deleteSome(now: number): Promise<boolean> {
-    const engine = engineOf(this.database);
     const first = `SELECT refused_at FROM refused_requests ORDER BY refused_at DESC, id DESC LIMIT 1 OFFSET ${MAX_ROWS}`;
-    const [surplus] = await this.database.query<Pick<Row, 'refused_at'>[]>(first);
+    const [surplus] = await queryRows<Pick<Row, 'refused_at'>>(this.database, first);
     const oldest = new Date(now - MAX_AGE_MS).toISOString();
     const until = surplus !== undefined && surplus.refused_at > oldest ? surplus.refused_at : oldest;
-    const old = await this.database.query<Pick<Row, 'id'>[]>(
-      `SELECT id FROM refused_requests WHERE refused_at <= ${marks(engine, 1)} ORDER BY refused_at, id LIMIT ${ROWS_PER_DELETION}`,
-      [until],
-    );
-    if (old.length === 0) return false;
-    const ids = old.map(({ id }) => id);
-    await this.database.query(`DELETE FROM refused_requests WHERE id IN (${marks(engine, ids.length)})`, ids);
-    return ids.length === ROWS_PER_DELETION;
+    const old = `SELECT id FROM refused_requests WHERE refused_at <= :until ORDER BY refused_at, id LIMIT ${ROWS_PER_DELETION}`;
+    const sql = `DELETE FROM refused_requests WHERE id IN (${old}) RETURNING id`;
+    return (await queryRows(this.database, sql, { until })).length === ROWS_PER_DELETION;
   }
 }
 

@@ -1,4 +1,5 @@
 import { Inject, Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import { queryRows } from '../../database/queries/statements.js';
 import { DataSource } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { RecentMap } from '../../common/recent-map.js';
@@ -118,8 +119,7 @@ export class BudgetEvents implements OnModuleInit, OnModuleDestroy {
 
   private async spentOf(budget: CurrentBudget): Promise<number> {
     const { sql, parameters } = selectUse(budget, this.config.currency, this.running.expiredAt(this.now()));
-    const [query, values] = this.database.driver.escapeQueryWithParameters(sql, parameters);
-    const [use] = await this.database.query<{ spent: number | string }[]>(query, values);
+    const [use] = await queryRows<{ spent: number | string }>(this.database, sql, parameters);
     return Number(use?.spent ?? 0);
   }
 

@@ -6,7 +6,7 @@ import { Rounds } from '../../common/timers/rounds.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import type { BudgetPeriod } from '../../config/limits/budget.js';
 import { DatabasePresence } from '../../database/database-presence.js';
-import { engineOf, marks } from '../../database/queries/statements.js';
+import { queryRows } from '../../database/queries/statements.js';
 import { BudgetEvents } from './budget-events.js';
 import { currentBudget, type CurrentBudget } from './current-budget.js';
 
@@ -63,10 +63,10 @@ export class BudgetRounds implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private async checkAll(select: string): Promise<void> {
-    const statement = `${select} AND id > ${marks(engineOf(this.database), 1)} ORDER BY id LIMIT ${ROWS_PER_STATEMENT}`;
+    const sql = `${select} AND id > :after ORDER BY id LIMIT ${ROWS_PER_STATEMENT}`;
     let after = '';
     for (;;) {
-      const rows = await this.database.query<(AccountRow | KeyRow)[]>(statement, [after]);
+      const rows = await queryRows<AccountRow | KeyRow>(this.database, sql, { after });
       for (const row of rows) {
         const budget = this.budgetOf(row);
         if (budget !== undefined) await this.events.check(budget);

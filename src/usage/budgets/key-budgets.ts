@@ -6,6 +6,7 @@ import { CONFIG, type Config } from '../../config/config.js';
 import type { BudgetPeriod } from '../../config/limits/budget.js';
 import type { Row } from '../../database/queries/atomic-statements.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
+import { queryRows } from '../../database/queries/statements.js';
 import { selectUseOfKeys } from './budget-statements.js';
 import { currentBudget } from './current-budget.js';
 import { RunningHolds } from './running-holds.js';
@@ -46,8 +47,7 @@ export class KeyBudgets {
     const now = this.now();
     const budget = currentBudget({ micros: 0, per }, { accountId, key: undefined }, now);
     const { sql, parameters } = selectUseOfKeys(budget, currency, this.running.expiredAt(now));
-    const [query, values] = this.database.driver.escapeQueryWithParameters(sql, parameters);
-    const rows = await orUnavailable(this.database.query<Row[]>(query, values));
+    const rows = await orUnavailable(queryRows<Row>(this.database, sql, parameters));
     // The owner is the first key of a chain of rotated keys.
     const uses = new Map(rows.map((row) => [row['owner'], row]));
     for (const { id, originId, budgetMicros } of keys) {

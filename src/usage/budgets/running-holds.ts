@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { inChunks } from '../../database/queries/in-chunks.js';
-import { engineOf, marks } from '../../database/queries/statements.js';
+import { queryRows } from '../../database/queries/statements.js';
 import { insertHold, type BudgetHold } from './budget-statements.js';
 import type { CurrentBudget } from './current-budget.js';
 import { HoldQueue } from './hold-queue.js';
@@ -61,18 +61,14 @@ export class RunningHolds {
   }
 
   private async renew(): Promise<void> {
-    const engine = engineOf(this.database);
     const now = this.now();
     try {
       for (const ids of inChunks([...this.ids], IDS_PER_STATEMENT)) {
-        await this.database.query(
-          `UPDATE budget_holds SET renewed_at = ${marks(engine, 1)} WHERE id IN (${marks(engine, ids.length, 1)})`,
-          [new Date(now).toISOString(), ...ids],
-        );
+        const sql = 'UPDATE budget_holds SET renewed_at = :now WHERE id IN (:ids)';
+        await queryRows(this.database, sql, { now: new Date(now).toISOString(), ids });
       }
-      await this.database.query(`DELETE FROM budget_holds WHERE renewed_at <= ${marks(engine, 1)}`, [
-        this.expiredAt(now),
-      ]);
+      const sql = 'DELETE FROM budget_holds WHERE renewed_at <= :expired';
+      await queryRows(this.database, sql, { expired: this.expiredAt(now) });
     } catch {
       // The next round retries. A hold outlives several rounds.
     }

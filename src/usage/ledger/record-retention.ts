@@ -1,10 +1,10 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { Retention, ROWS_PER_DELETION } from '../../common/timers/retention.js';
+import { DAY_MS } from '../../common/utc-day.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import { UsageStore } from '../store/usage-store.js';
 
-const DAY_MS = 86_400_000;
 const FIRST_DELETION_AFTER_MS = 60_000;
 
 /** Deletes usage records that are older than USAGE_RETENTION_DAYS. The daily sums stay, so the reports do not change. */

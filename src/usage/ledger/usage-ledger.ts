@@ -4,6 +4,7 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { Extensions } from '../../common/extensions/extensions.js';
 import { cutText } from '../../common/text/cut-text.js';
 import { timeOrderedId } from '../../common/time-ordered-id.js';
+import { withTimeout } from '../../common/timers/with-timeout.js';
 import type { ModelConfig } from '../../config/config.js';
 import { LedgerEntry } from '../record/ledger-entry.js';
 import { usageClient } from '../record/usage-client.js';
@@ -174,13 +175,10 @@ export class UsageLedger implements BeforeApplicationShutdown, OnModuleInit {
 
   /** Waits for the promises of the sinks, for a limited time. */
   private async sinksSettled(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, SINKS_MS);
+    const late = () => new Error('The sinks are late.');
+    await withTimeout(Promise.all(this.sinking), SINKS_MS, late).catch(() => {
+      this.logger.error(`${this.sinking.size} usage records were still with a sink`);
     });
-    await Promise.race([Promise.all(this.sinking), late]);
-    clearTimeout(timer);
-    if (this.sinking.size > 0) this.logger.error(`${this.sinking.size} usage records were still with a sink`);
   }
 
   private readonly logSinkFailure = (error: unknown): void => {

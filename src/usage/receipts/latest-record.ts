@@ -1,7 +1,15 @@
 import type { DataSource } from 'typeorm';
 import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf, marks } from '../../database/queries/statements.js';
+import { engineOf, queryRows } from '../../database/queries/statements.js';
 import { ledgerText } from '../store/ledger-text.js';
+
+const LATEST = {
+  sqlite: `SELECT * FROM usage_records WHERE account_id = :account AND request_id = :request ORDER BY id DESC LIMIT 1`,
+  // PostgreSQL would read the ids of all accounts backwards for an order by `id`. Only the index has this order.
+  postgres: `SELECT * FROM (SELECT * FROM usage_records WHERE (account_id, request_id) <= (:account, :request)
+    ORDER BY account_id DESC, request_id DESC, id DESC LIMIT 1) AS latest
+    WHERE account_id = :account AND request_id = :request`,
+};
 
 /**
  * Returns the latest record of the account with this request id. The client chooses the request id, so one id can have any
@@ -14,22 +22,7 @@ export async function latestRecord<Row>(
   accountId: string,
   requestId: string,
 ): Promise<Row | undefined> {
-  const engine = engineOf(database);
-  const [account, request] = [marks(engine, 1), marks(engine, 1, 1)];
-  const parameters = [ledgerText(accountId), ledgerText(requestId)];
-  const [row] = await orUnavailable(
-    engine === 'postgres'
-      ? database.query<Row[]>(
-          // PostgreSQL would read the ids of all accounts backwards for an order by `id`. Only the index has this order.
-          `SELECT * FROM (SELECT * FROM usage_records WHERE (account_id, request_id) <= (${account}, ${request})
-            ORDER BY account_id DESC, request_id DESC, id DESC LIMIT 1) AS latest
-            WHERE account_id = ${account} AND request_id = ${request}`,
-          parameters,
-        )
-      : database.query<Row[]>(
-          `SELECT * FROM usage_records WHERE account_id = ${account} AND request_id = ${request} ORDER BY id DESC LIMIT 1`,
-          parameters,
-        ),
-  );
+  const parameters = { account: ledgerText(accountId), request: ledgerText(requestId) };
+  const [row] = await orUnavailable(queryRows<Row>(database, LATEST[engineOf(database)], parameters));
   return row;
 }

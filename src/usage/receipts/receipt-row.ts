@@ -1,3 +1,4 @@
+import { MICROS } from '../../config/limits/budget.js';
 import { readAttempts } from '../store/stored-attempts.js';
 import type { StreamOutcome } from '../record/stream-outcome.js';
 import type { StreamReceipt } from './stream-receipt.dto.js';
@@ -27,8 +28,6 @@ export interface ReceiptRow {
   readonly cost_micros: number | null;
   readonly currency: string | null;
 }
-
-const MICROS = 1_000_000;
 
 export function receiptOf(row: ReceiptRow): StreamReceipt {
   return {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { pageByTime, type Condition, type TimePosition } from '../../database/queries/page-by-time.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf, marks } from '../../database/queries/statements.js';
+import { queryRows } from '../../database/queries/statements.js';
 import { latestRecord } from '../receipts/latest-record.js';
 import { receiptOf, type ReceiptRow } from '../receipts/receipt-row.js';
 import type { StreamReceipt } from '../receipts/stream-receipt.dto.js';
@@ -98,8 +98,8 @@ export class RecentStreams {
 
   /** Returns the stream with this record id, of any account, or `undefined`. */
   async findRecord(id: string): Promise<ListedStream | undefined> {
-    const statement = `SELECT * FROM usage_records WHERE id = ${marks(engineOf(this.database), 1)}`;
-    const [row] = await orUnavailable(this.database.query<ListedRow[]>(statement, [ledgerText(id)]));
+    const sql = 'SELECT * FROM usage_records WHERE id = :id';
+    const [row] = await orUnavailable(queryRows<ListedRow>(this.database, sql, { id: ledgerText(id) }));
     return row && listedStreamOf(row);
   }
 }

@@ -1,6 +1,5 @@
+import { MICROS } from '../../config/limits/budget.js';
 import type { DaySums } from './day-sums.js';
-
-const MICROS = 1_000_000;
 
 /** The sums of some requests. */
 export interface UsageFigures {

@@ -4,7 +4,7 @@ import { ownTurn } from '../../common/event-loop/event-loop-turns.js';
 import { ServiceError } from '../../common/service-error.js';
 import { DAY_MS, utcDay } from '../../common/utc-day.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf, marks } from '../../database/queries/statements.js';
+import { engineOf, queryRows } from '../../database/queries/statements.js';
 import type { UsageClient } from '../record/usage-record.js';
 import { ledgerText } from '../store/ledger-text.js';
 import { ORDER_OF_ALL, pageOfDaySums, type DaySums, type DaySumsPosition } from './day-sums.js';
@@ -134,13 +134,8 @@ export class UsageReports {
 
   /** Returns the ids of a key and of the keys that have replaced it. */
   private async chainOf(accountId: string, origin: string): Promise<ReadonlySet<string>> {
-    const [first, second] = [marks(engineOf(this.database), 1), marks(engineOf(this.database), 1, 1)];
-    const rows: { readonly id: string }[] = await orUnavailable(
-      this.database.query(`SELECT id FROM api_keys WHERE account_id = ${first} AND origin_id = ${second}`, [
-        accountId,
-        origin,
-      ]),
-    );
+    const sql = 'SELECT id FROM api_keys WHERE account_id = :accountId AND origin_id = :origin';
+    const rows = await orUnavailable(queryRows<{ readonly id: string }>(this.database, sql, { accountId, origin }));
     return new Set([origin, ...rows.map(({ id }) => id)]);
   }
 }

@@ -4,7 +4,7 @@ import { earliestId } from '../../common/time-ordered-id.js';
 import { DatabasePresence } from '../../database/database-presence.js';
 import { codeOf } from '../../database/database-error.js';
 import { isDataFailure, isLostRace } from '../../database/queries/query-failure.js';
-import { engineOf, insertStatement, marks, rowsOf, type Engine } from '../../database/queries/statements.js';
+import { engineOf, insertStatement, queryRows, type Engine } from '../../database/queries/statements.js';
 import type { UsageRecord } from '../record/usage-record.js';
 import { readStreams, writeStreams } from './begun-streams.js';
 import { ledgerText } from './ledger-text.js';
@@ -63,19 +63,14 @@ export class DatabaseUsageStore extends UsageStore {
   override async deleteBefore(startedAt: number, limit: number): Promise<number> {
     // Replicas that delete at the same time take different records.
     const lock = this.engine === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : '';
-    const oldest = `SELECT id FROM usage_records WHERE id < ${marks(this.engine, 1)} AND started_at < ${marks(this.engine, 1, 1)}
-      ORDER BY id LIMIT ${limit}${lock}`;
-    const deleted: unknown = await this.database.query(
-      `DELETE FROM usage_records WHERE id IN (${oldest}) RETURNING id`,
-      [earliestId(startedAt), new Date(startedAt).toISOString()],
-    );
-    return rowsOf(deleted).length;
+    const oldest = `SELECT id FROM usage_records WHERE id < :id AND started_at < :time ORDER BY id LIMIT ${limit}${lock}`;
+    const sql = `DELETE FROM usage_records WHERE id IN (${oldest}) RETURNING id`;
+    const values = { id: earliestId(startedAt), time: new Date(startedAt).toISOString() };
+    return (await queryRows(this.database, sql, values)).length;
   }
 
   async close(batchIds: readonly string[]): Promise<void> {
-    await this.database.query(`DELETE FROM usage_openings WHERE id IN (${marks(this.engine, batchIds.length)})`, [
-      ...batchIds,
-    ]);
+    await queryRows(this.database, 'DELETE FROM usage_openings WHERE id IN (:ids)', { ids: batchIds });
   }
 
   async beat(): Promise<void> {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import type { DatabasePresence } from '../../database/database-presence.js';
 import { LOCKED_BY_PROCESSES } from '../../database/postgres/presence-lock.js';
-import { engineOf, insertStatement, marks, secondsNow, type Engine } from '../../database/queries/statements.js';
+import { engineOf, insertStatement, queryRows, secondsNow, type Engine } from '../../database/queries/statements.js';
 
 /** A replica without a heartbeat for this long counts as dead, by the clock of the database. The clocks of replicas differ. */
 const LIFETIME_SECONDS = 60;
@@ -81,10 +81,8 @@ export class UsageWriters {
   }
 
   private async killedHere(): Promise<string[]> {
-    const here: { id: string; pid: number }[] = await this.database.query(
-      `SELECT id, pid FROM usage_writers WHERE host = ${marks(this.engine, 1)}`,
-      [this.host],
-    );
+    const sql = 'SELECT id, pid FROM usage_writers WHERE host = :host';
+    const here = await queryRows<{ id: string; pid: number }>(this.database, sql, { host: this.host });
     // A writer with our own process id is an earlier process. In a container, the id is always 1.
     const killed = here.filter(({ id, pid }) => id !== this.id && (pid === process.pid || !isRunning(pid)));
     return killed.map(({ id }) => id);
@@ -106,9 +104,7 @@ export class UsageWriters {
 
   private async remove(writerIds: readonly string[]): Promise<void> {
     if (writerIds.length === 0) return;
-    await this.database.query(`DELETE FROM usage_writers WHERE id IN (${marks(this.engine, writerIds.length)})`, [
-      ...writerIds,
-    ]);
+    await queryRows(this.database, 'DELETE FROM usage_writers WHERE id IN (:ids)', { ids: writerIds });
   }
 
   private get engine(): Engine {

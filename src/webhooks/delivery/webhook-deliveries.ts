@@ -2,10 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ROWS_PER_DELETION } from '../../common/timers/retention.js';
+import { DAY_MS } from '../../common/utc-day.js';
 import type { WebhookEventType } from '../../config/webhook-events.js';
 import { pageByTime, type TimePage, type TimePosition } from '../../database/queries/page-by-time.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
-import { engineOf, marks, rowsOf } from '../../database/queries/statements.js';
+import { engineOf, queryRows } from '../../database/queries/statements.js';
 import { giveUpAt } from '../outbox/webhook-event.js';
 
 /** An event for one webhook that this process sends now. */
@@ -59,7 +60,7 @@ const CLAIMED = `id, event_id, type, account_id, key_id, data, created_at, attem
 /** Longer than an attempt. If the process is killed, another replica repeats the attempt after this time. */
 const LEASE_MS = 30_000;
 /** Longer than the longest period of a budget: the rows make sure that an event is published once. */
-const KEPT_FOR_MS = 40 * 86_400_000;
+const KEPT_FOR_MS = 40 * DAY_MS;
 
 /** The table of deliveries. */
 @Injectable()
@@ -71,52 +72,36 @@ export class WebhookDeliveries {
 
   /** Takes due deliveries of a webhook. No other process takes them for 30 seconds. */
   async claim(webhook: string, limit: number): Promise<readonly ClaimedDelivery[]> {
-    const engine = engineOf(this.database);
-    const mark = (n: number): string => marks(engine, 1, n);
-    const lock = engine === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : '';
-    const [now, until] = [this.now(), this.now() + LEASE_MS].map((time) => new Date(time).toISOString());
-    const claimed: unknown = await this.database.query(
-      `UPDATE webhook_deliveries SET attempts = attempts + 1, last_attempt_at = ${mark(0)}, next_attempt_at = ${mark(1)}
-        WHERE id IN (SELECT id FROM webhook_deliveries WHERE webhook = ${mark(2)} AND next_attempt_at <= ${mark(3)}
+    const lock = engineOf(this.database) === 'postgres' ? ' FOR UPDATE SKIP LOCKED' : '';
+    const now = this.now();
+    return queryRows<ClaimedDelivery>(
+      this.database,
+      `UPDATE webhook_deliveries SET attempts = attempts + 1, last_attempt_at = :now, next_attempt_at = :until
+        WHERE id IN (SELECT id FROM webhook_deliveries WHERE webhook = :webhook AND next_attempt_at <= :now
           ORDER BY next_attempt_at LIMIT ${limit}${lock}) RETURNING ${CLAIMED}`,
-      [now, until, webhook, now],
+      { webhook, now: iso(now), until: iso(now + LEASE_MS) },
     );
-    return rowsOf(claimed) as readonly ClaimedDelivery[];
   }
 
   async delivered(id: string): Promise<void> {
-    const engine = engineOf(this.database);
-    await this.database.query(
-      `UPDATE webhook_deliveries SET delivered_at = ${marks(engine, 1)}, next_attempt_at = NULL, last_error = NULL
-        WHERE id = ${marks(engine, 1, 1)}`,
-      [new Date(this.now()).toISOString(), id],
-    );
+    const sql = `UPDATE webhook_deliveries SET delivered_at = :now, next_attempt_at = NULL, last_error = NULL WHERE id = :id`;
+    await queryRows(this.database, sql, { id, now: iso(this.now()) });
   }
 
   /** @param retryAfterMs the time to the next attempt. `undefined`: there is none. */
   async failed(id: string, reason: string, retryAfterMs: number | undefined): Promise<void> {
-    const engine = engineOf(this.database);
-    const next = retryAfterMs === undefined ? null : new Date(this.now() + retryAfterMs).toISOString();
-    await this.database.query(
-      `UPDATE webhook_deliveries SET last_error = ${marks(engine, 1)}, next_attempt_at = ${marks(engine, 1, 1)}
-        WHERE id = ${marks(engine, 1, 2)}`,
-      [reason, next, id],
-    );
+    const next = retryAfterMs === undefined ? null : iso(this.now() + retryAfterMs);
+    const sql = 'UPDATE webhook_deliveries SET last_error = :reason, next_attempt_at = :next WHERE id = :id';
+    await queryRows(this.database, sql, { id, reason, next });
   }
 
   /** Makes a delivery due again, as if it were new. Returns whether the delivery exists. */
   async sendAgain(id: string): Promise<boolean> {
-    const engine = engineOf(this.database);
-    const mark = (n: number): string => marks(engine, 1, n);
     const now = this.now();
-    const changed: unknown = await orUnavailable(
-      this.database.query(
-        `UPDATE webhook_deliveries SET attempts = 0, delivered_at = NULL, next_attempt_at = ${mark(0)}, give_up_at = ${mark(1)}
-          WHERE id = ${mark(2)} RETURNING id`,
-        [new Date(now).toISOString(), giveUpAt(now), id],
-      ),
-    );
-    return rowsOf(changed).length > 0;
+    const sql = `UPDATE webhook_deliveries
+      SET attempts = 0, delivered_at = NULL, next_attempt_at = :now, give_up_at = :end WHERE id = :id RETURNING id`;
+    const changed = await orUnavailable(queryRows(this.database, sql, { id, now: iso(now), end: giveUpAt(now) }));
+    return changed.length > 0;
   }
 
   /** Lists one page, the latest event first. */
@@ -127,12 +112,13 @@ export class WebhookDeliveries {
 
   /** Deletes a portion of the old rows. Returns whether there may be more. */
   async deleteOld(): Promise<boolean> {
-    const oldest = new Date(this.now() - KEPT_FOR_MS).toISOString();
-    const some = `SELECT id FROM webhook_deliveries WHERE created_at < ${marks(engineOf(this.database), 1)} ORDER BY created_at, id LIMIT ${ROWS_PER_DELETION}`;
-    const deleted: unknown = await this.database.query(
-      `DELETE FROM webhook_deliveries WHERE id IN (${some}) RETURNING id`,
-      [oldest],
-    );
-    return rowsOf(deleted).length === ROWS_PER_DELETION;
+    const some = `SELECT id FROM webhook_deliveries WHERE created_at < :oldest ORDER BY created_at, id LIMIT ${ROWS_PER_DELETION}`;
+    const sql = `DELETE FROM webhook_deliveries WHERE id IN (${some}) RETURNING id`;
+    const deleted = await queryRows(this.database, sql, { oldest: iso(this.now() - KEPT_FOR_MS) });
+    return deleted.length === ROWS_PER_DELETION;
   }
+}
+
+function iso(moment: number): string {
+  return new Date(moment).toISOString();
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DAY_MS } from '../../common/utc-day.js';
 import type { Statement } from '../../database/queries/atomic-statements.js';
 import type { WebhookEventType } from '../../config/webhook-events.js';
 
@@ -18,7 +19,7 @@ export interface WebhookEvent {
 }
 
 /** How long the service tries to deliver an event. */
-const RETRY_FOR_MS = 3 * 86_400_000;
+const RETRY_FOR_MS = 3 * DAY_MS;
 
 /** Returns the id of the event, which receivers get as `webhook-id`. The same subject has the same id on every replica. */
 export function eventIdOf({ type, subject }: WebhookEvent): string {

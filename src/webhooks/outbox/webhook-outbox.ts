@@ -3,7 +3,6 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import type { WebhookEventType } from '../../config/webhook-events.js';
 import { AtomicStatements, type Statement } from '../../database/queries/atomic-statements.js';
-import { orUnavailable } from '../../database/queries/query-failure.js';
 import { insertEvent, type WebhookEvent } from './webhook-event.js';
 
 /** Stores the events that the service sends to webhooks. Events without a subscribed webhook are not stored. */
@@ -40,7 +39,7 @@ export class WebhookOutbox {
   async publish(event: WebhookEvent): Promise<void> {
     const statements = this.statements(event);
     if (statements.length === 0) return;
-    await orUnavailable(this.database.run({ table: 'accounts', id: event.accountId }, statements));
+    await this.database.change({ table: 'accounts', id: event.accountId }, statements);
     this.notify();
   }
 
