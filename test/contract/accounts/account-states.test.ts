@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { randomUUID } from 'node:crypto';
 import type { Repository } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Account } from '../../../src/accounts/account/account.entity.js';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
@@ -11,44 +11,32 @@ import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.
 import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch.js';
 import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
 import { waitFor } from '../../support/wait-for.js';
-import { createKey, openAccountsApp } from './accounts-app.js';
+import { accountsSuite, createKey, openAccountsApp } from './accounts-app.js';
 import { admin } from './admin-process.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
 describe.each(await testEngines())('the state of an account on $name', (engine) => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
-  let other: INestApplicationContext;
-
-  beforeAll(async () => {
-    database = await engine.create();
-    app = await openAccountsApp(database.config);
-    other = await openAccountsApp(database.config);
-  });
-  afterAll(async () => {
-    await Promise.all([app.close(), other.close()]);
-    await database.drop();
-  });
+  const suite = accountsSuite(engine, { processes: 2 });
 
   const command = async (...words: string[]): Promise<unknown> => {
-    const { exitCode, stdout, stderr } = await admin(database, ...words);
+    const { exitCode, stdout, stderr } = await admin(suite.database, ...words);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     return JSON.parse(stdout);
   };
   const isAccepted = async (process: INestApplicationContext, key: string) =>
     (await process.get(ApiKeyVerifier).verify(key)) !== undefined;
   const signsIn = async (email: string) =>
-    (await app.get(AccountsService).verifyPassword(email, PASSWORD)) !== undefined;
+    (await suite.get(AccountsService).verifyPassword(email, PASSWORD)) !== undefined;
 
   /** An account with a key and a session, both in use in two processes. */
   async function inUse(email: string) {
-    const { id: keyId, key } = await createKey(app, email);
-    const account = await app.get(AccountsService).findByEmail(email);
-    const { token, sessionId } = await app.get(SessionsService).create(account?.id ?? '');
+    const { id: keyId, key } = await createKey(suite.app, email);
+    const account = await suite.get(AccountsService).findByEmail(email);
+    const { token, sessionId } = await suite.get(SessionsService).create(account?.id ?? '');
     const onEnded = vi.fn();
-    for (const process of [app, other]) {
+    for (const process of [suite.app, suite.other]) {
       expect(await isAccepted(process, key)).toBe(true);
       expect(await process.get(SessionsService).verify(token)).toBeDefined();
       process.get(RevocationWatch).watch(keyId, onEnded);
@@ -56,7 +44,10 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
     }
     const hasEnded = async () => {
       const valid = await Promise.all(
-        [app, other].flatMap((process) => [isAccepted(process, key), process.get(SessionsService).verify(token)]),
+        [suite.app, suite.other].flatMap((process) => [
+          isAccepted(process, key),
+          process.get(SessionsService).verify(token),
+        ]),
       );
       return onEnded.mock.calls.length === 4 && valid.every((one) => one === false || one === undefined);
     };
@@ -71,29 +62,29 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
     await waitFor(hasEnded, 'the keys and the session to end in both processes');
     expect(await signsIn(email)).toBe(false);
     expect(await isAccepted(await openAccountsAppOnce(), key)).toBe(false);
-    expect(await app.get(SessionsService).verify(token)).toBeUndefined();
+    expect(await suite.get(SessionsService).verify(token)).toBeUndefined();
   });
 
   it('ends everything of this process at once', async () => {
     const email = 'here@example.com';
-    const { id: keyId, key } = await createKey(app, email);
+    const { id: keyId, key } = await createKey(suite.app, email);
     const onEnded = vi.fn();
-    expect(await isAccepted(app, key)).toBe(true);
-    app.get(RevocationWatch).watch(keyId, onEnded);
-    await app.get(AccountStates).disable(email);
+    expect(await isAccepted(suite.app, key)).toBe(true);
+    suite.get(RevocationWatch).watch(keyId, onEnded);
+    await suite.get(AccountStates).disable(email);
     expect(onEnded).toHaveBeenCalledTimes(1);
-    expect(await isAccepted(app, key)).toBe(false);
-    expect(app.get(RevocationWatch).hasEnded(keyId)).toBe(true);
+    expect(await isAccepted(suite.app, key)).toBe(false);
+    expect(suite.get(RevocationWatch).hasEnded(keyId)).toBe(true);
   });
 
   it('keeps the time at which the account was disabled first', async () => {
     const email = 'twice@example.com';
-    const { id } = await app.get(AccountsService).create({ email, password: PASSWORD });
-    const disabledAt = async () => (await app.get(AccountsService).findById(id))?.disabledAt;
+    const { id } = await suite.get(AccountsService).create({ email, password: PASSWORD });
+    const disabledAt = async () => (await suite.get(AccountsService).findById(id))?.disabledAt;
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.parse('2031-01-01T00:00:00Z'));
-    await app.get(AccountStates).disable(email);
+    await suite.get(AccountStates).disable(email);
     clock.mockReturnValue(Date.parse('2031-01-02T00:00:00Z'));
-    await app.get(AccountStates).disable(email);
+    await suite.get(AccountStates).disable(email);
     clock.mockRestore();
     expect(await disabledAt()).toEqual(new Date('2031-01-01T00:00:00Z'));
   });
@@ -101,16 +92,16 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
   it('accepts the keys again once it is enabled, also for new streams, and not the sessions', async () => {
     const email = 'back@example.com';
     const { id, keyId, key, token, hasEnded } = await inUse(email);
-    const revoked = await app.get(ApiKeysService).create(id ?? '', { name: 'revoked' });
-    await app.get(ApiKeysService).revoke(revoked.id);
+    const revoked = await suite.get(ApiKeysService).create(id ?? '', { name: 'revoked' });
+    await suite.get(ApiKeysService).revoke(revoked.id);
     await command('account', 'disable', '--email', email);
     await command('account', 'disable', '--email', email);
     await waitFor(hasEnded, 'everything to end');
-    const newKey = await admin(database, 'key', 'create', '--email', email, '--name', 'new');
+    const newKey = await admin(suite.database, 'key', 'create', '--email', email, '--name', 'new');
     expect(newKey).toMatchObject({ exitCode: 1, stderr: 'The account is disabled. Enable it first.\n' });
 
     expect(await command('account', 'enable', '--email', email)).toEqual({ id, email, state: 'active' });
-    for (const process of [app, other]) {
+    for (const process of [suite.app, suite.other]) {
       await waitFor(() => isAccepted(process, key), 'the key to be accepted');
       const onEnded = vi.fn();
       const unwatch = process.get(RevocationWatch).watch(keyId, onEnded);
@@ -125,14 +116,14 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
 
   it('frees the address when it is deleted', async () => {
     const email = 'again@example.com';
-    const { id } = await app.get(AccountsService).create({ email, password: PASSWORD });
-    await app.get(AccountStates).delete(email);
-    const next = await app.get(AccountsService).create({ email, password: PASSWORD });
+    const { id } = await suite.get(AccountsService).create({ email, password: PASSWORD });
+    await suite.get(AccountStates).delete(email);
+    const next = await suite.get(AccountsService).create({ email, password: PASSWORD });
     expect(next.id).not.toBe(id);
   });
 
   it('is listed for each account once, on pages of 500', async () => {
-    const accounts = app.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
+    const accounts = suite.get<Repository<Account>>(getRepositoryToken(Account), { strict: false });
     const before = await accounts.count();
     const one = (index: number) => ({
       id: randomUUID(),
@@ -145,7 +136,7 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
     for (let start = 0; start < added.length; start += 100) await accounts.insert(added.slice(start, start + 100));
 
     const pages: string[][] = [];
-    for await (const page of app.get(AccountStates).pages()) pages.push(page.map(({ account }) => account.email));
+    for await (const page of suite.get(AccountStates).pages()) pages.push(page.map(({ account }) => account.email));
 
     await accounts.delete(added.map(({ id }) => id));
     expect(pages.map(({ length }) => length)).toEqual([500, 500, before]);
@@ -170,13 +161,13 @@ describe.each(await testEngines())('the state of an account on $name', (engine) 
   });
 
   it.each(['disable', 'enable', 'delete'])('is not there for %s of an unknown address', async (what) => {
-    const { exitCode, stderr } = await admin(database, 'account', what, '--email', 'nobody@example.com');
+    const { exitCode, stderr } = await admin(suite.database, 'account', what, '--email', 'nobody@example.com');
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'There is no account "nobody@example.com".\n' });
   });
 
   /** A process that has seen nothing yet. */
   async function openAccountsAppOnce(): Promise<INestApplicationContext> {
-    const fresh = await openAccountsApp(database.config);
+    const fresh = await openAccountsApp(suite.database.config);
     started.push(fresh);
     return fresh;
   }

@@ -1,5 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
+import { afterAll, beforeAll } from 'vitest';
 import { AccountsModule } from '../../../src/accounts/accounts.module.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ApiKeysService, type CreatedApiKey } from '../../../src/accounts/api-keys/api-keys.service.js';
@@ -7,6 +8,7 @@ import { CLOCK } from '../../../src/common/clock.js';
 import type { Config, DatabaseConfig, TierConfig } from '../../../src/config/config.js';
 import { ConfigModule } from '../../../src/config/config.module.js';
 import { loadConfig } from '../../../src/config/load-config.js';
+import type { TestDatabase, TestEngine } from '../../support/database.js';
 import { hashUsualPasswordOnce, PASSWORD } from '../../support/usual-password.js';
 
 export const FREE: TierConfig = {
@@ -44,6 +46,37 @@ export async function openAccountsApp(
     .compile();
   hashUsualPasswordOnce(module);
   return module.init();
+}
+
+/** One or two processes of the service with a database of their own, for all tests of a suite. */
+export class AccountsSuite {
+  database!: TestDatabase;
+  app!: INestApplicationContext;
+  /** The second process. Its clock is the real one. */
+  other!: INestApplicationContext;
+
+  /** Returns a provider of `app`. */
+  get get(): INestApplicationContext['get'] {
+    return this.app.get.bind<INestApplicationContext['get']>(this.app);
+  }
+}
+
+/** Opens the processes before the tests of the surrounding suite, and closes them afterwards. */
+export function accountsSuite(
+  engine: TestEngine,
+  { processes = 1, ...options }: AccountsAppOptions & { readonly processes?: 1 | 2 } = {},
+): AccountsSuite {
+  const suite = new AccountsSuite();
+  beforeAll(async () => {
+    suite.database = await engine.create();
+    suite.app = await openAccountsApp(suite.database.config, options);
+    if (processes === 2) suite.other = await openAccountsApp(suite.database.config);
+  });
+  afterAll(async () => {
+    await Promise.all([suite.app, ...(processes === 2 ? [suite.other] : [])].map((app) => app.close()));
+    await suite.database.drop();
+  });
+  return suite;
 }
 
 /** A new account's new key. */

@@ -5,7 +5,7 @@ import { AccountsService } from '../../../src/accounts/accounts/accounts.service
 import { DevelopmentAccounts } from '../../../src/accounts/accounts/development-account.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
-import { openAccountsApp, PRO } from './accounts-app.js';
+import { accountsSuite, openAccountsApp, PRO } from './accounts-app.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
 const argon2 = vi.hoisted(() => ({ verify: vi.fn() }));
@@ -16,18 +16,11 @@ vi.mock('@node-rs/argon2', async (original) => {
 });
 
 describe.each(await testEngines())('accounts on $name', (engine) => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const suite = accountsSuite(engine);
   let accounts: AccountsService;
 
-  beforeAll(async () => {
-    database = await engine.create();
-    app = await openAccountsApp(database.config);
-    accounts = app.get(AccountsService);
-  });
-  afterAll(async () => {
-    await app.close();
-    await database.drop();
+  beforeAll(() => {
+    accounts = suite.get(AccountsService);
   });
 
   it('are found by email, whatever its case', async () => {
@@ -110,7 +103,7 @@ describe.each(await testEngines())('accounts on $name', (engine) => {
   });
 
   it('distinguish an unavailable database from an invalid password', async () => {
-    const other = await openAccountsApp(database.config);
+    const other = await openAccountsApp(suite.database.config);
     await other.get(DataSource).destroy();
     const failing = other.get(AccountsService).verifyPassword('sign-in@example.com', PASSWORD);
     await expect(failing).rejects.toMatchObject({ code: 'unavailable' });

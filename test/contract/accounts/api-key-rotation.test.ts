@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { INestApplicationContext } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { generateApiKey } from '../../../src/accounts/api-keys/api-key-format.js';
 import { ApiKeyRotation } from '../../../src/accounts/api-keys/api-key-rotation.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { RevocationWatch } from '../../../src/accounts/api-keys/revocation-watch.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
-import { openAccountsApp } from './accounts-app.js';
+import { testEngines } from '../../support/database.js';
+import { accountsSuite } from './accounts-app.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
 const HOUR_MS = 3_600_000;
@@ -17,8 +16,7 @@ const UNKNOWN_AT_ONCE = 200;
 
 describe.each(await testEngines())('the keys of an account on $name', (engine) => {
   let now = Date.now();
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const suite = accountsSuite(engine, { now: () => now });
   let keys: ApiKeysService;
   let rotation: ApiKeyRotation;
   let verifier: ApiKeyVerifier;
@@ -26,17 +24,11 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
   let otherId: string;
 
   beforeAll(async () => {
-    database = await engine.create();
-    app = await openAccountsApp(database.config, { now: () => now });
-    keys = app.get(ApiKeysService);
-    rotation = app.get(ApiKeyRotation);
-    verifier = app.get(ApiKeyVerifier);
-    ({ id: accountId } = await app.get(AccountsService).create({ email: 'a@example.com', password: PASSWORD }));
-    ({ id: otherId } = await app.get(AccountsService).create({ email: 'b@example.com', password: PASSWORD }));
-  });
-  afterAll(async () => {
-    await app.close();
-    await database.drop();
+    keys = suite.get(ApiKeysService);
+    rotation = suite.get(ApiKeyRotation);
+    verifier = suite.get(ApiKeyVerifier);
+    ({ id: accountId } = await suite.get(AccountsService).create({ email: 'a@example.com', password: PASSWORD }));
+    ({ id: otherId } = await suite.get(AccountsService).create({ email: 'b@example.com', password: PASSWORD }));
   });
 
   const works = async (key: string) => (await verifier.verify(key)) !== undefined;
@@ -63,7 +55,7 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
   it('end what is open under them by a rotation without time, and only by that', async () => {
     const old = await keys.create(accountId, { name: 'in use' });
     const onEnded = vi.fn();
-    app.get(RevocationWatch).watch(old.id, onEnded);
+    suite.get(RevocationWatch).watch(old.id, onEnded);
     await rotation.rotate(old.id, accountId, { overlapMs: HOUR_MS });
     expect(onEnded).not.toHaveBeenCalled();
     await rotation.rotate(old.id, accountId, { overlapMs: 0 });
@@ -115,7 +107,7 @@ describe.each(await testEngines())('the keys of an account on $name', (engine) =
   });
 
   it('are counted, and come in pages, newest first', async () => {
-    const { id: account } = await app.get(AccountsService).create({ email: 'many@example.com', password: PASSWORD });
+    const { id: account } = await suite.get(AccountsService).create({ email: 'many@example.com', password: PASSWORD });
     for (let index = 0; index < 7; index++) {
       now += 1;
       await keys.create(account, { name: `key ${index}` });

@@ -1,42 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource, SelectQueryBuilder } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { generateApiKey } from '../../../src/accounts/api-keys/api-key-format.js';
 import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.js';
 import { ApiKey } from '../../../src/accounts/api-keys/api-key.entity.js';
 import { ApiKeysService } from '../../../src/accounts/api-keys/api-keys.service.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
-import { createKey, FREE, openAccountsApp, PRO } from './accounts-app.js';
+import { testEngines } from '../../support/database.js';
+import { accountsSuite, createKey, FREE, openAccountsApp, PRO } from './accounts-app.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
 describe.each(await testEngines())('API keys on $name', (engine) => {
   let now = Date.now();
-  let database: TestDatabase;
-  let app: INestApplicationContext;
-  let other: INestApplicationContext;
+  const suite = accountsSuite(engine, { now: () => now, processes: 2 });
   let verifier: ApiKeyVerifier;
   let keys: ApiKeysService;
 
-  beforeAll(async () => {
-    database = await engine.create();
-    app = await openAccountsApp(database.config, { now: () => now });
-    other = await openAccountsApp(database.config);
-    verifier = app.get(ApiKeyVerifier);
-    keys = app.get(ApiKeysService);
-  });
-  afterAll(async () => {
-    await Promise.all([app.close(), other.close()]);
-    await database.drop();
+  beforeAll(() => {
+    verifier = suite.get(ApiKeyVerifier);
+    keys = suite.get(ApiKeysService);
   });
 
   const lookups = () =>
-    vi.spyOn(app.get(CredentialDatabase, { strict: false }).repository(ApiKey), 'createQueryBuilder');
+    vi.spyOn(suite.get(CredentialDatabase, { strict: false }).repository(ApiKey), 'createQueryBuilder');
 
   it('say whose they are', async () => {
-    const account = await app.get(AccountsService).create({ email: 'a@example.com', password: PASSWORD, tier: 'pro' });
+    const account = await suite
+      .get(AccountsService)
+      .create({ email: 'a@example.com', password: PASSWORD, tier: 'pro' });
     const { id, key } = await keys.create(account.id, { name: ' laptop ' });
     await expect(verifier.verify(key)).resolves.toEqual({
       keyId: id,
@@ -47,8 +39,8 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
   });
 
   it('are kept as a hash only', async () => {
-    const { key } = await createKey(app, 'hash@example.com');
-    const rows: unknown = await app.get(DataSource).query('SELECT * FROM api_keys');
+    const { key } = await createKey(suite.app, 'hash@example.com');
+    const rows: unknown = await suite.get(DataSource).query('SELECT * FROM api_keys');
     expect(JSON.stringify(rows)).not.toContain(key);
     expect(JSON.stringify(rows)).toContain(key.slice(0, 12));
   });
@@ -74,12 +66,15 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
   });
 
   it('are looked up together when many come at once, with a few queries', async () => {
-    const valid = await Promise.all(['x', 'y', 'z'].map((name) => createKey(app, `batch-${name}@example.com`)));
-    const spy = vi.spyOn(other.get(CredentialDatabase, { strict: false }).repository(ApiKey), 'createQueryBuilder');
+    const valid = await Promise.all(['x', 'y', 'z'].map((name) => createKey(suite.app, `batch-${name}@example.com`)));
+    const spy = vi.spyOn(
+      suite.other.get(CredentialDatabase, { strict: false }).repository(ApiKey),
+      'createQueryBuilder',
+    );
     const all = [...Array.from({ length: 500 }, () => generateApiKey()), ...valid.map(({ key }) => key)];
 
     const verified = await Promise.all(
-      all.map((key, index) => other.get(ApiKeyVerifier).verify(key, () => `n${index}`)),
+      all.map((key, index) => suite.other.get(ApiKeyVerifier).verify(key, () => `n${index}`)),
     );
 
     expect(verified.slice(0, 500).every((each) => each === undefined)).toBe(true);
@@ -89,12 +84,15 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
   });
 
   it('are looked up no more from a network with too many unknown ones, unless they were seen to be valid', async () => {
-    const elsewhere = await openAccountsApp(database.config);
+    const elsewhere = await openAccountsApp(suite.database.config);
     const there = elsewhere.get(ApiKeyVerifier);
     // The budget of a network is refilled with time.
     const now = performance.now();
     const clock = vi.spyOn(performance, 'now').mockReturnValue(now);
-    const [seen, unseen] = [await createKey(app, 'seen@example.com'), await createKey(app, 'unseen@example.com')];
+    const [seen, unseen] = [
+      await createKey(suite.app, 'seen@example.com'),
+      await createKey(suite.app, 'unseen@example.com'),
+    ];
     const from = (network: string) => () => network;
     await there.verify(seen.key, from('crowded'));
     const crowd = [...Array.from({ length: 400 }, () => generateApiKey()), unseen.key, seen.key];
@@ -125,7 +123,7 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
   });
 
   it('are looked up once by requests that arrive together, and within half a second', async () => {
-    const { key } = await createKey(app, 'cache@example.com');
+    const { key } = await createKey(suite.app, 'cache@example.com');
     const spy = lookups();
     const verified = await Promise.all(Array.from({ length: 20 }, () => verifier.verify(key)));
     now += 499;
@@ -139,15 +137,15 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
   });
 
   it('are refused at once after a revocation in this process', async () => {
-    const { id, key } = await createKey(app, 'revoke@example.com');
+    const { id, key } = await createKey(suite.app, 'revoke@example.com');
     await verifier.verify(key);
     await keys.revoke(id);
     await expect(verifier.verify(key)).resolves.toBeUndefined();
   });
 
   it('are refused within a second after a revocation in another process', async () => {
-    const { id, key } = await createKey(app, 'elsewhere@example.com');
-    const elsewhere = other.get(ApiKeyVerifier);
+    const { id, key } = await createKey(suite.app, 'elsewhere@example.com');
+    const elsewhere = suite.other.get(ApiKeyVerifier);
     await expect(elsewhere.verify(key)).resolves.toBeDefined();
     await keys.revoke(id);
     const refused = async (): Promise<void> => {
@@ -157,7 +155,7 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
   });
 
   it('are not remembered from a lookup that a revocation overtook', async () => {
-    const { id, key } = await createKey(app, 'overtaken@example.com');
+    const { id, key } = await createKey(suite.app, 'overtaken@example.com');
     const early = verifier.verify(key);
     await keys.revoke(id);
     await early;
@@ -165,7 +163,7 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
   });
 
   it('are refused from their moment of expiry on, remembered or not', async () => {
-    const { key } = await createKey(app, 'expiry@example.com', new Date(now + 100));
+    const { key } = await createKey(suite.app, 'expiry@example.com', new Date(now + 100));
     now += 99;
     await expect(verifier.verify(key)).resolves.toBeDefined();
     now += 1;
@@ -175,16 +173,18 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
   });
 
   it('have the default tier when the tier of the account is gone from the configuration', async () => {
-    const account = await app.get(AccountsService).create({ email: 't@example.com', password: PASSWORD, tier: 'pro' });
+    const account = await suite
+      .get(AccountsService)
+      .create({ email: 't@example.com', password: PASSWORD, tier: 'pro' });
     const { key } = await keys.create(account.id, { name: 'tier' });
-    const reconfigured = await openAccountsApp(database.config, { tiers: [FREE] });
+    const reconfigured = await openAccountsApp(suite.database.config, { tiers: [FREE] });
     await expect(reconfigured.get(ApiKeyVerifier).verify(key)).resolves.toMatchObject({ account: { tier: FREE } });
     await reconfigured.close();
   });
 
   it('are never called unknown because the database fails', async () => {
-    const { key } = await createKey(app, 'away@example.com');
-    const cut = await openAccountsApp(database.config);
+    const { key } = await createKey(suite.app, 'away@example.com');
+    const cut = await openAccountsApp(suite.database.config);
     const lookup = vi
       .spyOn(SelectQueryBuilder.prototype, 'getMany')
       .mockRejectedValue(new Error('The database fails.'));
@@ -194,20 +194,20 @@ describe.each(await testEngines())('API keys on $name', (engine) => {
   });
 
   it('are revoked once: the first moment stays', async () => {
-    const { id } = await createKey(app, 'again@example.com');
+    const { id } = await createKey(suite.app, 'again@example.com');
     const first = await keys.revoke(id);
     now += 5000;
     await expect(keys.revoke(id)).resolves.toEqual(first);
   });
 
   it('cannot be revoked by another account', async () => {
-    const { id, key } = await createKey(app, 'owner@example.com');
+    const { id, key } = await createKey(suite.app, 'owner@example.com');
     await expect(keys.revoke(id, randomUUID())).rejects.toMatchObject({ code: 'not_found' });
     await expect(verifier.verify(key)).resolves.toBeDefined();
   });
 
   it('are listed oldest first with their moments and without their hash', async () => {
-    const account = await app.get(AccountsService).create({ email: 'list@example.com', password: PASSWORD });
+    const account = await suite.get(AccountsService).create({ email: 'list@example.com', password: PASSWORD });
     const first = await keys.create(account.id, { name: 'first' });
     now += 10;
     const expiresAt = new Date(now + 1000);

@@ -1,6 +1,5 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AuditLog } from '../../../src/accounts/audit/audit-log.js';
 import { AuditRounds } from '../../../src/accounts/audit/audit-rounds.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
@@ -12,9 +11,9 @@ import { ApiKeyVerifier } from '../../../src/accounts/api-keys/api-key-verifier.
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { ACCOUNT_COMMANDS } from '../../../src/admin-commands/account-commands.js';
 import { KEY_COMMANDS } from '../../../src/admin-commands/key-commands.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
 import { PASSWORD } from '../../support/usual-password.js';
-import { openAccountsApp } from './accounts-app.js';
+import { accountsSuite, openAccountsApp } from './accounts-app.js';
 import { admin } from './admin-process.js';
 
 /** The commands that change nothing. */
@@ -36,27 +35,17 @@ const WRITTEN: readonly [command: string, options: readonly string[], actions: r
 const ELSEWHERE = ['account single-sign-on'];
 
 describe.each(await testEngines())('the audit log on $name', (engine) => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
-
-  beforeAll(async () => {
-    database = await engine.create();
-    app = await openAccountsApp(database.config);
-  });
-  afterAll(async () => {
-    await app.close();
-    await database.drop();
-  });
+  const suite = accountsSuite(engine);
 
   const all = async (...words: string[]) => {
-    const { exitCode, stdout, stderr } = await admin(database, 'audit', ...words);
+    const { exitCode, stdout, stderr } = await admin(suite.database, 'audit', ...words);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     return JSON.parse(stdout) as Record<string, unknown>[];
   };
   const latest = async (accountId: string, limit = 1) =>
-    (await app.get(AuditLog).page({ accountId }, undefined, limit)).entries;
+    (await suite.get(AuditLog).page({ accountId }, undefined, limit)).entries;
   const account = (name: string) =>
-    app.get(AccountsService).create({ email: `${name}@example.com`, password: PASSWORD });
+    suite.get(AccountsService).create({ email: `${name}@example.com`, password: PASSWORD });
 
   it('has an entry for every change that a command makes', async () => {
     const names = [...ACCOUNT_COMMANDS, ...KEY_COMMANDS].map(({ name }) => name);
@@ -66,7 +55,7 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
     for (const [name, options, actions] of WRITTEN) {
       const ofKey = name.startsWith('key ') && name !== 'key create';
       const subject = ofKey ? ['--id', keyId] : ['--email', 'ada@example.com'];
-      const { exitCode, stdout, stderr } = await admin(database, ...name.split(' '), ...subject, ...options);
+      const { exitCode, stdout, stderr } = await admin(suite.database, ...name.split(' '), ...subject, ...options);
       expect({ name, exitCode, stderr }).toEqual({ name, exitCode: 0, stderr: '' });
       const { id } = JSON.parse(stdout) as { id: string };
       if (name === 'account create') accountId = id;
@@ -79,7 +68,7 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
         expect(entry).toMatchObject({ actor: 'command', source: expect.stringMatching(/.@./) as unknown });
       }
     }
-    const written = await app.get(AuditLog).page({ accountId }, undefined, 50);
+    const written = await suite.get(AuditLog).page({ accountId }, undefined, 50);
     expect(written.entries.find(({ action }) => action === 'account.tier_changed')).toMatchObject({
       before: { tier: 'free' },
       after: { tier: 'pro' },
@@ -94,7 +83,7 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
 
   it('prints entries with the seven members of the contract, and filters them', async () => {
     const { id } = await account('grace');
-    await app.get(AccountsService).setTier({ id }, 'pro', { actor: `account:${id}`, source: '192.0.2.7' });
+    await suite.get(AccountsService).setTier({ id }, 'pro', { actor: `account:${id}`, source: '192.0.2.7' });
     const [entry, created, ...others] = await all('--email', 'grace@example.com');
     expect(others).toEqual([]);
     expect(created).toMatchObject({ action: 'account.created' });
@@ -110,7 +99,7 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
     expect(await all('--email', 'grace@example.com', '--from', today, '--to', today)).toHaveLength(2);
     expect(await all('--email', 'grace@example.com', '--to', '2020-01-01')).toEqual([]);
     expect(await all('--email', 'grace@example.com', '--from', '2999-01-01')).toEqual([]);
-    const { exitCode, stderr } = await admin(database, 'audit', '--from', 'yesterday');
+    const { exitCode, stderr } = await admin(suite.database, 'audit', '--from', 'yesterday');
     expect({ exitCode, stderr }).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('YYYY-MM-DD') as unknown,
@@ -119,16 +108,16 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
 
   it('has entries for sessions, rotations and identities, and none for their use', async () => {
     const { id } = await account('mary');
-    const sessions = app.get(SessionsService);
+    const sessions = suite.get(SessionsService);
     const { token, sessionId } = await sessions.create(id, undefined, '192.0.2.1');
     await sessions.verify(token);
     await sessions.end(sessionId, { actor: `account:${id}`, source: '192.0.2.1' });
-    const key = await app.get(ApiKeysService).create(id, { name: 'old' });
-    await app.get(ApiKeyVerifier).verify(key.key);
-    await app.get(ApiKeyRotation).rotate(key.id, id, { overlapMs: 0 });
+    const key = await suite.get(ApiKeysService).create(id, { name: 'old' });
+    await suite.get(ApiKeyVerifier).verify(key.key);
+    await suite.get(ApiKeyRotation).rotate(key.id, id, { overlapMs: 0 });
     const identity = { issuer: 'https://id.example.com', subject: 'mary', email: undefined };
-    await app.get(IdentitiesService).link(identity, id);
-    await app.get(AccountPreparation).prepare({ id }, true, { actor: 'command' });
+    await suite.get(IdentitiesService).link(identity, id);
+    await suite.get(AccountPreparation).prepare({ id }, true, { actor: 'command' });
     const entries = await latest(id, 50);
     expect(entries.map(({ action, source }) => [action, source]).reverse()).toEqual([
       ['account.created', null],
@@ -150,36 +139,36 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
   it('writes no entry for a change that fails', async () => {
     const { id } = await account('alan');
     const before = await latest(id, 50);
-    const keys = app.get(ApiKeysService);
+    const keys = suite.get(ApiKeysService);
     await expect(keys.create(id, { name: 'x', sessionId: 'ended' })).rejects.toMatchObject({ code: 'unauthenticated' });
     await expect(account('alan')).rejects.toMatchObject({ code: 'invalid_request' });
-    await app.get(AccountsService).setTier({ id }, 'free');
+    await suite.get(AccountsService).setTier({ id }, 'free');
     expect(await latest(id, 50)).toEqual(before);
   });
 
   it('refuses changes of its entries', async () => {
     await account('kurt');
-    const change = app.get(DataSource).query("UPDATE audit_entries SET actor = 'nobody'");
+    const change = suite.get(DataSource).query("UPDATE audit_entries SET actor = 'nobody'");
     await expect(change).rejects.toThrow('append-only');
   });
 
   it('has one entry for each configuration, however many replicas load it', async () => {
-    const other = await openAccountsApp(database.config);
-    const configured = () => app.get(AuditLog).page({ action: 'config.loaded' }, undefined, 50);
+    const other = await openAccountsApp(suite.database.config);
+    const configured = () => suite.get(AuditLog).page({ action: 'config.loaded' }, undefined, 50);
     const { entries } = await configured();
     expect(entries).toHaveLength(1);
     const now = new Date();
-    for (const each of [app, other, app]) await each.get(AuditLog).configurationLoaded('abc', now);
+    for (const each of [suite.app, other, suite.app]) await each.get(AuditLog).configurationLoaded('abc', now);
     const [newest, ...rest] = (await configured()).entries;
     expect(newest).toMatchObject({ target: 'configuration', after: { sha256: 'abc' }, before: entries[0]?.after });
     expect(rest).toEqual(entries);
-    await app.get(AuditRounds).recordConfiguration();
+    await suite.get(AuditRounds).recordConfiguration();
     expect((await configured()).entries).toHaveLength(3);
     await other.close();
   });
 
   it('deletes old entries in portions', async () => {
-    const log = app.get(AuditLog);
+    const log = suite.get(AuditLog);
     const count = async () => (await log.page({}, undefined, 500)).entries.length;
     const before = await count();
     expect(await log.deleteBefore(new Date(0), 2)).toBe(0);

@@ -1,7 +1,7 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AccountRoles } from '../../../src/accounts/accounts/account-roles.js';
 import { AccountStates } from '../../../src/accounts/accounts/account-states.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
@@ -23,9 +23,9 @@ import { PasswordReplacement } from '../../../src/accounts/passwords/password-re
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { AtomicStatements } from '../../../src/database/queries/atomic-statements.js';
 import { auditedRows, failAuditLog } from '../../support/audit-fault.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
 import { PASSWORD } from '../../support/usual-password.js';
-import { openAccountsApp } from './accounts-app.js';
+import { accountsSuite } from './accounts-app.js';
 
 const ISSUER = 'https://id.example.com';
 
@@ -199,32 +199,22 @@ const CHANGES: readonly Change[] = [
 const ELSEWHERE: readonly Type[] = [OperatorRequests, SinkPositions, AccountPreparation];
 
 describe.each(await testEngines())('the services on $name', (engine) => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const suite = accountsSuite(engine);
   let subjects = 0;
-
-  beforeAll(async () => {
-    database = await engine.create();
-    app = await openAccountsApp(database.config);
-  });
-  afterAll(async () => {
-    await app.close();
-    await database.drop();
-  });
 
   const subjectOf = async (change: Change): Promise<Subject> => {
     const email = `subject-${subjects++}@example.com`;
-    const { id: accountId } = await app.get(AccountsService).create({ email, password: PASSWORD });
-    const { id: keyId, key } = await app.get(ApiKeysService).create(accountId, { name: 'first' });
-    const { sessionId } = await app.get(SessionsService).create(accountId);
-    const subject = { app, email, accountId, keyId, key, sessionId };
+    const { id: accountId } = await suite.get(AccountsService).create({ email, password: PASSWORD });
+    const { id: keyId, key } = await suite.get(ApiKeysService).create(accountId, { name: 'first' });
+    const { sessionId } = await suite.get(SessionsService).create(accountId);
+    const subject = { app: suite.app, email, accountId, keyId, key, sessionId };
     await change.before?.(subject);
     return subject;
   };
-  const latest = async () => (await app.get(AuditLog).page({}, undefined, 20)).entries;
+  const latest = async () => (await suite.get(AuditLog).page({}, undefined, 20)).entries;
 
   it('are all in the table', () => {
-    const changing = [...app.get(ModulesContainer).values()]
+    const changing = [...suite.get(ModulesContainer).values()]
       .flatMap(({ providers }) => [...providers.values()].map(({ metatype }) => metatype))
       .filter((type): type is Type => typeof type === 'function')
       .filter((type) => {
@@ -255,14 +245,14 @@ describe.each(await testEngines())('the services on $name', (engine) => {
     '$name changes nothing if its entry cannot be written',
     async ({ change }) => {
       const subject = await subjectOf(change);
-      const before = await auditedRows(app.get(DataSource));
-      const repair = await failAuditLog(app.get(DataSource));
+      const before = await auditedRows(suite.get(DataSource));
+      const repair = await failAuditLog(suite.get(DataSource));
       try {
         await expect(change.run(subject)).rejects.toThrow();
       } finally {
         await repair();
       }
-      expect(await auditedRows(app.get(DataSource))).toEqual(before);
+      expect(await auditedRows(suite.get(DataSource))).toEqual(before);
     },
   );
 });

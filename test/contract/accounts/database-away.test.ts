@@ -14,7 +14,7 @@ import { DatabasePresence } from '../../../src/database/database-presence.js';
 import { testEngines, type TestDatabase } from '../../support/database.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { waitFor } from '../../support/wait-for.js';
-import { createKey, openAccountsApp } from './accounts-app.js';
+import { accountsSuite, createKey, openAccountsApp } from './accounts-app.js';
 
 const MINUTE_MS = 60_000;
 const STALE_MS = 600;
@@ -175,21 +175,14 @@ describe.skipIf(postgres === undefined)('while the database is unavailable, on P
 
 describe.each(await testEngines())('while the database is slow or fails, on $name', (engine) => {
   let now = Date.now();
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const suite = accountsSuite(engine, { now: () => now });
   let repository: Repository<ApiKey>;
 
-  beforeAll(async () => {
-    database = await engine.create();
-    app = await openAccountsApp(database.config, { now: () => now });
-    repository = app.get(CredentialDatabase, { strict: false }).repository(ApiKey);
+  beforeAll(() => {
+    repository = suite.get(CredentialDatabase, { strict: false }).repository(ApiKey);
   });
   afterEach(() => {
     vi.restoreAllMocks();
-  });
-  afterAll(async () => {
-    await app.close();
-    await database.drop();
   });
 
   /** Queries end as `answer` does. */
@@ -204,8 +197,8 @@ describe.each(await testEngines())('while the database is slow or fails, on $nam
     ['fail', () => Promise.reject(Object.assign(new Error('canceled'), { code: '57014' }))],
     ['get no connection', () => Promise.reject(new Error('timeout exceeded when trying to connect'))],
   ])('(queries %s) nothing is trusted from memory, and all get 503 soon', async (_, answer) => {
-    const verifier = app.get(ApiKeyVerifier);
-    const { key } = await createKey(app, `slow-${Math.random()}@example.com`);
+    const verifier = suite.get(ApiKeyVerifier);
+    const { key } = await createKey(suite.app, `slow-${Math.random()}@example.com`);
     await verifier.verify(key);
     const queries = queriesAre(answer);
     now += STALE_MS;
@@ -217,17 +210,17 @@ describe.each(await testEngines())('while the database is slow or fails, on $nam
       expect(each).toMatchObject({ reason: { code: 'unavailable', retryAfterSeconds: 1 } });
     }
     expect(performance.now() - begun).toBeLessThan(NOT_HANGING_MS);
-    expect(app.get(DatabasePresence).isUnavailable).toBe(false);
+    expect(suite.get(DatabasePresence).isUnavailable).toBe(false);
     queries.mockRestore();
     await expect(verifier.verify(key)).resolves.toBeDefined();
   });
 
   it('a connection that breaks once is not reported', async () => {
-    const { key } = await createKey(app, 'once@example.com');
+    const { key } = await createKey(suite.app, 'once@example.com');
     queriesAre(() => Promise.reject(new Error('Connection terminated unexpectedly'))).mockImplementationOnce(() => {
       vi.restoreAllMocks();
       throw new Error('Connection terminated unexpectedly');
     });
-    await expect(app.get(ApiKeyVerifier).verify(key)).resolves.toBeDefined();
+    await expect(suite.get(ApiKeyVerifier).verify(key)).resolves.toBeDefined();
   });
 });

@@ -1,17 +1,17 @@
-import { Logger, type INestApplicationContext } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import { DeleteQueryBuilder, type Repository } from 'typeorm';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { ExpiredSessions } from '../../../src/accounts/sessions/expired-sessions.js';
 import { generateToken, hashToken } from '../../../src/accounts/credentials/random-token.js';
 import { Session } from '../../../src/accounts/sessions/session.entity.js';
 import { SessionsService } from '../../../src/accounts/sessions/sessions.service.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
 import { Latch } from '../../support/latch.js';
 import { PASSWORD } from '../../support/usual-password.js';
 import { waitFor } from '../../support/wait-for.js';
-import { openAccountsApp } from './accounts-app.js';
+import { accountsSuite } from './accounts-app.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -21,20 +21,13 @@ const ROWS_PER_STATEMENT = 500;
 
 describe.each(await testEngines())('rows of expired sessions on $name', (engine) => {
   let now = Date.now();
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const suite = accountsSuite(engine, { now: () => now });
   let sessions: Repository<Session>;
   let accountId: string;
 
   beforeAll(async () => {
-    database = await engine.create();
-    app = await openAccountsApp(database.config, { now: () => now });
-    sessions = app.get(CredentialDatabase, { strict: false }).repository(Session);
-    ({ id: accountId } = await app.get(AccountsService).create({ email: 'ada@example.com', password: PASSWORD }));
-  });
-  afterAll(async () => {
-    await app.close();
-    await database.drop();
+    sessions = suite.get(CredentialDatabase, { strict: false }).repository(Session);
+    ({ id: accountId } = await suite.get(AccountsService).create({ email: 'ada@example.com', password: PASSWORD }));
   });
   beforeEach(() => {
     now += MINUTE_MS;
@@ -51,7 +44,7 @@ describe.each(await testEngines())('rows of expired sessions on $name', (engine)
     return sessions.insert(Array.from({ length: count }, () => ({ ...row(), lastSeenAt, expiresAt })));
   };
   const remove = () => {
-    app.get(ExpiredSessions).removeSoon();
+    suite.get(ExpiredSessions).removeSoon();
   };
   const removed = () => waitFor(async () => (await sessions.count()) === 0, 'the rows to be deleted');
   const statements = () => vi.spyOn(DeleteQueryBuilder.prototype, 'execute');
@@ -61,9 +54,9 @@ describe.each(await testEngines())('rows of expired sessions on $name', (engine)
     await add(1, -7 * DAY_MS, DAY_MS);
     await add(1, -7 * DAY_MS + 1, DAY_MS);
     await add(1, -DAY_MS, 1);
-    const other = await app.get(AccountsService).create({ email: 'bob@example.com', password: PASSWORD });
+    const other = await suite.get(AccountsService).create({ email: 'bob@example.com', password: PASSWORD });
     const asked = statements();
-    const { sessionId } = await app.get(SessionsService).create(other.id);
+    const { sessionId } = await suite.get(SessionsService).create(other.id);
     await waitFor(async () => (await sessions.count()) === 3, 'the rows to be deleted');
     expect(asked).toHaveBeenCalledTimes(Math.ceil(MANY / ROWS_PER_STATEMENT));
     expect(await sessions.existsBy({ id: sessionId })).toBe(true);

@@ -1,7 +1,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { getRepositoryToken } from '@nestjs/typeorm';
 import { SelectQueryBuilder, type Repository } from 'typeorm';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Account } from '../../../src/accounts/account/account.entity.js';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { SessionWatch } from '../../../src/accounts/sessions/session-watch.js';
@@ -10,32 +10,22 @@ import { Session } from '../../../src/accounts/sessions/session.entity.js';
 import { generateToken } from '../../../src/accounts/credentials/random-token.js';
 import { SessionsService, type NewSession } from '../../../src/accounts/sessions/sessions.service.js';
 import { CredentialDatabase } from '../../../src/database/credential-database.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
 import { ENDED_WITHIN_MS, KNOWN_WITHIN_MS } from '../../support/known-within.js';
 import { lastBefore, waitFor } from '../../support/wait-for.js';
-import { openAccountsApp } from './accounts-app.js';
+import { accountsSuite } from './accounts-app.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
 /** How many unknown tokens a network may send at once. */
 const UNKNOWN_AT_ONCE = 200;
 
 describe.each(await testEngines())('sessions on $name', (engine) => {
-  let database: TestDatabase;
-  /** Two processes of the service. */
-  let here: INestApplicationContext;
-  let there: INestApplicationContext;
+  const suite = accountsSuite(engine, { processes: 2 });
   let accountId: string;
   let accounts = 0;
 
   beforeAll(async () => {
-    database = await engine.create();
-    here = await openAccountsApp(database.config);
-    there = await openAccountsApp(database.config);
     accountId = await newAccount();
-  });
-  afterAll(async () => {
-    await Promise.all([here.close(), there.close()]);
-    await database.drop();
   });
   afterEach(() => {
     vi.restoreAllMocks();
@@ -45,40 +35,40 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
   const repository = (app: INestApplicationContext) =>
     app.get(CredentialDatabase, { strict: false }).repository(Session);
   const newAccount = async () =>
-    (await here.get(AccountsService).create({ email: `ada-${++accounts}@example.com`, password: PASSWORD })).id;
+    (await suite.get(AccountsService).create({ email: `ada-${++accounts}@example.com`, password: PASSWORD })).id;
   const lastAccepted = (app: INestApplicationContext, token: string) =>
     lastBefore(async () => (await of(app).verify(token)) === undefined, 'the session to be refused');
 
   it('are known to every process at once, with the account and its tier', async () => {
-    const { token, sessionId } = await of(here).create(accountId);
-    const verified = await of(there).verify(token);
+    const { token, sessionId } = await of(suite.app).create(accountId);
+    const verified = await of(suite.other).verify(token);
     expect(verified).toMatchObject({ sessionId, account: { id: accountId, tier: { name: 'free' } } });
     expect(sessionId).toMatch(/^[0-9a-f]{64}$/);
     expect(sessionId).not.toContain(token);
   });
 
   it('are refused at once where they are ended, and within a second in another process that has just used them', async () => {
-    const { token, sessionId } = await of(here).create(accountId);
-    expect(await of(here).verify(token)).toBeDefined();
-    expect(await of(there).verify(token)).toBeDefined();
+    const { token, sessionId } = await of(suite.app).create(accountId);
+    expect(await of(suite.app).verify(token)).toBeDefined();
+    expect(await of(suite.other).verify(token)).toBeDefined();
 
-    await of(here).end(sessionId);
+    await of(suite.app).end(sessionId);
     const endedAt = performance.now();
 
-    expect(await of(here).verify(token)).toBeUndefined();
-    expect((await lastAccepted(there, token)) - endedAt).toBeLessThan(KNOWN_WITHIN_MS);
-    await of(here).end(sessionId);
+    expect(await of(suite.app).verify(token)).toBeUndefined();
+    expect((await lastAccepted(suite.other, token)) - endedAt).toBeLessThan(KNOWN_WITHIN_MS);
+    await of(suite.app).end(sessionId);
   });
 
   it('end what is open under them, at once here and soon in another process, and nothing else', async () => {
-    const ended = await of(here).create(accountId);
-    const other = await of(here).create(accountId);
+    const ended = await of(suite.app).create(accountId);
+    const other = await of(suite.app).create(accountId);
     const [onHere, onThere, onOther] = [vi.fn(), vi.fn(), vi.fn()];
-    here.get(SessionWatch).watch(ended.sessionId, onHere);
-    there.get(SessionWatch).watch(ended.sessionId, onThere);
-    const unwatch = there.get(SessionWatch).watch(other.sessionId, onOther);
+    suite.get(SessionWatch).watch(ended.sessionId, onHere);
+    suite.other.get(SessionWatch).watch(ended.sessionId, onThere);
+    const unwatch = suite.other.get(SessionWatch).watch(other.sessionId, onOther);
 
-    await of(here).end(ended.sessionId);
+    await of(suite.app).end(ended.sessionId);
 
     expect(onHere).toHaveBeenCalledTimes(1);
     await waitFor(() => onThere.mock.calls.length === 1, 'the other process to be told', ENDED_WITHIN_MS);
@@ -89,97 +79,97 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
   it('all end with a change of password, by the account or by the operator, those of other accounts not', async () => {
     const mine = await newAccount();
     const email = `ada-${accounts}@example.com`;
-    const other = await of(here).create(accountId);
+    const other = await of(suite.app).create(accountId);
     const changes = [
-      () => here.get(AccountsService).changePassword(mine, PASSWORD, 'another horse battery'),
-      () => here.get(AccountsService).setPassword(email, 'a third horse battery'),
+      () => suite.get(AccountsService).changePassword(mine, PASSWORD, 'another horse battery'),
+      () => suite.get(AccountsService).setPassword(email, 'a third horse battery'),
     ];
     for (const change of changes) {
-      const sessions = await Promise.all([of(here).create(mine), of(there).create(mine)]);
+      const sessions = await Promise.all([of(suite.app).create(mine), of(suite.other).create(mine)]);
       for (const { token } of sessions) {
-        expect(await of(here).verify(token)).toBeDefined();
-        expect(await of(there).verify(token)).toBeDefined();
+        expect(await of(suite.app).verify(token)).toBeDefined();
+        expect(await of(suite.other).verify(token)).toBeDefined();
       }
       await change();
       const changedAt = performance.now();
       for (const { token } of sessions) {
-        expect(await of(here).verify(token)).toBeUndefined();
-        expect((await lastAccepted(there, token)) - changedAt).toBeLessThan(KNOWN_WITHIN_MS);
+        expect(await of(suite.app).verify(token)).toBeUndefined();
+        expect((await lastAccepted(suite.other, token)) - changedAt).toBeLessThan(KNOWN_WITHIN_MS);
       }
     }
-    expect(await of(there).verify(other.token)).toBeDefined();
+    expect(await of(suite.other).verify(other.token)).toBeDefined();
   });
 
   it('stay when the current password is wrong or the new one not fit', async () => {
-    const { token } = await of(here).create(accountId);
-    const { changePassword } = here.get(AccountsService);
-    const change = changePassword.bind(here.get(AccountsService), accountId);
+    const { token } = await of(suite.app).create(accountId);
+    const { changePassword } = suite.get(AccountsService);
+    const change = changePassword.bind(suite.get(AccountsService), accountId);
     await expect(change('wrong horse battery', 'another horse battery')).rejects.toMatchObject({
       details: [{ field: 'current_password' }],
     });
     await expect(change(PASSWORD, 'short')).rejects.toMatchObject({ details: [{ field: 'new_password' }] });
-    expect(await of(here).verify(token)).toBeDefined();
+    expect(await of(suite.app).verify(token)).toBeDefined();
   });
 
   it('let one of two changes of the same password at once through', async () => {
     const mine = await newAccount();
     const outcomes = await Promise.allSettled([
-      here.get(AccountsService).changePassword(mine, PASSWORD, 'the first horse battery'),
-      there.get(AccountsService).changePassword(mine, PASSWORD, 'the second horse battery'),
+      suite.get(AccountsService).changePassword(mine, PASSWORD, 'the first horse battery'),
+      suite.other.get(AccountsService).changePassword(mine, PASSWORD, 'the second horse battery'),
     ]);
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
   it('are a hundred of one account at most: a new one ends the one that was used least recently, and what is open under it', async () => {
     const mine = await newAccount();
-    const other = await of(here).create(await newAccount());
+    const other = await of(suite.app).create(await newAccount());
     const made = [];
-    for (let n = 0; n < 100; n++) made.push(await of(n % 2 ? here : there).create(mine));
+    for (let n = 0; n < 100; n++) made.push(await of(n % 2 ? suite.app : suite.other).create(mine));
     const [first, second, third] = made as [NewSession, NewSession, NewSession];
     const unused = { lastSeenAt: new Date(Date.now() - 60_000) };
-    for (const { sessionId } of [first, third]) await repository(here).update({ id: sessionId }, unused);
+    for (const { sessionId } of [first, third]) await repository(suite.app).update({ id: sessionId }, unused);
     const onEnded = vi.fn();
-    here.get(SessionWatch).watch(first.sessionId, onEnded);
+    suite.get(SessionWatch).watch(first.sessionId, onEnded);
 
-    const newest = await Promise.all([of(here).create(mine), of(there).create(mine)]);
+    const newest = await Promise.all([of(suite.app).create(mine), of(suite.other).create(mine)]);
 
-    expect(await repository(here).countBy({ accountId: mine })).toBe(100);
-    for (const { token } of [...newest, second, other]) expect(await of(here).verify(token)).toBeDefined();
+    expect(await repository(suite.app).countBy({ accountId: mine })).toBe(100);
+    for (const { token } of [...newest, second, other]) expect(await of(suite.app).verify(token)).toBeDefined();
     for (const { token } of [first, third]) {
-      await lastAccepted(here, token);
-      await lastAccepted(there, token);
+      await lastAccepted(suite.app, token);
+      await lastAccepted(suite.other, token);
     }
     await waitFor(() => onEnded.mock.calls.length === 1, 'what is open to end', ENDED_WITHIN_MS);
   });
 
   it('above the hundred have ended, with what is open under them, before the newest is given out', async () => {
     const mine = await newAccount();
-    const first = await of(here).create(mine);
-    expect(await of(here).verify(first.token)).toBeDefined();
+    const first = await of(suite.app).create(mine);
+    expect(await of(suite.app).verify(first.token)).toBeDefined();
     const before = { lastSeenAt: new Date(Date.now() - 60_000) };
-    await repository(here).update({ id: first.sessionId }, before);
-    for (let n = 1; n < 100; n++) await of(here).create(mine);
+    await repository(suite.app).update({ id: first.sessionId }, before);
+    for (let n = 1; n < 100; n++) await of(suite.app).create(mine);
     const onEnded = vi.fn();
-    here.get(SessionWatch).watch(first.sessionId, onEnded);
-    expect(await of(here).verify(first.token)).toBeDefined();
+    suite.get(SessionWatch).watch(first.sessionId, onEnded);
+    expect(await of(suite.app).verify(first.token)).toBeDefined();
 
-    await of(here).create(mine);
+    await of(suite.app).create(mine);
 
     expect(onEnded).toHaveBeenCalledTimes(1);
-    expect(await repository(here).existsBy({ id: first.sessionId })).toBe(false);
-    expect(await of(here).verify(first.token)).toBeUndefined();
+    expect(await repository(suite.app).existsBy({ id: first.sessionId })).toBe(false);
+    expect(await of(suite.app).verify(first.token)).toBeUndefined();
   });
 
   it('that are new are accepted from a network that has used up its unknown tokens', async () => {
     // Time gives a part of the budget back.
     const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
-    const fromHere = (token: string) => of(here).verify(token, () => 'a guessing network');
+    const fromHere = (token: string) => of(suite.app).verify(token, () => 'a guessing network');
     const guess = () => fromHere(generateToken());
-    const earlier = await of(there).create(accountId);
+    const earlier = await of(suite.other).create(accountId);
     for (let n = 0; n < UNKNOWN_AT_ONCE; n++) expect(await guess()).toBeUndefined();
     await expect(guess()).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
 
-    const { token } = await of(here).create(accountId);
+    const { token } = await of(suite.app).create(accountId);
 
     expect(await fromHere(token)).toBeDefined();
     await expect(fromHere(earlier.token)).rejects.toMatchObject({ code: 'rate_limit_exceeded' });
@@ -187,54 +177,54 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
   });
 
   it('stay when the database fails to end them, and end with the next attempt', async () => {
-    const { token, sessionId } = await of(here).create(accountId);
-    const rows = here.get<Repository<Session>>(getRepositoryToken(Session));
-    vi.spyOn(here.get(AtomicStatements), 'run').mockRejectedValueOnce(new Error('The database fails.'));
-    await expect(of(here).end(sessionId)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await of(here).verify(token)).toBeDefined();
+    const { token, sessionId } = await of(suite.app).create(accountId);
+    const rows = suite.get<Repository<Session>>(getRepositoryToken(Session));
+    vi.spyOn(suite.get(AtomicStatements), 'run').mockRejectedValueOnce(new Error('The database fails.'));
+    await expect(of(suite.app).end(sessionId)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await of(suite.app).verify(token)).toBeDefined();
 
-    await of(here).end(sessionId);
+    await of(suite.app).end(sessionId);
 
-    expect(await of(here).verify(token)).toBeUndefined();
+    expect(await of(suite.app).verify(token)).toBeUndefined();
     expect(await rows.existsBy({ id: sessionId })).toBe(false);
   });
 
   it('are refused everywhere while their account is disabled, also when they began afterwards', async () => {
     const mine = await newAccount();
-    await here.get<Repository<Account>>(getRepositoryToken(Account)).update({ id: mine }, { disabledAt: new Date() });
-    const { token } = await of(here).create(mine);
-    expect([await of(here).verify(token), await of(there).verify(token)]).toEqual([undefined, undefined]);
+    await suite.get<Repository<Account>>(getRepositoryToken(Account)).update({ id: mine }, { disabledAt: new Date() });
+    const { token } = await of(suite.app).create(mine);
+    expect([await of(suite.app).verify(token), await of(suite.other).verify(token)]).toEqual([undefined, undefined]);
   });
 
   it('need an account, and go with it', async () => {
-    await expect(of(here).create('nobody')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(of(suite.app).create('nobody')).rejects.toMatchObject({ code: 'not_found' });
     const mine = await newAccount();
-    const { token } = await of(here).create(mine);
-    await here.get<Repository<Account>>(getRepositoryToken(Account)).delete({ id: mine });
-    expect(await of(there).verify(token)).toBeUndefined();
+    const { token } = await of(suite.app).create(mine);
+    await suite.get<Repository<Account>>(getRepositoryToken(Account)).delete({ id: mine });
+    expect(await of(suite.other).verify(token)).toBeUndefined();
   });
 
   it('are looked up once for many concurrent requests, and not at all for what cannot be a token', async () => {
-    const { token } = await of(here).create(accountId);
-    const asked = vi.spyOn(repository(there), 'createQueryBuilder');
-    await Promise.all(Array.from({ length: 50 }, () => of(there).verify(token)));
-    await of(there).verify(token);
+    const { token } = await of(suite.app).create(accountId);
+    const asked = vi.spyOn(repository(suite.other), 'createQueryBuilder');
+    await Promise.all(Array.from({ length: 50 }, () => of(suite.other).verify(token)));
+    await of(suite.other).verify(token);
     expect(asked).toHaveBeenCalledTimes(1);
     for (const nonsense of ['', 'x', `${token}x`, token.slice(1), `${token.slice(1)} `, 'é'.repeat(43)]) {
-      expect(await of(there).verify(nonsense)).toBeUndefined();
+      expect(await of(suite.other).verify(nonsense)).toBeUndefined();
     }
     expect(asked).toHaveBeenCalledTimes(1);
   });
 
   it('are neither good nor bad while the database fails, but for what it said within half a second', async () => {
-    const [known, unknown] = [await of(here).create(accountId), await of(here).create(accountId)];
+    const [known, unknown] = [await of(suite.app).create(accountId), await of(suite.app).create(accountId)];
     const now = vi.spyOn(Date, 'now');
-    expect(await of(there).verify(known.token)).toBeDefined();
+    expect(await of(suite.other).verify(known.token)).toBeDefined();
     vi.spyOn(SelectQueryBuilder.prototype, 'getMany').mockRejectedValue(new Error('The database fails.'));
-    expect(await of(there).verify(known.token)).toBeDefined();
+    expect(await of(suite.other).verify(known.token)).toBeDefined();
     now.mockReturnValue(performance.timeOrigin + performance.now() + 60_000);
     for (const { token } of [known, unknown]) {
-      await expect(of(there).verify(token)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(of(suite.other).verify(token)).rejects.toMatchObject({ code: 'unavailable' });
     }
   });
 });
