@@ -1,10 +1,12 @@
 import type { BodyParser } from '../../http/body/body-class.decorator.js';
+import type { ToolChoice } from '../../upstreams/contract/conversation.js';
 import type { CompatibleRequest } from '../shared/compatible-answers.js';
+import { effortOf } from '../shared/effort.js';
 import { isObject, Members } from '../shared/members.js';
-import { messagesOf } from './messages.js';
+import type { BodyPlace } from '../shared/client-paths.js';
+import { mappedMessages } from './messages.js';
 import { responseFormatOf, toolChoiceOf, toolsOf } from './tools.js';
 
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export const MAX_MESSAGES = 1_000;
 
 /** A valid request of `POST /chat/completions`. */
@@ -13,6 +15,8 @@ export interface ChatCompletionsRequest extends CompatibleRequest {
   readonly includesUsage: boolean;
   /** Whether `max_completion_tokens` limits the answer, and not the older `max_tokens`. */
   readonly hasNewerLimit: boolean;
+  /** The places of the messages in the body. */
+  readonly places: readonly BodyPlace[];
 }
 
 /** Converts the bodies of `POST /chat/completions`. */
@@ -24,14 +28,15 @@ export const CHAT_COMPLETIONS_BODY: BodyParser<ChatCompletionsRequest> = {
     if (messages.length === 0) throw body.refused('messages', 'must not be empty');
     if (messages.length > MAX_MESSAGES) throw body.refused('messages', `must have at most ${MAX_MESSAGES} items`);
     const tools = toolsOf(body.array('tools') ?? []);
-    const effort = body.oneOf('reasoning_effort', EFFORTS);
+    const effort = effortOf(body, 'reasoning_effort');
+    const mapped = mappedMessages(messages, ignore);
     const choice = toolChoiceOf(body);
     const newerLimit = body.number('max_completion_tokens');
     const isParallel = body.boolean('parallel_tool_calls');
     const request: ChatCompletionsRequest = {
       conversation: {
         model: body.required('model', body.text('model')),
-        messages: messagesOf(messages),
+        messages: mapped.map(({ message }) => message),
         temperature: body.number('temperature'),
         top_p: body.number('top_p'),
         seed: body.number('seed'),
@@ -41,18 +46,23 @@ export const CHAT_COMPLETIONS_BODY: BodyParser<ChatCompletionsRequest> = {
         max_tokens: newerLimit ?? body.number('max_tokens'),
         response_format: responseFormatOf(body),
         ...(effort !== undefined && { reasoning: { effort } }),
-        ...(tools.length > 0 && { tools, tool_choice: choice, parallel_tool_calls: isParallel }),
+        ...(tools.length > 0 && { tools, parallel_tool_calls: isParallel }),
+        // Without tools, `auto` and `none` say nothing.
+        ...((tools.length > 0 || isCallDemanded(choice)) && { tool_choice: choice }),
       },
       isStream: body.boolean('stream') ?? false,
       includesUsage: body.inner('stream_options')?.boolean('include_usage') ?? false,
       hasNewerLimit: newerLimit !== undefined,
+      places: mapped,
     };
-    // Read for the check above, and in favour of the newer name.
-    body.any('max_tokens');
     for (const name of body.rest()) ignore(name);
     return request;
   },
 };
+
+function isCallDemanded(choice: ToolChoice | undefined): boolean {
+  return choice === 'required' || typeof choice === 'object';
+}
 
 function stopOf(body: Members): readonly string[] | undefined {
   const stop = body.any('stop');
@@ -75,6 +85,8 @@ function refuseUnsupported(body: Members): void {
     // Older clients send an empty list, and a choice among no functions.
     functions: (value) => !Array.isArray(value) || value.length > 0,
     function_call: (value) => value !== 'none' && value !== 'auto',
+    previous_response_id: () => true,
+    conversation: () => true,
   };
   for (const [name, isUnsupported] of Object.entries(refusals)) {
     const value = body.any(name);
@@ -82,9 +94,12 @@ function refuseUnsupported(body: Members): void {
   }
 }
 
+const WHOLE_CONVERSATION = 'is not supported, because the service stores no conversations: send all messages';
 const HINTS: Readonly<Record<string, string>> = {
   n: 'must be 1: the service generates one answer for each request',
   modalities: 'must be ["text"]',
   functions: 'is not supported: send tools',
   function_call: 'is not supported: send tool_choice',
+  previous_response_id: WHOLE_CONVERSATION,
+  conversation: WHOLE_CONVERSATION,
 };

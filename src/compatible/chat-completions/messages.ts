@@ -1,32 +1,55 @@
 import type { AssistantMessage, Message, ToolResult, UserMessage } from '../../upstreams/contract/conversation.js';
+import type { BodyPlace } from '../shared/client-paths.js';
+import { detailOf } from '../shared/image-detail.js';
 import { Members, refused } from '../shared/members.js';
 
-type AnswerParts = Exclude<AssistantMessage['content'], string>;
-type UserParts = Exclude<UserMessage['content'], string>;
+type AnswerPart = Exclude<AssistantMessage['content'], string>[number];
+type UserPart = Exclude<UserMessage['content'], string>[number];
 
-/** Converts the messages of a request. Neighbouring messages of tools become one message with several results. */
-export function messagesOf(messages: readonly unknown[]): Message[] {
-  const converted: Message[] = [];
+/** A message of the conversation, and where it stands in the body. */
+export interface MappedMessage extends BodyPlace {
+  readonly message: Message;
+}
+
+interface Located<Part> {
+  readonly part: Part;
+  readonly path: string;
+}
+
+/**
+ * Converts the messages of a request. Neighbouring messages of tools become one message with several results.
+ *
+ * @param ignore names members of messages that have no effect.
+ */
+export function mappedMessages(messages: readonly unknown[], ignore: (member: string) => void): MappedMessage[] {
+  const mapped: MappedMessage[] = [];
   for (const [index, value] of messages.entries()) {
     const members = Members.of(value, `messages.${index}`);
     const role = members.text('role');
-    if (role === 'tool') addResult(converted, members);
-    else converted.push(...messageOf(role, members));
+    if (role === 'tool') addResult(mapped, members);
+    else mapped.push(...messageOf(role, members));
+    // A name tells participants with the same role apart.
+    if (members.any('name') !== undefined) ignore('messages.name');
   }
-  return converted;
+  return mapped;
 }
 
-function messageOf(role: string | undefined, members: Members): Message[] {
+function messageOf(role: string | undefined, members: Members): MappedMessage[] {
+  const { path } = members;
   switch (role) {
     case 'system':
     case 'developer':
-      return [{ role: 'system', content: textsOf(members) ?? '' }];
-    case 'user':
-      return [{ role: 'user', content: userContentOf(members) }];
+      return [{ message: { role: 'system', content: textsOf(members) ?? '' }, path, parts: [] }];
+    case 'user': {
+      const content = userContentOf(members);
+      if (typeof content === 'string') return [{ message: { role: 'user', content }, path, parts: [] }];
+      return [{ message: { role: 'user', content: content.map(partOf) }, path, parts: content.map(pathOf) }];
+    }
     case 'assistant': {
       const content = answerOf(members);
       // An empty answer tells the model nothing.
-      return content.length === 0 ? [] : [{ role: 'assistant', content }];
+      if (content.length === 0) return [];
+      return [{ message: { role: 'assistant', content: content.map(partOf) }, path, parts: content.map(pathOf) }];
     }
     case undefined:
       throw members.refused('role', 'is required');
@@ -51,53 +74,65 @@ function textsOf(members: Members): string | undefined {
     .join('');
 }
 
-function userContentOf(members: Members): UserMessage['content'] {
+/** Returns a text, or the parts. Parts without any text are left out. */
+function userContentOf(members: Members): string | readonly Located<UserPart>[] {
   const content = members.required('content', members.any('content'));
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) throw members.refused('content', 'must be a string or an array');
-  return content.map((value: unknown, index): UserParts[number] => {
+  return content.flatMap((value: unknown, index): Located<UserPart>[] => {
     const part = Members.of(value, members.at(`content.${index}`));
     const type = part.any('type');
-    if (type === 'text') return { type, text: part.required('text', part.text('text')) };
+    if (type === 'text') {
+      const text = part.requiredText('text');
+      return text === '' ? [] : [{ part: { type, text }, path: part.path }];
+    }
     if (type !== 'image_url') throw part.refused('type', 'must be text or image_url');
     const image = part.required('image_url', part.inner('image_url'));
-    const detail = image.oneOf('detail', ['auto', 'low', 'high']);
-    return { type: 'image', url: image.required('url', image.text('url')), ...(detail && { detail }) };
+    return [{ part: { type: 'image', url: image.requiredText('url'), ...detailOf(image) }, path: part.path }];
   });
 }
 
-function answerOf(members: Members): AnswerParts {
+function answerOf(members: Members): readonly Located<AnswerPart>[] {
   const reasoning = members.text('reasoning_content') ?? members.text('reasoning');
   const text = textsOf(members);
-  const calls = (members.array('tool_calls') ?? []).map((value, index): AnswerParts[number] => {
-    const call = Members.of(value, members.at(`tool_calls.${index}`));
+  const calls = (members.objects('tool_calls') ?? []).map((call): Located<AnswerPart> => {
     const called = call.required('function', call.inner('function'));
     const signature = call.inner('extra_content')?.inner('google')?.text('thought_signature');
-    return {
+    const part: AnswerPart = {
       type: 'tool_call',
-      id: call.required('id', call.text('id')),
-      name: called.required('name', called.text('name')),
+      id: call.requiredText('id'),
+      name: called.requiredText('name'),
       // Some clients send no arguments for a tool without parameters.
       json: called.text('arguments') || '{}',
       ...(signature && { signature }),
     };
+    return { part, path: call.path };
   });
   if (members.any('function_call') !== undefined) {
     throw members.refused('function_call', 'is not supported: send tool_calls');
   }
+  const path = members.at('content');
   return [
-    ...(reasoning ? [{ type: 'reasoning' as const, text: reasoning }] : []),
-    ...(text ? [{ type: 'text' as const, text }] : []),
+    ...(reasoning ? [{ part: { type: 'reasoning' as const, text: reasoning }, path }] : []),
+    ...(text ? [{ part: { type: 'text' as const, text }, path }] : []),
     ...calls,
   ];
 }
 
-function addResult(converted: Message[], members: Members): void {
-  const toolCallId = members.required('tool_call_id', members.text('tool_call_id'));
+function addResult(mapped: MappedMessage[], members: Members): void {
+  const toolCallId = members.requiredText('tool_call_id');
   const content = textsOf(members);
   if (content === undefined) throw refused(members.at('content'), 'is required');
   const result: ToolResult = { toolCallId, content };
-  const last = converted.at(-1);
-  if (last?.role === 'tool') converted[converted.length - 1] = { role: 'tool', content: [...last.content, result] };
-  else converted.push({ role: 'tool', content: [result] });
+  const last = mapped.at(-1);
+  const { path } = members;
+  if (last?.message.role === 'tool') {
+    const message: Message = { role: 'tool', content: [...last.message.content, result] };
+    mapped[mapped.length - 1] = { message, path: last.path, parts: [...last.parts, path] };
+  } else {
+    mapped.push({ message: { role: 'tool', content: [result] }, path, parts: [path] });
+  }
 }
+
+const partOf = <Part>({ part }: Located<Part>): Part => part;
+const pathOf = ({ path }: Located<unknown>): string => path;

@@ -23,8 +23,8 @@ export function toolsOf(tools: readonly unknown[]): Tool[] {
 export function toolChoiceOf(body: Members): ToolChoice | undefined {
   const choice = body.any('tool_choice');
   if (choice === undefined || choice === 'auto' || choice === 'none' || choice === 'required') return choice;
-  const called =
-    isObject(choice) && choice['type'] === 'function' ? body.inner('tool_choice')?.inner('function') : undefined;
+  const chosen = isObject(choice) ? body.inner('tool_choice') : undefined;
+  const called = chosen?.any('type') === 'function' ? chosen.inner('function') : undefined;
   if (called === undefined) {
     throw body.refused('tool_choice', 'must be auto, none, required or {"type":"function","function":{"name":…}}');
   }

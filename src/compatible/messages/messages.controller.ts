@@ -1,5 +1,5 @@
-import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { Caller, type ChatCaller } from '../../chat/chat-caller.js';
 import { ChatService } from '../../chat/chat.service.js';
 import { Durable } from '../../chat/durable/durable-request.js';
@@ -10,6 +10,7 @@ import { ApiBearerAuth, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
 import { BUDGET_HEADERS } from '../../http/open-api/api-headers.js';
 import { Surface } from '../../http/surface/surface.decorator.js';
+import { modelAccessOf } from '../../models/model-access.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.decorator.js';
 import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
@@ -18,11 +19,12 @@ import { estimatePromptTokens } from '../../usage/record/token-estimate.js';
 import { ApiAnswer, IGNORED_PARAMETERS } from '../shared/api-answer.decorator.js';
 import { ANTHROPIC_VERSION } from '../shared/anthropic-version.js';
 import { anthropicError } from '../shared/anthropic-error.js';
+import { withClientPaths } from '../shared/client-paths.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
 import { modelNamed } from '../shared/model-named.js';
 import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
 import { messagesFormat } from './answer/messages-format.js';
-import { withClientPaths } from './body/client-paths.js';
+import { MESSAGES_NAMES } from './body/body-names.js';
 import { COUNT_TOKENS_PARSER, MESSAGES_PARSER } from './body/messages-parser.js';
 import type { MappedRequest, MessagesRequest } from './body/messages-request.js';
 
@@ -68,7 +70,7 @@ export class MessagesController {
     try {
       await this.answers.answer(request, caller, response, messagesFormat(request, caller.requestId));
     } catch (error) {
-      throw withClientPaths(error, request.mapped);
+      throw withClientPaths(error, request.mapped, MESSAGES_NAMES);
     }
   }
 
@@ -88,13 +90,16 @@ export class MessagesController {
     headers: { ...IGNORED_PARAMETERS, ...BUDGET_HEADERS },
   })
   @ApiErrors('invalid_request', 401, 403, 'model_not_found', 413, 415, 429, 500, 'unavailable')
-  async countTokens(@Body() { conversation, mapped }: MappedRequest): Promise<{ readonly input_tokens: number }> {
-    const { id } = modelNamed(conversation.model, this.catalog);
+  async countTokens(
+    @Body() { conversation, mapped }: MappedRequest,
+    @Req() request: Request,
+  ): Promise<{ readonly input_tokens: number }> {
+    const { id } = modelNamed(conversation.model, this.catalog, modelAccessOf(request));
     try {
       const valid = await this.chat.validated({ ...conversation, model: id });
       return { input_tokens: estimatePromptTokens(valid) };
     } catch (error) {
-      throw withClientPaths(error, mapped);
+      throw withClientPaths(error, mapped, MESSAGES_NAMES);
     }
   }
 }

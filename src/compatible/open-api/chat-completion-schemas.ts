@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { EFFORTS, MAX_MESSAGES } from '../chat-completions/chat-completions-request.js';
+import { MAX_MESSAGES } from '../chat-completions/chat-completions-request.js';
+import { EFFORTS } from '../shared/effort.js';
 import {
   anyObject,
   imageDetail,

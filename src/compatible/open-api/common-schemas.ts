@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DETAILS } from '../shared/image-detail.js';
 
 /** Schemas that describe the bodies of several surfaces in the OpenAPI document. */
 
@@ -18,7 +19,7 @@ export const isParallel = z.boolean().nullish().describe('Whether an answer may 
 export const anyObject = z.looseObject({});
 export const toolName = z.string().regex(/^[\w-]{1,64}$/);
 export const toolParameters = anyObject.nullish().describe('The JSON Schema of the arguments.');
-export const imageDetail = z.enum(['auto', 'low', 'high']).nullish();
+export const imageDetail = z.enum(DETAILS).nullish();
 
 export const tokens = z.int().min(0);
 export const seconds = z.int().min(0).describe('Seconds since 1970.');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { EFFORTS, MAX_ITEMS, SUMMARIES } from '../responses/request/responses-request.js';
+import { MAX_ITEMS, SUMMARIES } from '../responses/request/responses-request.js';
+import { EFFORTS } from '../shared/effort.js';
 import { MODES } from '../responses/request/tools.js';
 import {
   anyObject,

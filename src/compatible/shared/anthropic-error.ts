@@ -15,7 +15,12 @@ const TYPES: ReadonlyMap<number, string> = new Map([
 /** The body of an error response, and the data of an error event, in the format of Anthropic. */
 export function anthropicError(error: ServiceError, requestId: string): object {
   const type = TYPES.get(error.status) ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error');
-  return { type: 'error', error: { type, message: messageOf(error) }, request_id: requestId };
+  return { type: 'error', error: { type, message: messageOf(error), ...threadDetails(error) }, request_id: requestId };
+}
+
+/** Returns what makes a client with threads send the whole conversation again. */
+function threadDetails({ details = [] }: ServiceError): object {
+  return details.some(({ field }) => field === 'thread') ? { details: { error_code: 'thread_not_found' } } : {};
 }
 
 /** The format has no member for details, so the message names each invalid member. */

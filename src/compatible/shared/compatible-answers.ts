@@ -7,6 +7,7 @@ import { ChatService } from '../../chat/chat.service.js';
 import { DurableAnswers } from '../../chat/durable/parts/durable-answers.js';
 import type { StreamFormat } from '../../chat/stream/stream-format.js';
 import { StreamSender } from '../../chat/stream/stream-sender.js';
+import { modelAccessOf } from '../../models/model-access.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import { modelNamed } from './model-named.js';
@@ -73,7 +74,10 @@ export class CompatibleAnswers {
       usage: () => answerUsage(response.req.context),
       completedSeconds: nowSeconds,
     };
-    const request = { ...conversation, model: modelNamed(conversation.model, this.catalog).id };
+    const request = {
+      ...conversation,
+      model: modelNamed(conversation.model, this.catalog, modelAccessOf(response.req)).id,
+    };
     const options = { reasoning: true };
     const { durable } = response.req.context;
     if (durable !== undefined) {

@@ -5,6 +5,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Reads the members of an object from a client one by one. `null` counts as a missing member. */
 export class Members {
   private readonly taken = new Set<string>();
+  private readonly inners = new Map<string, Members>();
 
   /** @param path the path of the object in the body, such as `messages.0`. Empty for the body itself. */
   constructor(
@@ -48,10 +49,14 @@ export class Members {
     return this.typed(name, isObject, 'an object') as Json | undefined;
   }
 
-  /** Returns the members of an inner object. */
+  /** Returns the members of an inner object: the same for each call. */
   inner(name: string): Members | undefined {
     const object = this.json(name);
-    return object && new Members(object, this.at(name));
+    const known = this.inners.get(name);
+    if (object === undefined || known !== undefined) return known;
+    const members = new Members(object, this.at(name));
+    this.inners.set(name, members);
+    return members;
   }
 
   /** Returns the objects of an array. */
@@ -81,9 +86,11 @@ export class Members {
     return refused(this.at(name), message);
   }
 
-  /** Returns the names of the members that were not read, and are not `null`. */
+  /** Returns the names of the members that were not read, and are not `null`: also those of the inner objects that were read. */
   rest(): string[] {
-    return Object.keys(this.object).filter((name) => !this.taken.has(name) && this.object[name] !== null);
+    const own = Object.keys(this.object).filter((name) => !this.taken.has(name) && this.object[name] !== null);
+    const ofInner = [...this.inners].flatMap(([name, members]) => members.rest().map((member) => `${name}.${member}`));
+    return [...own, ...ofInner];
   }
 
   private typed(name: string, isValid: (value: unknown) => boolean, what: string): unknown {

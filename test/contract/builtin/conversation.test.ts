@@ -146,6 +146,38 @@ describe('the stand-in with a response format', () => {
     expect(schemaValue({ ...schema })).toEqual(value);
   });
 
+  it('fits schemas that refer to themselves, if they can end', () => {
+    const $defs = {
+      node: {
+        type: 'object',
+        properties: { name: { type: 'string' }, children: { type: 'array', items: { $ref: '#/$defs/node' } } },
+        required: ['name', 'children'],
+      },
+      'a/b': {
+        type: 'object',
+        properties: { value: { type: 'integer' }, next: { anyOf: [{ $ref: '#/$defs/a~1b' }, { type: 'null' }] } },
+        required: ['value', 'next'],
+      },
+    };
+    const schema = {
+      type: 'object',
+      properties: { tree: { $ref: '#/$defs/node' }, list: { $ref: '#/$defs/a~1b' } },
+      required: ['tree', 'list'],
+      $defs,
+    };
+    const { tree, list } = schemaValue(schema) as { tree: unknown; list: unknown };
+    const isNode = (node: unknown): boolean => {
+      const { name, children } = node as { name: unknown; children: unknown[] };
+      return typeof name === 'string' && children.every(isNode);
+    };
+    const isList = (node: unknown): boolean => {
+      if (node === null) return true;
+      const { value, next } = node as { value: unknown; next: unknown };
+      return Number.isInteger(value) && isList(next);
+    };
+    expect([isNode(tree), isList(list)]).toEqual([true, true]);
+  });
+
   it('ends with a schema that refers to itself', () => {
     const own = { $ref: '#' };
     const value = schemaValue({ type: 'object', properties: { a: own, b: own }, required: ['a', 'b'] });

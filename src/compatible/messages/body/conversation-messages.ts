@@ -5,18 +5,15 @@ import type {
   TextContent,
   ToolResult,
 } from '../../../upstreams/contract/conversation.js';
+import type { BodyPlace } from '../../shared/client-paths.js';
 import { answerContent, imageContent, isEmptyText, textContent, toolResult } from './blocks-to-contents.js';
 import type { AssistantBlock, MessageBody, SystemContent, UserBlock } from './content-blocks.js';
 
 type AssistantContent = NonNullable<ReturnType<typeof answerContent>>;
 
 /** A message of the conversation, and where its contents stand in the body. */
-export interface MappedMessage {
+export interface MappedMessage extends BodyPlace {
   readonly message: Message;
-  /** The path of the message in the body, such as `system` or `messages.2`. */
-  readonly path: string;
-  /** The path of each part of the content. Empty if the content is one text. */
-  readonly parts: readonly string[];
 }
 
 interface Located<Part> {

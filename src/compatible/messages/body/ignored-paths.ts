@@ -13,8 +13,9 @@ export function* ignoredPaths(sent: unknown, used: unknown, path = ''): Generato
   }
   for (const [name, value] of Object.entries(sent)) {
     const member = path === '' ? name : `${path}.${name}`;
-    if (Object.hasOwn(used, name)) yield* ignoredPaths(value, (used as Record<string, unknown>)[name], member);
-    else yield member;
+    const inner = Object.hasOwn(used, name) ? (used as Record<string, unknown>)[name] : undefined;
+    if (inner !== undefined) yield* ignoredPaths(value, inner, member);
+    else if (value !== null) yield member;
   }
 }
 

@@ -46,6 +46,17 @@ const Thinking = z.discriminatedUnion(
   { error: 'must be enabled, adaptive, between_tools or disabled' },
 );
 
+/**
+ * A request that begins a thread has the whole conversation. The service stores no thread, so it refuses a request that continues one:
+ * clients then begin a new thread with the whole conversation.
+ */
+const Thread = z
+  .custom<unknown>((thread) => thread === null || (thread as { readonly type?: unknown }).type === 'create', {
+    error: 'is not available, because the service stores no conversations: send the whole conversation in messages',
+  })
+  .transform(() => undefined)
+  .optional();
+
 const Format = z.object({ type: z.literal('json_schema'), schema: schemaObject }).nullish();
 
 /** The members that count for the tokens of a prompt. */
@@ -55,7 +66,7 @@ const prompt = {
   system: SystemContent.nullish().describe('The system prompt.'),
   tools: z.array(Tool).nullish().describe('Tools with an `input_schema`. The service runs no tools of its own.'),
   mcp_servers: unsupportedMember('connect to MCP servers in the client, and send their tools in tools').optional(),
-  thread: unsupportedMember('send the whole conversation in messages').optional(),
+  thread: Thread,
   container: unsupportedMember('the service runs no code').optional(),
 };
 

@@ -9,6 +9,9 @@ import { toolOf } from './blocks-to-contents.js';
 import { conversationMessages, type MappedMessage } from './conversation-messages.js';
 import type { CountTokensBody, MessagesBody } from './messages-body.js';
 
+/** Means that the member is not set: `@langchain/anthropic` before 1.0 sends it in each request. */
+const UNSET = -1;
+
 /** Providers want a name for a schema, and Anthropic has none. */
 const SCHEMA_NAME = 'answer';
 
@@ -41,7 +44,7 @@ export function messagesRequest(body: MessagesBody): MessagesRequest {
       messages: mapped.map(({ message }) => message),
       max_tokens,
       ...(typeof temperature === 'number' && { temperature }),
-      ...(typeof top_p === 'number' && { top_p }),
+      ...(typeof top_p === 'number' && top_p !== UNSET && { top_p }),
       ...(stop && stop.length > 0 && { stop }),
       ...(tools.length > 0 && { tools }),
       ...(tool_choice && { tool_choice: toolChoice(tool_choice) }),

@@ -1,4 +1,5 @@
 import type { ImageContent, TextContent } from '../../../upstreams/contract/conversation.js';
+import { detailOf } from '../../shared/image-detail.js';
 import type { Members } from '../../shared/members.js';
 
 /** A content of a message, with its path in the body. */
@@ -53,6 +54,5 @@ function imageOf(part: Members): ImageContent {
   if (url === undefined) {
     throw part.refused('image_url', 'must be a data URL or an https URL, because the service keeps no files');
   }
-  const detail = part.oneOf('detail', ['auto', 'low', 'high']);
-  return { type: 'image', url, ...(detail !== undefined && { detail }) };
+  return { type: 'image', url, ...detailOf(part) };
 }

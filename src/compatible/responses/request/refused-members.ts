@@ -40,18 +40,11 @@ export function refuseUnsupported(body: Members): void {
 }
 
 /** Names the members that have no effect. Call this when all other members were read. */
-export function nameIgnored(
-  body: Members,
-  inner: Readonly<Record<string, Members | undefined>>,
-  ignore: (member: string) => void,
-): void {
+export function nameIgnored(body: Members, ignore: (member: string) => void): void {
   for (const [name, value] of Object.entries(AS_USUAL)) {
     if (![undefined, value].includes(body.any(name))) ignore(name);
   }
   // The encrypted reasoning is always part of the response, because the next turn needs it.
   if ((body.array('include') ?? []).some((entry) => entry !== 'reasoning.encrypted_content')) ignore('include');
   for (const name of body.rest()) ignore(name);
-  for (const [name, members] of Object.entries(inner)) {
-    for (const member of members?.rest() ?? []) ignore(`${name}.${member}`);
-  }
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_TEMPERATURE } from '../../../chat/request/requested-options.js';
 import type { ConversationRequest, ResponseFormat } from '../../../upstreams/contract/conversation.js';
 import type { Members } from '../../shared/members.js';
 import type { ResponseSettings } from '../response/response-resource.js';
@@ -11,7 +12,7 @@ export function settingsOf(body: Members, conversation: ConversationRequest): Re
     tool_choice: toolChoiceOf(body),
     parallel_tool_calls: conversation.parallel_tool_calls ?? true,
     text: { format: formatOf(conversation.response_format) },
-    temperature: conversation.temperature ?? 1,
+    temperature: conversation.temperature ?? (conversation.top_p === undefined ? DEFAULT_TEMPERATURE : 1),
     top_p: conversation.top_p ?? 1,
     presence_penalty: conversation.presence_penalty ?? 0,
     frequency_penalty: conversation.frequency_penalty ?? 0,

@@ -1,6 +1,7 @@
 import type { BodyParser } from '../../../http/body/body-class.decorator.js';
 import type { ConversationRequest } from '../../../upstreams/contract/conversation.js';
 import type { CompatibleRequest } from '../../shared/compatible-answers.js';
+import { effortOf } from '../../shared/effort.js';
 import { Members } from '../../shared/members.js';
 import type { ReasoningForm } from '../response/reasoning-item.js';
 import type { ResponseSettings } from '../response/response-resource.js';
@@ -10,7 +11,6 @@ import { responseFormatOf } from './response-format.js';
 import { settingsOf } from './response-settings.js';
 import { toolUseOf } from './tools.js';
 
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 export const SUMMARIES = ['auto', 'concise', 'detailed'] as const;
 /** The items of one turn are one message, so there are more items than messages. */
 export const MAX_ITEMS = 10_000;
@@ -32,7 +32,7 @@ export const RESPONSES_BODY: BodyParser<ResponsesRequest> = {
     refuseUnsupported(body);
     const text = body.inner('text');
     const reasoning = body.inner('reasoning');
-    const effort = reasoning?.oneOf('effort', EFFORTS);
+    const effort = reasoning && effortOf(reasoning, 'effort');
     const summary = reasoning?.oneOf('summary', SUMMARIES);
     const model = body.requiredText('model');
     const items = inputOf(body);
@@ -52,7 +52,7 @@ export const RESPONSES_BODY: BodyParser<ResponsesRequest> = {
     };
     const isStream = body.boolean('stream') ?? false;
     const settings = settingsOf(body, conversation);
-    nameIgnored(body, { text, reasoning }, ignore);
+    nameIgnored(body, ignore);
     const reasoningForm = summary === undefined ? 'content' : 'summary';
     return { conversation, isStream, reasoningForm, settings, drafts: items.drafts };
   },

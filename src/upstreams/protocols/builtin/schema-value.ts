@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject } from '../shared/json-object.js';
 
 /** Bounds of a value, because a schema can refer to itself. */
-const MAX_DEPTH = 16;
+const MAX_DEPTH = 64;
 const MAX_VALUES = 1_000;
+/** From this depth on, a value is as small as its schema allows, so that a schema that refers to itself comes to an end. */
+const SMALL_FROM_DEPTH = 8;
 
 const TEXTS: Readonly<Partial<Record<string, string>>> = {
   'date-time': '2026-01-01T12:00:00Z',
@@ -39,7 +41,7 @@ class SchemaValue {
     if ('default' in given) return given.default;
     if (typeof given.$ref === 'string') return this.of(this.referred(given.$ref), depth + 1);
     for (const alternatives of [given.anyOf, given.oneOf]) {
-      if (Array.isArray(alternatives)) return this.of(alternatives[0], depth + 1);
+      if (Array.isArray(alternatives)) return this.of(alternativeOf(alternatives, depth), depth + 1);
     }
     if (Array.isArray(given.allOf)) return this.ofAll(given, given.allOf, depth);
     return this.ofType(typeOf(given), given, depth);
@@ -72,7 +74,8 @@ class SchemaValue {
   private array({ items, prefixItems, minItems }: JsonObject, depth: number): unknown {
     if (Array.isArray(prefixItems)) return prefixItems.map((item) => this.of(item, depth + 1));
     if (items === undefined) return [];
-    const length = Math.min(MAX_VALUES, Math.max(1, Math.ceil(numberFrom(minItems) ?? 1)));
+    const least = depth < SMALL_FROM_DEPTH ? 1 : 0;
+    const length = Math.min(MAX_VALUES, Math.max(least, Math.ceil(numberFrom(minItems) ?? least)));
     return Array.from({ length }, () => this.of(items, depth + 1));
   }
 
@@ -83,9 +86,25 @@ class SchemaValue {
 
   /** Finds a schema by a path such as `#/$defs/city`. */
   private referred(path: string): unknown {
-    const steps = path.replace(/^#\/?/, '').split('/').filter(Boolean);
+    const steps = path
+      .replace(/^#\/?/, '')
+      .split('/')
+      .filter(Boolean)
+      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
     return steps.reduce<unknown>((inner, step) => (isJsonObject(inner) ? inner[step] : undefined), this.root);
   }
+}
+
+function alternativeOf(alternatives: readonly unknown[], depth: number): unknown {
+  const first: unknown = alternatives[0];
+  if (depth < SMALL_FROM_DEPTH) return first;
+  return (
+    alternatives.find((schema) => isJsonObject(schema) && !('$ref' in schema) && isScalar(typeOf(schema))) ?? first
+  );
+}
+
+function isScalar(type: string): boolean {
+  return type !== 'object' && type !== 'array';
 }
 
 function typeOf({ type, properties, items }: JsonObject): string {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../../src/common/service-error.js';
-import { withClientPaths } from '../../../../../src/compatible/messages/body/client-paths.js';
+import { withClientPaths } from '../../../../../src/compatible/shared/client-paths.js';
+import { MESSAGES_NAMES } from '../../../../../src/compatible/messages/body/body-names.js';
 import { COUNT_TOKENS_PARSER, MESSAGES_PARSER } from '../../../../../src/compatible/messages/body/messages-parser.js';
 
 const hello = { role: 'user', content: 'Hello' };
@@ -268,10 +269,25 @@ describe('a body of POST messages', () => {
       { mcp_servers: [{ type: 'url' }] },
       { mcp_servers: 'is not supported: connect to MCP servers in the client, and send their tools in tools' },
     ],
-    [{ thread: { type: 'create' } }, { thread: 'is not supported: send the whole conversation in messages' }],
+    [
+      { thread: { type: 'continue', previous_message_id: 'msg_1' } },
+      {
+        thread:
+          'is not available, because the service stores no conversations: send the whole conversation in messages',
+      },
+    ],
     [{ container: 'c' }, { container: 'is not supported: the service runs no code' }],
   ])('is refused by name: %j', (members, expected) => {
     expect(problems(members)).toEqual(expected);
+  });
+
+  it('ignores the wish to store the conversation as a thread', () => {
+    expect(parse({ thread: { type: 'create' } }).ignored).toEqual(['thread']);
+  });
+
+  it('reads a top_p of -1 as missing', () => {
+    expect(parse({ top_p: -1, top_k: -1 })).toMatchObject({ conversation: { messages: [hello] }, ignored: ['top_k'] });
+    expect(parse({ top_p: -1 }).conversation).not.toHaveProperty('top_p');
   });
 
   it('reads null as missing', () => {
@@ -303,14 +319,15 @@ describe('a body of POST messages', () => {
       ...['messages.0.content', 'messages.1', 'messages.2.content.0.toolCallId', 'messages.3.content.0.url'],
       ...['tools.0.parameters', 'tool_choice.tool', 'response_format.schema', 'reasoning', 'stop.0', 'user', 'model'],
     ].map((field) => ({ field, message: 'is wrong' }));
-    const renamed = withClientPaths(new ServiceError('invalid_request', 'No.', { details }), mapped) as ServiceError;
+    const invalid = new ServiceError('invalid_request', 'No.', { details });
+    const renamed = withClientPaths(invalid, mapped, MESSAGES_NAMES) as ServiceError;
     expect(renamed.details?.map(({ field }) => field)).toEqual([
       ...['system', 'messages.0', 'messages.1.content.0.tool_use_id', 'messages.1.content.2.source'],
       ...['tools.0.input_schema', 'tool_choice.name', 'output_config.format.schema', 'thinking', 'stop_sequences.0'],
       ...['metadata.user_id', 'model'],
     ]);
     const other = new Error('another');
-    expect(withClientPaths(other, mapped)).toBe(other);
+    expect(withClientPaths(other, mapped, MESSAGES_NAMES)).toBe(other);
   });
 });
 
