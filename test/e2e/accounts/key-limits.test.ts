@@ -65,6 +65,28 @@ describe('an API key with limits of its own', () => {
     expect(await Promise.all(statuses)).toEqual([200, 404]);
   });
 
+  it('gets the same error for another model as for an unknown one, in the formats of other APIs', async () => {
+    const { key } = await keyWith({ models: ['acme/slow'] });
+    const refusal = async (path: string, model: string) => {
+      const response = await fetch(`${stage.origin}/api/v1/${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'x-api-key': key },
+        body: JSON.stringify({
+          model,
+          messages: [{ role: 'user', content: 'Hi' }],
+          ...(path === 'messages' && { max_tokens: 5 }),
+        }),
+      });
+      const { error } = (await response.json()) as { error: unknown };
+      return { status: response.status, error };
+    };
+    for (const path of ['chat/completions', 'messages', 'messages/count_tokens']) {
+      const unknown = await refusal(path, 'acme/none');
+      expect(unknown.status).toBe(404);
+      expect(await refusal(path, 'other/one')).toEqual(unknown);
+    }
+  });
+
   it('uses and lists only its models, as if the others did not exist', async () => {
     const { key } = await keyWith({ models: ['acme/*'] });
     expect((await ask(key)).status).toBe(200);

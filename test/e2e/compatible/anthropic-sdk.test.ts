@@ -80,6 +80,18 @@ describe('the Anthropic SDK', () => {
     expect(usage.output_tokens).toBeGreaterThan(0);
   });
 
+  it('runs tools by its helper, which wants to store the conversation and then sends it whole', async () => {
+    model.provider.answers('acme', async function* answer({ call }) {
+      await Promise.resolve();
+      if (call.messages.at(-1)?.role === 'tool') yield* [say('Sunny'), finish('stop'), COMPLETE];
+      else yield* [...callParts('call_1', 'weather', '{"city":"Rome"}'), COMPLETE];
+    });
+    const tool = { ...WEATHER, run: ({ city }: { city?: string }) => `sun in ${city ?? ''}` };
+    const message = await client.beta.messages.toolRunner({ ...defaults, tools: [tool] });
+    expect(message.content).toMatchObject([{ type: 'text', text: 'Sunny' }]);
+    expect(model.lastCall.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  });
+
   it('gets the stop sequence that has ended the message', async () => {
     model.answers(say('One'), finish('stop', 'stop_sequence'), COMPLETE);
     const expected = { stop_reason: 'stop_sequence', stop_sequence: 'END' };
