@@ -35,6 +35,8 @@ describe.skipIf(!hasChromium)('the header in Chromium', () => {
     const header = await page.locator('.page-header').boundingBox();
     expect(header?.height).toBeLessThan(64);
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    const email = page.locator('.page-header .email');
+    expect(await email.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
     const shown = await places(page);
     expect(shown.map(([text]) => text)).toEqual(expect.arrayContaining(['Audit log', 'Status', 'Docs', 'Sign out']));
     for (const [index, [, left]] of shown.entries()) {

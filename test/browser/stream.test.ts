@@ -137,6 +137,10 @@ describe.skipIf(!hasChromium)('in Chromium', () => {
     await page.locator('.opblock-post').first().click();
     await page.getByText('Example Value').first().waitFor();
     await screenshot(page, 'docs');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    await expect.poll(background).toBe('rgb(28, 32, 34)');
+    await screenshot(page, 'docs-dark');
     expect(complaints).toEqual([]);
     await page.close();
   });

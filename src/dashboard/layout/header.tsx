@@ -57,7 +57,9 @@ function AccountLinks({ section, account, navigation, hasDocs }: AccountLinksPro
       <div class="account">
         <a href={ACCOUNT_PATH} aria-current={section === 'account' ? 'page' : undefined}>
           <span class="visually-hidden">Account </span>
-          <span class="email">{account.email}</span>
+          <span class="email" title={account.email}>
+            {account.email}
+          </span>
         </a>
         <span class="badge">
           {account.tier.name}

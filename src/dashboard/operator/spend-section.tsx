@@ -53,7 +53,6 @@ function Spend({ overview, hasPrices, decimals }: SpendSectionProps & { readonly
           <Table
             caption={withCost ? 'Highest spend, last 30 days' : 'Most requests, last 30 days'}
             showsCaption
-            class="breaks"
             rows={highest}
             columns={[
               { title: 'Account', cell: ({ accountId }) => <AccountName id={accountId} emails={emails} /> },

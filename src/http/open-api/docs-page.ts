@@ -19,6 +19,7 @@ export function docsPage({ info, paths }: OpenAPIObject, request: Request): stri
 <title>API · ${escaped(info.title)}</title>
 <link rel="icon" href="${FILES}/favicon-32x32.png">
 <link rel="stylesheet" href="${FILES}/swagger-ui.css">
+<script src="${FILES}/color-scheme.js"></script>
 <style>${STYLE}</style>
 </head>
 <body>
@@ -43,13 +44,27 @@ ${operationsOf(paths).join('\n')}
 `;
 }
 
+/** Swagger UI has dark colors below a class. Its policy allows no script in the page. */
+export const COLOR_SCHEME_SCRIPT = `const dark = matchMedia('(prefers-color-scheme: dark)');
+const apply = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', apply);
+apply();
+`;
+
 // Swagger UI has colors with too little contrast, and is wider than a phone.
 const STYLE = `
+:root { color-scheme: light dark; }
 body { margin: 0; background: #fff; color: #3b4151; font: 1rem/1.5 sans-serif; }
 header, noscript main { max-width: 1460px; margin: 0 auto; padding: 1rem 20px 0; }
 header p { margin: 0 0 0.5rem; }
 header pre { margin: 0; padding: 0.75rem 1rem; overflow-x: auto; border-radius: 0.5rem; background: #f0f2f5; }
 header a, noscript a { color: #0b5ea8; }
+@media (prefers-color-scheme: dark) {
+body { background: #1c2022; color: #e4e6e6; }
+header pre { background: #2b3034; }
+header a, noscript a { color: #8fc3f5; }
+}
+html:not(.dark-mode) {
 .swagger-ui .info .title small pre.version { background: #4d5564; }
 .swagger-ui .info .title small.version-stamp pre.version { background: #3d5a00; }
 .swagger-ui .btn.authorize { border-color: #14653f; color: #14653f; }
@@ -63,6 +78,8 @@ header a, noscript a { color: #0b5ea8; }
 .swagger-ui .responses-inner :is(h4, h5), .swagger-ui .tab li { color: #3b4151; }
 .swagger-ui button.json-schema-2020-12-expand-deep-button { color: #3b4151; }
 .swagger-ui .response-control-media-type__accept-message { color: #14653f; }
+}
+html.dark-mode .swagger-ui table.headers td { color: #e4e6e6; }
 @media (max-width: 48rem) {
 .swagger-ui :is(.opblock-summary-path, .opblock-summary-description) { overflow-wrap: anywhere; word-break: normal; }
 .swagger-ui .opblock-body { overflow-x: auto; }

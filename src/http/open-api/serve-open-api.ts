@@ -7,7 +7,7 @@ import { Router, type Express } from 'express';
 import { VERSION } from '../../common/version.js';
 import { applyApiDecorators } from './api-decorators.js';
 import { describeControllers } from './describe-controllers.js';
-import { docsPage } from './docs-page.js';
+import { COLOR_SCHEME_SCRIPT, docsPage } from './docs-page.js';
 import { OPERATOR_SECURITY } from './operator-security.js';
 import { pathOutsideApi } from '../surface/outside-api.decorator.js';
 
@@ -74,6 +74,7 @@ async function createDocuments(app: INestApplication, additions: readonly Descri
     }
     return response.type('html').send(docsPage(document, request));
   });
+  pages.get('/api/docs/color-scheme.js', (_, response) => response.type('js').send(COLOR_SCHEME_SCRIPT));
   const adapter = new ExpressAdapter(pages);
   // The library adds its routes to an application. The routes of the service are complete by now: see `notFound`.
   const host = {
