@@ -35,14 +35,19 @@ describe.skipIf(!hasChromium)('the header in Chromium', () => {
     const header = await page.locator('.page-header').boundingBox();
     expect(header?.height).toBeLessThan(64);
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-    const email = page.locator('.page-header .email');
-    expect(await email.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
     const shown = await places(page);
     expect(shown.map(([text]) => text)).toEqual(expect.arrayContaining(['Audit log', 'Status', 'Docs', 'Sign out']));
     for (const [index, [, left]] of shown.entries()) {
       const [, before = 0, , widthBefore = 0] = shown[index - 1] ?? [];
       expect(left).toBeGreaterThanOrEqual(before + widthBefore);
     }
+    await page.context().close();
+  });
+
+  it('shows the whole address of an operator at a width of 1280 pixels', async () => {
+    const { page } = await web.open('/usage', { account: operator, viewport: { width: 1280, height: 800 } });
+    const email = page.locator('.page-header .email');
+    expect(await email.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)).toBe(true);
     await page.context().close();
   });
 

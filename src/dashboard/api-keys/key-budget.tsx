@@ -2,7 +2,7 @@ import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import type { BudgetState } from '../../usage/budgets/spend-budgets.js';
 import { money } from '../format/money.js';
 import { isAlmostUsedUp, percentage, resetText, usedPart } from '../format/used-budget.js';
-import { Notice } from '../parts/notice.js';
+import { Notice } from '../parts/blocks.js';
 import { Gauge } from '../usage/gauge.js';
 
 /** The budget of a key in a table: what is spent or reserved of which amount. */

@@ -1,6 +1,6 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { Moment } from '../format/times.js';
-import type { Fact } from '../parts/facts.js';
+import type { Fact } from '../parts/blocks.js';
 import { choiceIn, textIn, type QueryValues } from '../parts/query.js';
 
 /** The badge of each state. */

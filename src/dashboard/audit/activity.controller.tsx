@@ -5,7 +5,7 @@ import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.deco
 import { ReportSemaphore } from '../../usage/reports/report-semaphore.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/paging.js';
+import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/lists.js';
 import { ACTIVITY_PATH } from '../paths.js';
 import { CurrentVisit, type Visit } from '../visit.decorator.js';
 import { AUDIT_NOTE, AuditTable } from './audit-table.js';

@@ -133,14 +133,14 @@ function Field({ field, problems }: { readonly field: FormField; readonly proble
   if (field.type === 'hidden') {
     return field.value === undefined ? null : <input type="hidden" name={name} value={field.value} />;
   }
-  const { label, hint } = field;
   const problem = problems?.byField.get(name);
-  const described = [problem === undefined ? '' : `${name}-problem`, hint === undefined ? '' : `${name}-hint`];
+  const texts = [['problem', problem] as const, ['hint', field.hint] as const];
+  const below = texts.filter(([, text]) => text !== undefined);
   const common = {
     id: name,
     name,
     'aria-invalid': problem === undefined ? undefined : ('true' as const),
-    'aria-describedby': described.filter(Boolean).join(' ') || undefined,
+    'aria-describedby': below.map(([kind]) => `${name}-${kind}`).join(' ') || undefined,
     autoFocus: problems?.byField.keys().next().value === name,
   };
   return (
@@ -148,11 +148,11 @@ function Field({ field, problems }: { readonly field: FormField; readonly proble
       {field.type === 'checkbox' ? (
         <label class="checkbox">
           <input type="checkbox" {...common} value="yes" checked={field.checked} />
-          {label}
+          {field.label}
         </label>
       ) : (
         <>
-          <label for={name}>{label}</label>
+          <label for={name}>{field.label}</label>
           {field.type === 'select' ? (
             <select {...common}>{optionsOf(field)}</select>
           ) : (
@@ -161,51 +161,39 @@ function Field({ field, problems }: { readonly field: FormField; readonly proble
         </>
       )}
       {'suggestions' in field ? <Suggestions field={field} /> : null}
-      {problem === undefined ? null : <Below kind="problem" name={name} text={problem} />}
-      {hint === undefined ? null : <Below kind="hint" name={name} text={hint} />}
+      {below.map(([kind, text]) => (
+        <small key={kind} class={kind} id={`${name}-${kind}`}>
+          {text}
+        </small>
+      ))}
     </div>
   );
 }
 
-/** Separate objects, because the JSX types give each type of an input its own attributes. */
-const TYPES = {
-  text: { type: 'text' },
-  email: { type: 'email' },
-  password: { type: 'password' },
-  search: { type: 'search' },
-} as const;
-
-function inputOf({
-  type,
-  value,
-  maxLength,
-  autoComplete,
-  placeholder,
-  isOptional = false,
-  suggestions,
-  name,
-}: TextField) {
-  const shown = value && cutText(value, SHOWN_LENGTH);
+function inputOf({ type, name, value, maxLength, autoComplete, placeholder, isOptional = false, ...field }: TextField) {
   return {
-    ...TYPES[type],
-    value: shown,
+    // The JSX types give each type of an input its own attributes. All types here have those of a text.
+    type: type as 'text',
+    value: value && cutText(value, SHOWN_LENGTH),
     maxLength,
     autoComplete,
     placeholder,
-    list: suggestions === undefined ? undefined : `${name}-suggestions`,
+    list: field.suggestions && suggestionsId(name),
     required: type !== 'search' && !isOptional,
   };
 }
 
 function Suggestions({ field: { name, suggestions = [] } }: { readonly field: TextField }) {
   return (
-    <datalist id={`${name}-suggestions`}>
+    <datalist id={suggestionsId(name)}>
       {suggestions.map((value) => (
         <option key={value} value={value} />
       ))}
     </datalist>
   );
 }
+
+const suggestionsId = (name: string): string => `${name}-suggestions`;
 
 function optionsOf({ options, value = '' }: SelectField): ComponentChildren {
   const all = value in options ? options : { [value]: value, ...options };
@@ -214,14 +202,6 @@ function optionsOf({ options, value = '' }: SelectField): ComponentChildren {
       {text}
     </option>
   ));
-}
-
-function Below({ kind, name, text }: { kind: 'problem' | 'hint'; name: string; text: string }) {
-  return (
-    <small class={kind} id={`${name}-${kind}`}>
-      {text}
-    </small>
-  );
 }
 
 /** Shows the problem of a form, and when to try again. Shows nothing if each problem is shown below its field. */

@@ -14,7 +14,7 @@ import { count } from '../format/numbers.js';
 import type { Page } from '../page.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { Section } from '../parts/section.js';
+import { Section } from '../parts/blocks.js';
 import { Table } from '../parts/table.js';
 import { API_KEYS_PATH, DOCS_PATH, HOME, PLAYGROUND_PATH } from '../paths.js';
 

@@ -9,7 +9,7 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { utcDay } from '../../common/utc-day.js';
 import { AccountSums } from '../../usage/reports/account-sums.js';
 import { optionalPart } from '../optional-part.js';
-import { PAGE_SIZE } from '../parts/paging.js';
+import { PAGE_SIZE } from '../parts/lists.js';
 import { lastDays } from '../usage/usage-days.js';
 import { sumIn, UsageSum } from '../usage/usage-sum.js';
 import { ServiceSpend, type SpendOverview } from './service-spend.js';

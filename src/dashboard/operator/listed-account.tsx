@@ -2,7 +2,7 @@ import type { ListedAccount } from '../../accounts/accounts/account-directory.js
 import type { AccountRole } from '../../accounts/account/account-role.js';
 import { stateOf } from '../../accounts/accounts/account-states.js';
 import { Moment } from '../format/times.js';
-import type { Fact } from '../parts/facts.js';
+import type { Fact } from '../parts/blocks.js';
 import { choiceIn, textIn, type QueryValues } from '../parts/query.js';
 
 export const ACCOUNT_STATES = { active: ['Active', 'good'], disabled: ['Disabled', 'bad'] } as const;

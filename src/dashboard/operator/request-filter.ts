@@ -1,6 +1,6 @@
 import { FAILED_OUTCOMES, type StreamOutcome } from '../../usage/record/stream-outcome.js';
 import { choiceIn, textIn, textsIn, type QueryValues } from '../parts/query.js';
-import { OUTCOME_WORDS } from '../usage/outcome-badge.js';
+import { OUTCOME_WORDS } from '../usage/request-cells.js';
 
 /** Longer than a request id, an address, and the id of a model. */
 const MAX_LENGTH = 255;

@@ -3,9 +3,7 @@ import { count } from '../format/numbers.js';
 import { Moment, secondsBetween } from '../format/times.js';
 import { Table } from '../parts/table.js';
 import { REQUESTS_PATH } from '../paths.js';
-import { KeyName } from '../usage/key-names.js';
-import { ModelName } from '../usage/model-name.js';
-import { OutcomeBadge } from '../usage/outcome-badge.js';
+import { KeyName, ModelName, OutcomeBadge } from '../usage/request-cells.js';
 import { AccountName, type Emails } from './account-name.js';
 
 interface RequestTableProps {

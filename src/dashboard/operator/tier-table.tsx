@@ -2,7 +2,7 @@ import type { TierConfig } from '../../config/config.js';
 import { count } from '../format/numbers.js';
 import { limitsOf } from '../format/tier-limits.js';
 import { pathWith } from '../parts/query.js';
-import { Section } from '../parts/section.js';
+import { Section } from '../parts/blocks.js';
 import { Table } from '../parts/table.js';
 import { ACCOUNTS_PATH } from '../paths.js';
 

@@ -1,6 +1,6 @@
 import { PageForm, type PageFormProps } from '../forms/page-form.js';
 import type { Page } from '../page.js';
-import { Facts, type Fact } from './facts.js';
+import { type Fact, Facts } from './blocks.js';
 
 interface Confirmation
   extends

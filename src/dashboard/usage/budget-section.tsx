@@ -1,8 +1,7 @@
 import type { BudgetState } from '../../usage/budgets/spend-budgets.js';
 import { money } from '../format/money.js';
 import { isAlmostUsedUp, percentage, resetText, usedPart } from '../format/used-budget.js';
-import { Notice } from '../parts/notice.js';
-import { Section } from '../parts/section.js';
+import { Notice, Section } from '../parts/blocks.js';
 import { Table } from '../parts/table.js';
 import type { CostDecimals } from './sum-texts.js';
 import { Gauge } from './gauge.js';

@@ -4,8 +4,7 @@ import type { LimitState, LimitStates } from '../../throttling/limit-store.js';
 import { count } from '../format/numbers.js';
 import { limitLabel } from '../format/tier-limits.js';
 import { waitingTime } from '../format/times.js';
-import { Notice } from '../parts/notice.js';
-import { Section } from '../parts/section.js';
+import { Notice, Section } from '../parts/blocks.js';
 import { Table } from '../parts/table.js';
 import { Gauge } from './gauge.js';
 

@@ -4,9 +4,8 @@ import type { ListedStream } from '../../usage/reports/recent-streams.js';
 import { money } from '../format/money.js';
 import { Moment, seconds, secondsBetween } from '../format/times.js';
 import type { Page } from '../page.js';
-import { Facts } from '../parts/facts.js';
-import { KeyName } from './key-names.js';
-import { OutcomeBadge } from './outcome-badge.js';
+import { Facts } from '../parts/blocks.js';
+import { KeyName, OutcomeBadge } from './request-cells.js';
 import { tokens } from './request-table.js';
 
 interface Receipt {

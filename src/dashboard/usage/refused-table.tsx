@@ -3,9 +3,7 @@ import type { RefusedRequest } from '../../observability/refusals/refused-reques
 import { count } from '../format/numbers.js';
 import { Moment } from '../format/times.js';
 import { Table } from '../parts/table.js';
-import { KeyName } from './key-names.js';
-import { ModelName } from './model-name.js';
-import { RefusalReason } from './refusal-reason.js';
+import { KeyName, ModelName, RefusalReason } from './request-cells.js';
 
 interface RefusedTableProps {
   readonly refused: readonly RefusedRequest[];

@@ -4,8 +4,7 @@ import { money } from '../format/money.js';
 import { count, ESTIMATED } from '../format/numbers.js';
 import { Moment, secondsBetween } from '../format/times.js';
 import { Table } from '../parts/table.js';
-import { KeyName } from './key-names.js';
-import { OutcomeBadge } from './outcome-badge.js';
+import { KeyName, OutcomeBadge } from './request-cells.js';
 import { decimalsOf, type CostDecimals } from './sum-texts.js';
 
 interface RequestTableProps {

@@ -11,7 +11,7 @@ import { ReportSemaphore } from '../../usage/reports/report-semaphore.js';
 import { UsageReports } from '../../usage/reports/usage-reports.js';
 import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
-import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/paging.js';
+import { OlderLinks, PAGE_SIZE, positionIn } from '../parts/lists.js';
 import { pathWith } from '../parts/query.js';
 import { OWN_REQUESTS_PATH, REFUSED_PATH, requestPath, USAGE_PATH } from '../paths.js';
 import { CurrentVisit, type Visit } from '../visit.decorator.js';

@@ -1,6 +1,6 @@
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import type { UsageRow } from '../../usage/reports/usage-reports.js';
-import { FilterForm } from '../parts/filter-form.js';
+import { FilterForm } from '../parts/lists.js';
 import { pathWith, textIn, type QueryValues } from '../parts/query.js';
 import { RANGES, rangeOf, type Range } from './usage-days.js';
 

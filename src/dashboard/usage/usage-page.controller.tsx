@@ -18,7 +18,7 @@ import { PageController } from '../page-controller.decorator.js';
 import { Pages } from '../pages.js';
 import { csvOf, sendCsv } from '../parts/csv-file.js';
 import { pathWith } from '../parts/query.js';
-import { Section } from '../parts/section.js';
+import { Section } from '../parts/blocks.js';
 import { API_KEYS_PATH, OWN_REQUESTS_PATH, PLAYGROUND_PATH, REFUSED_PATH, USAGE_PATH } from '../paths.js';
 import { CurrentVisit, type Visit } from '../visit.decorator.js';
 import { budgetCosts, BudgetSection } from './budget-section.js';

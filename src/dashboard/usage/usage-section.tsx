@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { Notice } from '../parts/notice.js';
+import { Notice, Section } from '../parts/blocks.js';
 import { pathWith } from '../parts/query.js';
-import { Section } from '../parts/section.js';
 import { UsageFilterForm, type UsageFilterFormProps } from './usage-filter.js';
 import { UsageSummary, type UsageSummaryProps } from './usage-summary.js';
 import type { UsageTotals } from './usage-totals.js';

@@ -3,7 +3,7 @@ import { BarChart } from './bar-chart.js';
 import { CostChart } from './cost-chart.js';
 import { SpendFigures } from './spend-figures.js';
 import { count } from '../format/numbers.js';
-import { KeyName } from './key-names.js';
+import { KeyName } from './request-cells.js';
 import { busiestOf, UsageSum } from './usage-sum.js';
 import type { CostDecimals } from './sum-texts.js';
 import { UsageTable, type UsageLine } from './usage-table.js';

@@ -2,7 +2,7 @@ import { KEPT_MINUTES, MINUTE_MS, type MinuteCounts } from '../../../observabili
 import type { StatusSnapshot } from '../../../observability/status/service-status.js';
 import { count } from '../../format/numbers.js';
 import { timeOfDay } from '../../format/times.js';
-import { Section } from '../../parts/section.js';
+import { Section } from '../../parts/blocks.js';
 import { Table } from '../../parts/table.js';
 import { BarChart, type Series } from '../../usage/bar-chart.js';
 

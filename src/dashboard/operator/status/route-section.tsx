@@ -1,6 +1,6 @@
 import type { StatusSnapshot, UpstreamStatus } from '../../../observability/status/service-status.js';
 import { count } from '../../format/numbers.js';
-import { Section } from '../../parts/section.js';
+import { Section } from '../../parts/blocks.js';
 import { Table } from '../../parts/table.js';
 import { duration } from './duration.js';
 

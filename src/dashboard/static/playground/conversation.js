@@ -10,26 +10,7 @@
  * @typedef {'answering' | 'complete' | 'stopped' | 'failed'} TurnState
  */
 
-/**
- * A turn as session storage keeps it, and as the JSON export contains it.
- *
- * @typedef {object} KeptTurn
- * @property {string} question
- * @property {string} answer
- * @property {TurnState} state
- * @property {string} modelName
- * @property {ChatRequest | undefined} request
- * @property {string | undefined} requestId
- * @property {string | undefined} idempotencyKey
- * @property {number} askedAt in milliseconds since 1970
- * @property {number | undefined} lastTextAt in milliseconds since 1970
- * @property {string | undefined} streamId
- * @property {string | undefined} lastEventId
- * @property {import('./answer/kept-failure.js').KeptFailure | undefined} failure
- * @property {Receipt | undefined} receipt
- */
-
-/** A question and its answer. */
+/** A question and its answer. Session storage keeps the fields, and the JSON export contains them. */
 export class Turn {
   /** @type {TurnState} */
   state = 'answering';
@@ -41,8 +22,9 @@ export class Turn {
   requestId;
   /** A request with the same key continues the answer, and costs nothing more. @type {string | undefined} */
   idempotencyKey;
+  /** In milliseconds since 1970. */
   askedAt = 0;
-  /** @type {number | undefined} */
+  /** In milliseconds since 1970. @type {number | undefined} */
   lastTextAt;
   /** Why the answer failed. @type {import('./answer/kept-failure.js').KeptFailure | undefined} */
   failure;
@@ -58,7 +40,7 @@ export class Turn {
     this.question = question;
   }
 
-  /** @param {KeptTurn} kept */
+  /** @param {Partial<Turn> & Pick<Turn, 'question'>} kept the fields of a turn */
   static from(kept) {
     return Object.assign(new Turn(kept.question), kept);
   }

@@ -4,7 +4,7 @@ import { Turn } from './conversation.js';
  * What the page saves in the session storage of the tab: reload and Back bring it back. Signing out clears the storage.
  *
  * @typedef {object} KeptPage
- * @property {import('./conversation.js').KeptTurn[]} turns
+ * @property {readonly Turn[]} turns
  * @property {string} draft
  * @property {Readonly<Record<string, string | boolean>>} settings
  */

@@ -65,7 +65,7 @@ function refresh() {
 }
 
 function keep() {
-  store.save({ turns: [...conversation.turns], draft: message.text, settings: settings.values });
+  store.save({ turns: conversation.turns, draft: message.text, settings: settings.values });
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */

@@ -1,3 +1,4 @@
+import { PageForm, type FormField } from '../forms/page-form.js';
 import { pathWith, type QueryValues } from './query.js';
 
 /** The number of items on a page of a list. */
@@ -96,4 +97,16 @@ export function Pagination({ paging: { number, of }, path, filter, fragment = ''
       )}
     </nav>
   );
+}
+
+interface FilterFormProps {
+  /** The path of the list. */
+  readonly path: string;
+  readonly fields: readonly FormField[];
+  readonly button?: string;
+}
+
+/** The form above a list, in one line. The address of the list then has the values of its fields. */
+export function FilterForm({ path, fields, button = 'Apply' }: FilterFormProps) {
+  return <PageForm method="get" action={path} layout="row" fields={fields} button={button} tone="quiet" />;
 }
