@@ -13,6 +13,9 @@ import { HoldQueue } from './hold-queue.js';
 import { RunningHolds } from './running-holds.js';
 import { SharedHolds } from './shared-holds.js';
 
+/** How often a request tries to reserve money that other streams release meanwhile. */
+const MAX_ATTEMPTS = 3;
+
 /** A budget and what remains of it, in units of the currency. */
 export interface BudgetState {
   readonly amount: number;
@@ -147,8 +150,13 @@ export class SpendBudgets implements OnModuleDestroy {
 
   /** Reserves the money of one stream in the database. */
   private async hold(hold: BudgetHold, budgets: readonly CurrentBudget[]): Promise<void> {
-    const now = this.now();
-    if (!(await orUnavailable(this.running.take(hold, budgets)))) throw await this.refusal(budgets, hold.micros, now);
+    for (let attempt = 1; ; attempt++) {
+      if (await orUnavailable(this.running.take(hold, budgets))) return;
+      const states = await this.states(budgets);
+      const index = states.findIndex((state) => remainingOf(state) < hold.micros / MICROS);
+      // Another stream may have released its money between the two statements.
+      if (index >= 0 || attempt === MAX_ATTEMPTS) throw this.refusal(budgets, states, Math.max(0, index), hold.micros);
+    }
   }
 
   private end(accountId: string, id: string, statement: ReturnType<typeof deleteHold>): void {
@@ -177,10 +185,14 @@ export class SpendBudgets implements OnModuleDestroy {
     return states;
   }
 
-  private async refusal(budgets: readonly CurrentBudget[], micros: number, now: number): Promise<ServiceError> {
-    const states = await this.states(budgets);
-    const index = states.findIndex((state) => remainingOf(state) < micros / MICROS);
-    const [budget, state] = [budgets[index] ?? budgets[0], states[index] ?? states[0]];
+  /** @param index the budget that leaves too little. */
+  private refusal(
+    budgets: readonly CurrentBudget[],
+    states: readonly BudgetState[],
+    index: number,
+    micros: number,
+  ): ServiceError {
+    const [budget, state] = [budgets[index], states[index]];
     if (budget === undefined || state === undefined) throw new Error('A request without a budget was refused.');
     this.events.refused(budget, micros);
     const { amount, spent, reserved, currency, per } = state;
@@ -188,7 +200,7 @@ export class SpendBudgets implements OnModuleDestroy {
     return new ServiceError(
       'budget_exceeded',
       `The budget of the ${owner} is ${amount} ${currency} per ${per}. ${spent} is spent, running requests have reserved ${reserved}, and this request needs up to ${micros / MICROS}.`,
-      { retryAfterSeconds: Math.max(1, Math.ceil((budget.resetsAt - now) / 1000)) },
+      { retryAfterSeconds: Math.max(1, Math.ceil((budget.resetsAt - this.now()) / 1000)) },
     );
   }
 }

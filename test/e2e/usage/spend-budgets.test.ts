@@ -54,8 +54,17 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
   it('is passed by nothing when 60 requests come at once, and is used up by what they cost', async () => {
     await start();
     const key = await keyOf('company');
-    const statuses = await Promise.all(Array.from({ length: 60 }, () => statusOf(key)));
+    const answers = await Promise.all(Array.from({ length: 60 }, () => stream(stage.origin, { key })));
+    const statuses = answers.map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    for (const refused of answers.filter(({ status }) => status === 429)) {
+      const { message } = await refused.error();
+      const [amount = 0, ...used] = [...message.matchAll(/\d+(?:\.\d+)?(?!\w)/g)].map(Number);
+      expect(
+        used.reduce((sum, figure) => sum + figure, 0),
+        message,
+      ).toBeGreaterThan(amount);
+    }
     await expect.poll(async () => (await budgetOf(key))?.['reserved']).toBe(0);
     const spent = Number((await budgetOf(key))?.['spent']);
     expect(spent).toBeCloseTo(COST * statuses.filter((status) => status === 200).length, 6);
