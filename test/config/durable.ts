@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { durableWireOf, resume, streamIdOf } from '../support/durable.js';
 import { openStream, type ReceivedStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
-import { serving, type Effects, type Mode, type Served } from './effect.js';
+import { notWithin, serving, type Effects, type Mode, type Served } from './effect.js';
 import { inMovedTime, type MovedTime } from '../support/moved-time.js';
 
 const MIB = 1024 * 1024;
@@ -16,29 +16,17 @@ export const durable: Effects = {
   STREAM_RETENTION_SECONDS: {
     set: (mode) => isKept(mode, { STREAM_RETENTION_SECONDS: '7' }, 7_000),
     unset: (mode) => isKept(mode, {}, 300_000),
-    refused: [
-      ['5m', 'STREAM_RETENTION_SECONDS: must be a whole number'],
-      ['0', 'STREAM_RETENTION_SECONDS: must be between 1 and 86400'],
-      ['86401', 'STREAM_RETENTION_SECONDS: must be between 1 and 86400'],
-    ],
+    refused: notWithin('STREAM_RETENTION_SECONDS', 1, 86_400, '5m'),
   },
   STREAM_DETACHED_SECONDS: {
     set: (mode) => isDetached(mode, { STREAM_DETACHED_SECONDS: '9' }, 9_000),
     unset: (mode) => isDetached(mode, {}, 60_000),
-    refused: [
-      ['-1', 'STREAM_DETACHED_SECONDS: must be a whole number'],
-      ['0', 'STREAM_DETACHED_SECONDS: must be between 1 and 86400'],
-      ['86401', 'STREAM_DETACHED_SECONDS: must be between 1 and 86400'],
-    ],
+    refused: notWithin('STREAM_DETACHED_SECONDS', 1, 86_400, '-1'),
   },
   STREAM_MEMORY_MB: {
     set: (mode) => holds(mode, { STREAM_MEMORY_MB: '3' }, 3 * MIB),
     unset: (mode) => holds(mode, {}, 64 * MIB),
-    refused: [
-      ['64MB', 'STREAM_MEMORY_MB: must be a whole number'],
-      ['0', 'STREAM_MEMORY_MB: must be between 1 and 1048576'],
-      ['1048577', 'STREAM_MEMORY_MB: must be between 1 and 1048576'],
-    ],
+    refused: notWithin('STREAM_MEMORY_MB', 1, 1_048_576, '64MB'),
   },
 };
 

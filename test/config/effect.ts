@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { routesTo } from '../support/catalog.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService, type ServiceOptions } from '../support/service.js';
@@ -14,6 +15,42 @@ export interface Effect {
   /** Values that are refused, each with the whole problem that the start tells. */
   readonly refused: readonly (readonly [value: unknown, problem: string])[];
 }
+
+/** The values of a variable that are refused: one that is not a whole number, and the numbers next to its range. */
+export function notWithin(name: string, min: number, max: number, wrong: string): Effect['refused'] {
+  const outside = [...(min === 0 ? [] : [min - 1]), max + 1];
+  return [
+    [wrong, `${name}: must be a whole number`],
+    ...outside.map((value) => [String(value), `${name}: must be between ${min} and ${max}`] as const),
+  ];
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+/**
+ * Returns a function for effects that one look at the running service shows: `set` with the variables, and `unset` without.
+ *
+ * @param run runs the service with variables for as long as `use` takes.
+ */
+export function shownIn<T>(run: (mode: Mode, env: Variables, use: (running: T) => Promise<void>) => Promise<void>) {
+  return (
+    env: Variables,
+    look: (running: T) => unknown,
+    expected: { readonly set: unknown; readonly unset: unknown },
+  ) => {
+    const compare = (mode: Mode, variables: Variables, value: unknown) =>
+      run(mode, variables, async (running) => {
+        expect(await look(running)).toEqual(value);
+      });
+    return {
+      set: (mode: Mode) => compare(mode, env, expected.set),
+      unset: (mode: Mode) => compare(mode, {}, expected.unset),
+    };
+  };
+}
+
+/** The effects of which the tests only need the service with one model. */
+export const shown = shownIn<Served>((mode, env, use) => serving(mode, { env }, use));
 
 export type Effects = Readonly<Record<string, Effect>>;
 

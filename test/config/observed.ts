@@ -6,7 +6,7 @@ import { Installation, type SpawnedProcess } from '../support/process.js';
 import { closedPort } from '../support/silent-server.js';
 import { get, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
-import { serving, type Effects, type Mode } from './effect.js';
+import { notWithin, serving, type Effects, type Mode } from './effect.js';
 
 const FIRST_START = 'This is the first start';
 const HEALTH = '/api/v1/health';
@@ -61,10 +61,7 @@ export const observed: Effects = {
         expect(() => metricsOrigin(service.app)).toThrow('no port for metrics');
         expect((await get(origin, '/metrics')).status).toBe(404);
       }),
-    refused: [
-      ['on', 'METRICS_PORT: must be a whole number'],
-      ['65536', 'METRICS_PORT: must be between 0 and 65535'],
-    ],
+    refused: notWithin('METRICS_PORT', 0, 65_535, 'on'),
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     set: (mode) =>

@@ -10,7 +10,7 @@ import {
   type SignOnStage,
 } from '../support/single-sign-on/sign-on-stage.js';
 import { get } from '../support/sse-client.js';
-import { serving, type Effects, type Mode } from './effect.js';
+import { serving, shownIn, type Effects, type Mode } from './effect.js';
 
 const PERSON = { sub: 'ada', email: 'ada@example.com', groups: ['a', 'b'], tier: 'pro' };
 const WHOLE = 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL';
@@ -29,6 +29,8 @@ async function withIssuer(
     await stage.stop();
   }
 }
+
+const shownBy = shownIn<SignOnStage>(withIssuer);
 
 /** Each of the variables has the same effect when it is missing: there is no single sign-on. */
 const missing = (mode: Mode) =>
@@ -117,47 +119,28 @@ export const singleSignOn: Effects = {
     ],
   },
   OIDC_REQUIRED_CLAIM: {
-    set: (mode) =>
-      withIssuer(mode, { OIDC_REQUIRED_CLAIM: 'groups=c' }, async (stage) => {
-        expect(await accountAfterSignOn(stage)).toEqual({ status: 403 });
-      }),
-    unset: (mode) =>
-      withIssuer(mode, {}, async (stage) => {
-        expect((await accountAfterSignOn(stage)).status).toBe(303);
-      }),
+    ...shownBy({ OIDC_REQUIRED_CLAIM: 'groups=c' }, accountAfterSignOn, {
+      set: { status: 403 },
+      unset: expect.objectContaining({ status: 303 }),
+    }),
     refused: [['=c', 'OIDC_REQUIRED_CLAIM: must be the name of a claim, or claim=value']],
   },
   OIDC_TIER_CLAIM: {
-    set: (mode) =>
-      withIssuer(mode, { OIDC_TIER_CLAIM: 'tier' }, async (stage) => {
-        expect((await accountAfterSignOn(stage)).tier).toBe('pro');
-      }),
-    unset: (mode) =>
-      withIssuer(mode, {}, async (stage) => {
-        expect((await accountAfterSignOn(stage)).tier).toBe('free');
-      }),
+    ...shownBy({ OIDC_TIER_CLAIM: 'tier' }, async (stage) => (await accountAfterSignOn(stage)).tier, {
+      set: 'pro',
+      unset: 'free',
+    }),
     refused: [['tier=pro', 'OIDC_TIER_CLAIM: must be the name of a claim']],
   },
   OIDC_OPERATOR_CLAIM: {
-    set: (mode) =>
-      withIssuer(mode, { OIDC_OPERATOR_CLAIM: 'groups=b' }, async (stage) => {
-        expect((await accountAfterSignOn(stage)).role).toBe('operator');
-      }),
-    unset: (mode) =>
-      withIssuer(mode, {}, async (stage) => {
-        expect((await accountAfterSignOn(stage)).role).toBe('member');
-      }),
+    ...shownBy({ OIDC_OPERATOR_CLAIM: 'groups=b' }, async (stage) => (await accountAfterSignOn(stage)).role, {
+      set: 'operator',
+      unset: 'member',
+    }),
     refused: [['a claim', 'OIDC_OPERATOR_CLAIM: must be the name of a claim, or claim=value']],
   },
   OIDC_LOGOUT_REVOKES_KEYS: {
-    set: (mode) =>
-      withIssuer(mode, { OIDC_LOGOUT_REVOKES_KEYS: 'on' }, async (stage) => {
-        expect(await revokesKeys(stage)).toBe(true);
-      }),
-    unset: (mode) =>
-      withIssuer(mode, {}, async (stage) => {
-        expect(await revokesKeys(stage)).toBe(false);
-      }),
+    ...shownBy({ OIDC_LOGOUT_REVOKES_KEYS: 'on' }, revokesKeys, { set: true, unset: false }),
     refused: [['true', `OIDC_LOGOUT_REVOKES_KEYS: ${ON_OR_OFF}`]],
   },
   PASSWORDS: {

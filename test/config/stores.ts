@@ -8,7 +8,7 @@ import { configFile, routesTo } from '../support/catalog.js';
 import { testEngines } from '../support/database.js';
 import { testRedis } from '../support/redis.js';
 import { get, stream } from '../support/sse-client.js';
-import { serving, type Effects } from './effect.js';
+import { notWithin, serving, shown, type Effects } from './effect.js';
 
 const DATABASE_PROBLEM = 'DATABASE_URL: must be sqlite:<path> or postgres://…';
 const REDIS_PROBLEM =
@@ -51,34 +51,19 @@ export const stores: Effects = {
   },
   USAGE_RETENTION_DAYS: {
     // test/contract/usage/record-retention.test.ts shows the effect, with a clock of its own.
-    set: (mode) =>
-      serving(mode, { env: { USAGE_RETENTION_DAYS: '30' } }, ({ service: { app } }) => {
-        expect(app.get<Config>(CONFIG).usageRetentionDays).toBe(30);
-        return Promise.resolve();
-      }),
-    unset: (mode) =>
-      serving(mode, {}, ({ service: { app } }) => {
-        expect(app.get<Config>(CONFIG).usageRetentionDays).toBeUndefined();
-        return Promise.resolve();
-      }),
-    refused: [
-      ['0', 'USAGE_RETENTION_DAYS: must be between 1 and 36500'],
-      ['a year', 'USAGE_RETENTION_DAYS: must be a whole number'],
-    ],
+    ...shown({ USAGE_RETENTION_DAYS: '30' }, ({ service: { app } }) => app.get<Config>(CONFIG).usageRetentionDays, {
+      set: 30,
+      unset: undefined,
+    }),
+    refused: notWithin('USAGE_RETENTION_DAYS', 1, 36_500, 'a year'),
   },
   AUDIT_RETENTION_DAYS: {
     // test/e2e/accounts/audit-log.test.ts shows the effect, with a clock of its own.
-    set: (mode) =>
-      serving(mode, { env: { AUDIT_RETENTION_DAYS: '30' } }, ({ service: { app } }) => {
-        expect(app.get<Config>(CONFIG).auditRetentionDays).toBe(30);
-        return Promise.resolve();
-      }),
-    unset: (mode) =>
-      serving(mode, {}, ({ service: { app } }) => {
-        expect(app.get<Config>(CONFIG).auditRetentionDays).toBeUndefined();
-        return Promise.resolve();
-      }),
-    refused: [['0', 'AUDIT_RETENTION_DAYS: must be between 1 and 36500']],
+    ...shown({ AUDIT_RETENTION_DAYS: '30' }, ({ service: { app } }) => app.get<Config>(CONFIG).auditRetentionDays, {
+      set: 30,
+      unset: undefined,
+    }),
+    refused: notWithin('AUDIT_RETENTION_DAYS', 1, 36_500, '1.5'),
   },
   REDIS_URL: {
     async set(mode) {

@@ -8,7 +8,7 @@ import { scrape, valueOf } from '../support/metrics.js';
 import { openStream } from '../support/sse-client.js';
 import { sendMuch } from '../support/unread.js';
 import { standsStill, waitFor } from '../support/wait-for.js';
-import { serving, type Effects, type Mode, type Served } from './effect.js';
+import { notWithin, serving, type Effects, type Mode, type Served } from './effect.js';
 import { inMovedTime, type MovedTime } from '../support/moved-time.js';
 
 const QUIET_MS = 100;
@@ -27,28 +27,17 @@ export const waiting: Effects = {
   SHUTDOWN_GRACE_SECONDS: {
     set: (mode) => endsAfterGrace(mode, { SHUTDOWN_GRACE_SECONDS: '5' }, 5_000),
     unset: (mode) => endsAfterGrace(mode, {}, 60_000),
-    refused: [
-      ['a minute', 'SHUTDOWN_GRACE_SECONDS: must be a whole number'],
-      ['86401', 'SHUTDOWN_GRACE_SECONDS: must be between 0 and 86400'],
-    ],
+    refused: notWithin('SHUTDOWN_GRACE_SECONDS', 0, 86_400, 'a minute'),
   },
   STALLED_READER_SECONDS: {
     set: (mode) => cutsStream(mode, { STALLED_READER_SECONDS: '40' }, 40_000),
     unset: (mode) => cutsStream(mode, {}, 300_000),
-    refused: [
-      ['1.5', 'STALLED_READER_SECONDS: must be a whole number'],
-      ['0', 'STALLED_READER_SECONDS: must be between 1 and 86400'],
-      ['86401', 'STALLED_READER_SECONDS: must be between 1 and 86400'],
-    ],
+    refused: notWithin('STALLED_READER_SECONDS', 1, 86_400, '1.5'),
   },
   UNREAD_ANSWER_SECONDS: {
     set: (mode) => cutsAnswer(mode, { UNREAD_ANSWER_SECONDS: '5' }, 5_000),
     unset: (mode) => cutsAnswer(mode, {}, 30_000),
-    refused: [
-      ['-5', 'UNREAD_ANSWER_SECONDS: must be a whole number'],
-      ['0', 'UNREAD_ANSWER_SECONDS: must be between 1 and 86400'],
-      ['86401', 'UNREAD_ANSWER_SECONDS: must be between 1 and 86400'],
-    ],
+    refused: notWithin('UNREAD_ANSWER_SECONDS', 1, 86_400, '-5'),
   },
 };
 
