@@ -6,7 +6,7 @@ import { CLOCK, type Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
 import { CONFIG, type Config, type TierConfig } from '../../config/config.js';
 import { AtomicStatements, type ChangeAuthor, type Statement } from '../../database/queries/atomic-statements.js';
-import { inChunks } from '../../database/queries/in-chunks.js';
+import { inChunks } from '../../common/in-chunks.js';
 import { isUniqueViolation, orUnavailable } from '../../database/queries/query-failure.js';
 import { NO_PASSWORD } from '../passwords/no-password.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';

@@ -4,7 +4,7 @@ import type { Repository } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import type { Clock } from '../../common/clock.js';
 import { RecentMap } from '../../common/recent-map.js';
-import { inChunks } from '../../database/queries/in-chunks.js';
+import { inChunks } from '../../common/in-chunks.js';
 
 const TICK_MS = 1000;
 /** The last use of a credential is written at most this often. */

@@ -1,7 +1,7 @@
 import type { OnModuleDestroy } from '@nestjs/common';
 import { RecentMap } from '../../common/recent-map.js';
 import { Registry } from '../../common/registry.js';
-import { inChunks } from '../../database/queries/in-chunks.js';
+import { inChunks } from '../../common/in-chunks.js';
 
 const POLL_MS = 1000;
 const IDS_PER_QUERY = 500;

@@ -1,4 +1,5 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
+import { inChunks } from '../../common/in-chunks.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { accountKeys } from './account-keys.js';
 import { RENEW } from './account-scripts.js';
@@ -57,7 +58,7 @@ export class LeaseRenewal implements OnApplicationShutdown {
         const [first] = leases;
         if (first === undefined) continue;
         const keys = accountKeys(first.accountId, first.apiKey);
-        for (const some of portions(leases)) {
+        for (const some of inChunks([...leases], LEASES_PER_COMMAND)) {
           // The arguments are made when the command is sent, also when it is sent again after a redirection: a lease that was
           // released meanwhile must not come back.
           commands.push(this.redis.run(keys[0], (client) => RENEW.run(client, keys, renewalOf(some))));
@@ -72,12 +73,6 @@ export class LeaseRenewal implements OnApplicationShutdown {
       this.renewing = false;
     }
   }
-}
-
-function* portions(leases: ReadonlySet<RenewedLease>): Generator<RenewedLease[]> {
-  const all = [...leases];
-  for (let start = 0; start < all.length; start += LEASES_PER_COMMAND)
-    yield all.slice(start, start + LEASES_PER_COMMAND);
 }
 
 /** The arguments of {@link RENEW} for what the leases still hold. */

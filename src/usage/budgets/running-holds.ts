@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { CONFIG, type Config } from '../../config/config.js';
-import { inChunks } from '../../database/queries/in-chunks.js';
+import { inChunks } from '../../common/in-chunks.js';
 import { queryRows } from '../../database/queries/statements.js';
 import { insertHold, type BudgetHold } from './budget-statements.js';
 import type { CurrentBudget } from './current-budget.js';
