@@ -1,13 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { isUUID } from 'class-validator';
-import { LessThan, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
 import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
 import type { TimePage, TimePosition } from '../../database/queries/page-by-time.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import { keyNames } from '../credentials/key-names.js';
+import { keyPage } from '../credentials/key-page.js';
 import { ApiKeyCreation, type CreatedApiKey, type NewApiKey } from './api-key-creation.js';
 import { ApiKeyVerifier } from './api-key-verifier.js';
 import { ApiKey } from './api-key.entity.js';
@@ -91,18 +92,7 @@ export class ApiKeysService {
 
   /** Returns the keys of the account that follow a position, newest first, including revoked keys. */
   async pageAfter(accountId: string, after: TimePosition | undefined, limit: number): Promise<TimePage<ListedApiKey>> {
-    const time = after && new Date(after.time);
-    const where =
-      after === undefined || time === undefined
-        ? { accountId }
-        : [
-            { accountId, createdAt: LessThan(time) },
-            { accountId, createdAt: time, id: LessThan(after.id) },
-          ];
-    const order = { createdAt: 'DESC', id: 'DESC' } as const;
-    const keys = await orUnavailable(this.keys.find({ select: LISTED, where, order, take: limit + 1 }));
-    const last = keys.length > limit ? keys[limit - 1] : undefined;
-    return { rows: keys.slice(0, limit), next: last && { time: last.createdAt.toISOString(), id: last.id } };
+    return keyPage(this.keys, { accountId }, after, limit, LISTED);
   }
 
   /** Returns the names of the keys by id. An unknown id has none. */

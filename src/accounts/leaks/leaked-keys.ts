@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { In, Repository } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import {
   AtomicStatements,
@@ -9,14 +8,13 @@ import {
   type Statement,
 } from '../../database/queries/atomic-statements.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
+import { queryRows } from '../../database/queries/statements.js';
 import { NO_ACCOUNT, type WebhookEvent } from '../../webhooks/outbox/webhook-event.js';
 import { WebhookOutbox } from '../../webhooks/outbox/webhook-outbox.js';
 import { hashApiKey, isWellFormedApiKey } from '../api-keys/api-key-format.js';
-import { ApiKey } from '../api-keys/api-key.entity.js';
 import { hashKey } from '../credentials/key-format.js';
 import { EndedCredentials } from '../ended/ended-credentials.js';
 import { OPERATOR_KEY_FORMAT, OperatorKeyVerifier } from '../operator-keys/operator-key-verifier.js';
-import { OperatorKey } from '../operator-keys/operator-key.entity.js';
 
 /** A text that was found in a public place. */
 export interface Leak {
@@ -28,21 +26,20 @@ export interface Leak {
 interface FoundKey {
   readonly id: string;
   readonly hashedKey: string;
-  readonly revokedAt: Date | null;
+  readonly isRevoked: boolean;
   /** The table of the key. */
   readonly table: 'api_keys' | 'operator_keys';
   /** {@link NO_ACCOUNT} for a key of the API for operators. */
   readonly accountId: string;
 }
 
-const FOUND = { id: true, hashedKey: true, revokedAt: true } as const;
+type KeyRow = Readonly<Record<'id' | 'hashed_key' | 'account_id', string> & Record<'revoked_at', string | null>>;
 
 /** Revokes API keys and operator keys that were found in public places. */
 @Injectable()
 export class LeakedKeys {
   constructor(
-    @InjectRepository(ApiKey) private readonly apiKeys: Repository<ApiKey>,
-    @InjectRepository(OperatorKey) private readonly operatorKeys: Repository<OperatorKey>,
+    private readonly source: DataSource,
     private readonly database: AtomicStatements,
     private readonly ended: EndedCredentials,
     private readonly operatorKeyVerifier: OperatorKeyVerifier,
@@ -63,10 +60,10 @@ export class LeakedKeys {
     const ofOperators = byHash(leaks, (text) => OPERATOR_KEY_FORMAT.isWellFormed(text), hashKey);
     const leaksByHash = new Map([...ofAccounts, ...ofOperators]);
     const found = [
-      ...(await this.findApiKeys([...ofAccounts.keys()])),
-      ...(await this.findOperatorKeys([...ofOperators.keys()])),
+      ...(await this.find('api_keys', [...ofAccounts.keys()])),
+      ...(await this.find('operator_keys', [...ofOperators.keys()])),
     ];
-    for (const key of found.filter(({ revokedAt }) => revokedAt === null)) {
+    for (const key of found.filter(({ isRevoked }) => !isRevoked)) {
       await this.revokeKey(key, leaksByHash.get(key.hashedKey)?.url ?? '', source);
     }
     return new Set(found.map(({ hashedKey }) => leaksByHash.get(hashedKey)?.text ?? ''));
@@ -86,22 +83,17 @@ export class LeakedKeys {
     this.outbox.notify();
   }
 
-  private async findApiKeys(hashes: string[]): Promise<readonly FoundKey[]> {
+  private async find(table: FoundKey['table'], hashes: readonly string[]): Promise<readonly FoundKey[]> {
     if (hashes.length === 0) return [];
-    const select = { ...FOUND, accountId: true } as const;
-    const keys = await orUnavailable(this.apiKeys.find({ select, where: { hashedKey: In(hashes) } }));
-    return keys.map(({ id, hashedKey, revokedAt, accountId }) => ({
-      ...{ id, hashedKey, revokedAt, accountId },
-      table: 'api_keys',
-    }));
-  }
-
-  private async findOperatorKeys(hashes: string[]): Promise<readonly FoundKey[]> {
-    if (hashes.length === 0) return [];
-    const keys = await orUnavailable(this.operatorKeys.find({ select: FOUND, where: { hashedKey: In(hashes) } }));
-    return keys.map(({ id, hashedKey, revokedAt }) => ({
-      ...{ id, hashedKey, revokedAt, accountId: NO_ACCOUNT },
-      table: 'operator_keys',
+    const account = table === 'api_keys' ? 'account_id' : `'${NO_ACCOUNT}'`;
+    const sql = `SELECT id, hashed_key, revoked_at, ${account} AS account_id FROM ${table} WHERE hashed_key IN (:hashes)`;
+    const rows = await orUnavailable(queryRows<KeyRow>(this.source, sql, { hashes }));
+    return rows.map((row) => ({
+      id: row.id,
+      hashedKey: row.hashed_key,
+      isRevoked: row.revoked_at !== null,
+      table,
+      accountId: row.account_id,
     }));
   }
 }

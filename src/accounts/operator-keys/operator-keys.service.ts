@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { isUUID } from 'class-validator';
-import { DataSource, Repository } from 'typeorm';
+import { Repository } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
 import { ServiceError } from '../../common/service-error.js';
 import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
-import { pageByTime, type TimePage, type TimePosition } from '../../database/queries/page-by-time.js';
+import type { TimePage, TimePosition } from '../../database/queries/page-by-time.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import { checkKeyExpiry, checkKeyName } from '../api-keys/api-key-creation.js';
 import { hashKey } from '../credentials/key-format.js';
 import { keyNames } from '../credentials/key-names.js';
+import { keyPage } from '../credentials/key-page.js';
 import { OPERATOR_KEY_FORMAT, OperatorKeyVerifier } from './operator-key-verifier.js';
 import { OPERATOR_SCOPES, OperatorKey } from './operator-key.entity.js';
 
@@ -41,16 +42,11 @@ export interface RevokedOperatorKey {
   readonly revokedAt: Date;
 }
 
-type KeyRow = Pick<OperatorKey, 'id' | 'name' | 'scope' | 'prefix'> &
-  Readonly<Record<'created_at', string>> &
-  Readonly<Record<'expires_at' | 'last_used_at' | 'revoked_at', string | null>>;
-
 /** Creates, lists and revokes the keys of the API for operators. */
 @Injectable()
 export class OperatorKeys {
   constructor(
     @InjectRepository(OperatorKey) private readonly keys: Repository<OperatorKey>,
-    private readonly database: DataSource,
     private readonly statements: AtomicStatements,
     private readonly verifier: OperatorKeyVerifier,
     @Inject(CLOCK) private readonly now: Clock,
@@ -109,15 +105,7 @@ export class OperatorKeys {
 
   /** Returns one page of all keys, the newest first, including revoked keys. */
   async page(after: TimePosition | undefined, limit: number): Promise<TimePage<ListedOperatorKey>> {
-    const list = {
-      table: 'operator_keys',
-      columns: 'id, name, scope, prefix, created_at, expires_at, last_used_at, revoked_at',
-      timeColumn: 'created_at',
-      scope: [],
-      filter: [],
-    };
-    const { rows, next } = await pageByTime<KeyRow>(this.database, list, after, limit);
-    return { rows: rows.map(listed), next };
+    return keyPage(this.keys, {}, after, limit);
   }
 
   /**
@@ -138,20 +126,6 @@ export class OperatorKeys {
     this.verifier.invalidate(key.hashedKey);
     return { id, revokedAt: key.revokedAt };
   }
-}
-
-function listed({ created_at, expires_at, last_used_at, revoked_at, ...key }: KeyRow): ListedOperatorKey {
-  return {
-    ...key,
-    createdAt: new Date(created_at),
-    expiresAt: dateOf(expires_at),
-    lastUsedAt: dateOf(last_used_at),
-    revokedAt: dateOf(revoked_at),
-  };
-}
-
-function dateOf(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
 }
 
 function unknownScope(): ServiceError {
