@@ -114,33 +114,20 @@ function* problemsBetween(descriptions: readonly PluginDescription[]): Generator
     const owners = descriptions.filter((description) => description[member] !== undefined);
     if (owners.length > 1) yield `More than one plugin has ${member}: ${owners.map(({ name }) => name).join(', ')}.`;
   }
-  const repeated = (what: string, names: readonly string[]): string[] =>
-    [...new Set(names.filter((name, index) => names.indexOf(name) !== index))].map(
-      (name) => `Two plugins, or two extensions of one plugin, have ${what} "${name}".`,
-    );
   const all = <T>(list: (description: PluginDescription) => readonly T[] | undefined): T[] =>
     descriptions.flatMap((description) => [...(list(description) ?? [])]);
-  yield* repeated(
-    'the name',
-    all(({ name }) => [name]),
-  );
-  yield* repeated('the strategy', ['bearer', 'web-session', ...all((d) => d.strategies).map((s) => s.strategyName)]);
-  yield* repeated(
-    'the migration',
-    all((d) => d.migrations).map(({ name }) => name),
-  );
-  yield* repeated(
-    'the error',
-    all((d) => d.errors).map(({ code }) => code),
-  );
-  yield* repeated(
-    'the navigation path',
-    all((d) => d.navigation).map(({ path }) => path),
-  );
-  yield* repeated(
-    'the command',
-    all((d) => d.admin?.commands).map(({ command }) => command.name),
-  );
+  const names: Readonly<Record<string, readonly string[]>> = {
+    'the name': descriptions.map(({ name }) => name),
+    'the strategy': ['bearer', 'web-session', ...all((d) => d.strategies).map((type) => type.strategyName)],
+    'the migration': all((d) => d.migrations).map(({ name }) => name),
+    'the error': all((d) => d.errors).map(({ code }) => code),
+    'the navigation path': all((d) => d.navigation).map(({ path }) => path),
+    'the command': all((d) => d.admin?.commands).map(({ command }) => command.name),
+  };
+  for (const [what, given] of Object.entries(names)) {
+    for (const name of new Set(given.filter((each, index) => given.indexOf(each) !== index)))
+      yield `Two plugins, or two extensions of one plugin, have ${what} "${name}".`;
+  }
 }
 
 /** Returns what is wrong with the range of versions of a plugin, or `undefined`. A pre-release of this service counts as its version. */

@@ -12,28 +12,32 @@ import type { RefusedRequest } from './refused-request.js';
 const MAX_ROWS = 100_000;
 const MAX_AGE_MS = 7 * DAY_MS;
 
-interface Row {
-  readonly id: string;
-  readonly request_id: string;
-  readonly refused_at: string;
-  readonly account_id: string;
-  readonly credential: RefusedRequest['credential'];
-  readonly key_id: string | null;
-  readonly key_prefix: string | null;
-  readonly method: string;
-  readonly route: string | null;
-  readonly model: string | null;
-  readonly status: number;
-  readonly error_code: string;
-  readonly reason: string | null;
-  readonly message: string | null;
-  readonly similar_count: number;
-}
+/** The column of each member. */
+const COLUMNS = {
+  id: 'id',
+  requestId: 'request_id',
+  refusedAt: 'refused_at',
+  accountId: 'account_id',
+  credential: 'credential',
+  keyId: 'key_id',
+  keyPrefix: 'key_prefix',
+  method: 'method',
+  route: 'route',
+  model: 'model',
+  status: 'status',
+  errorCode: 'error_code',
+  reason: 'reason',
+  message: 'message',
+  similar: 'similar_count',
+} as const satisfies Record<keyof RefusedRequest, string>;
+const MEMBERS = Object.keys(COLUMNS) as readonly (keyof RefusedRequest)[];
 
-const COLUMNS = [
-  ...['id', 'request_id', 'refused_at', 'account_id', 'credential', 'key_id', 'key_prefix', 'method', 'route'],
-  ...['model', 'status', 'error_code', 'reason', 'message', 'similar_count'],
-] as const satisfies readonly (keyof Row)[];
+/** A row has the time as a text. */
+type Row = {
+  readonly [Name in keyof RefusedRequest as (typeof COLUMNS)[Name]]: Name extends 'refusedAt'
+    ? string
+    : RefusedRequest[Name];
+};
 
 /** The sample of refused requests in the database: the latest 100,000 of the last seven days. */
 @Injectable()
@@ -41,8 +45,9 @@ export class RefusedRequests {
   constructor(private readonly database: DataSource) {}
 
   async append(requests: readonly RefusedRequest[]): Promise<void> {
-    const statement = insertStatement(engineOf(this.database), 'refused_requests', COLUMNS, requests.length);
-    const values = requests.map(rowOf).flatMap((row) => COLUMNS.map((column) => row[column]));
+    const columns = Object.values(COLUMNS);
+    const statement = insertStatement(engineOf(this.database), 'refused_requests', columns, requests.length);
+    const values = requests.flatMap((request) => MEMBERS.map((name) => storedValue(request, name)));
     await this.database.query(`${statement} ON CONFLICT (id) DO NOTHING`, values);
   }
 
@@ -100,42 +105,12 @@ export class RefusedRequests {
   }
 }
 
-function rowOf(request: RefusedRequest): Row {
-  return {
-    id: request.id,
-    request_id: request.requestId,
-    refused_at: new Date(request.refusedAt).toISOString(),
-    account_id: ledgerText(request.accountId),
-    credential: request.credential,
-    key_id: request.keyId,
-    key_prefix: request.keyPrefix,
-    method: request.method,
-    route: request.route,
-    model: request.model,
-    status: request.status,
-    error_code: request.errorCode,
-    reason: request.reason,
-    message: request.message,
-    similar_count: request.similar,
-  };
+function storedValue(request: RefusedRequest, name: keyof RefusedRequest): string | number | null {
+  if (name === 'refusedAt') return new Date(request.refusedAt).toISOString();
+  return name === 'accountId' ? ledgerText(request.accountId) : request[name];
 }
 
 function requestOf(row: Row): RefusedRequest {
-  return {
-    id: row.id,
-    requestId: row.request_id,
-    refusedAt: Date.parse(row.refused_at),
-    accountId: row.account_id,
-    credential: row.credential,
-    keyId: row.key_id,
-    keyPrefix: row.key_prefix,
-    method: row.method,
-    route: row.route,
-    model: row.model,
-    status: row.status,
-    errorCode: row.error_code,
-    reason: row.reason,
-    message: row.message,
-    similar: row.similar_count,
-  };
+  const members = MEMBERS.map((name) => [name, row[COLUMNS[name]]] as const);
+  return { ...(Object.fromEntries(members) as unknown as RefusedRequest), refusedAt: Date.parse(row.refused_at) };
 }
