@@ -31,16 +31,17 @@ const HOW_TO_SIGN_IN =
  */
 export async function bootstrap(module: () => Type | DynamicModule): Promise<void> {
   const logger = new ServiceLogger(startLogLevel());
+  // Without a listener, Node ends the process at once. A signal to read CONFIG_FILE again can arrive before the file is watched.
+  process.on('SIGHUP', () => undefined);
+  process.on('SIGUSR2', () => {
+    logger.log('SIGUSR2: no effect', 'Service');
+  });
   try {
     const app = await createService(module(), logger);
     const config = app.get<Config>(CONFIG);
     logger.setLevel(config.logLevel);
     await listen(app, config);
     stopOnSignals(app, config, logger);
-    // Without a listener, Node ends the process at once.
-    process.on('SIGUSR2', () => {
-      logger.log('SIGUSR2: no effect', 'Service');
-    });
     const logMissing = (): void => {
       logLeftOut(config, app.get(ModelCatalog, { strict: false }), logger);
     };

@@ -11,6 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => installation.remove());
 
+it('SIGHUP during the start does not end the process', async () => {
+  const service = installation.start();
+  await waitFor(() => service.stdout.includes('"context":"Database"'), 'the tables');
+  service.signal('SIGHUP');
+  expect((await get(await service.origin(), '/api/v1/health')).status).toBe(200);
+});
+
 it('SIGUSR2 does not end the process, and is reported in the log', async () => {
   const service = installation.start();
   const origin = await service.origin();
