@@ -1,10 +1,9 @@
-import type { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
-import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { AccountSums, type AccountFigures, type Days } from '../../../src/usage/reports/account-sums.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
+import { ledgerSuite } from './ledger-suite.js';
 import { over, TODAY } from './records.js';
 
 const DAY_MS = 86_400_000;
@@ -13,16 +12,13 @@ const inEur = { ...inUsd, currency: 'EUR' };
 const LAST_TWO: Days = { from: '2026-11-20', to: '2026-11-21' };
 
 describe.each(await testEngines())('the sums by account on $name', (engine) => {
-  let database: TestDatabase;
-  let source: DataSource;
+  const ledger = ledgerSuite(engine, 'once');
   let sums: AccountSums;
 
   beforeAll(async () => {
-    database = await engine.create();
-    source = await openDataSource(dataSourceOptions(database.config));
-    sums = new AccountSums(source);
+    sums = new AccountSums(ledger.source);
     const at = (daysAgo: number) => ({ startedAt: TODAY - daysAgo * DAY_MS + 5 });
-    const store = new DatabaseUsageStore(source, new EmbeddedPresence());
+    const store = new DatabaseUsageStore(ledger.source, new EmbeddedPresence());
     await store.append([
       over({ accountId: 'ada', ...at(0), price: inUsd, costMicros: 1_000_000 }),
       over({ accountId: 'ada', ...at(1), price: inUsd, costMicros: 500_000, model: 'acme/slow' }),
@@ -35,10 +31,6 @@ describe.each(await testEngines())('the sums by account on $name', (engine) => {
       over({ accountId: `many-${index % 700}`, ...at(1), keyId: `key-${index}`, price: inUsd, costMicros: 1 }),
     );
     for (let start = 0; start < many.length; start += 500) await store.append(many.slice(start, start + 500));
-  });
-  afterAll(async () => {
-    await source.destroy();
-    await database.drop();
   });
 
   const sumsOf = async (accountIds: readonly string[], days: Days) => {
@@ -81,7 +73,7 @@ describe.each(await testEngines())('the sums by account on $name', (engine) => {
   });
 
   it('of an account with many keys come in parts, each row once', async () => {
-    const store = new DatabaseUsageStore(source, new EmbeddedPresence());
+    const store = new DatabaseUsageStore(ledger.source, new EmbeddedPresence());
     const many = Array.from({ length: 2_500 }, (_, index) =>
       over({ accountId: 'eve', startedAt: TODAY + 5, keyId: `key-${index}` }),
     );
@@ -89,7 +81,7 @@ describe.each(await testEngines())('the sums by account on $name', (engine) => {
     const parts = await sumsOf(['eve'], LAST_TWO);
     expect(parts).toHaveLength(3);
     expect(parts.reduce((sum, [, , requests]) => sum + Number(requests), 0)).toBe(2_500);
-    await source.query(`DELETE FROM usage_days WHERE account_id = 'eve'`);
+    await ledger.source.query(`DELETE FROM usage_days WHERE account_id = 'eve'`);
   });
 
   it('of all accounts come in parts, each row once', async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { TOKEN_KIND_COLUMNS } from '../../../src/database/migrations/usage-migrations.js';
 import { MIGRATIONS } from '../../../src/database/migrations/all-migrations.js';
@@ -13,7 +13,8 @@ import type { TokenCount, UsageRecord } from '../../../src/usage/record/usage-re
 import { UsageReports, type AccountUsageRow } from '../../../src/usage/reports/usage-reports.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
 import { RECORD_COLUMNS, storedRow } from '../../../src/usage/store/record-columns.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
+import { ledgerSuite } from './ledger-suite.js';
 import { interrupted, over, TODAY } from './records.js';
 
 const LATER_COLUMNS = ['detached', 'surface', 'tool_calls'];
@@ -77,27 +78,14 @@ const record = fc
 const batch = fc.array(fc.tuple(record, fc.boolean()), { minLength: 1, maxLength: 20 });
 
 describe.each(await testEngines())('the sums by day on $name', (engine) => {
-  let database: TestDatabase;
-  let source: DataSource;
-  let store: DatabaseUsageStore;
-  let reports: UsageReports;
+  const ledger = ledgerSuite(engine);
 
-  const open = () => openDataSource(dataSourceOptions(database.config));
-  beforeEach(async () => {
-    database = await engine.create();
-    source = await open();
-    store = new DatabaseUsageStore(source, new EmbeddedPresence());
-    reports = new UsageReports(source);
-  });
-  afterEach(async () => {
-    await source.destroy();
-    await database.drop();
-  });
+  const open = () => openDataSource(dataSourceOptions(ledger.database.config));
 
-  const mark = (number: number) => (source.options.type === 'postgres' ? `$${number}` : '?');
+  const mark = (number: number) => (ledger.source.options.type === 'postgres' ? `$${number}` : '?');
 
   async function reference(): Promise<AccountUsageRow[]> {
-    const rows = await source.query<Record<string, string | number | null>[]>(REFERENCE);
+    const rows = await ledger.source.query<Record<string, string | number | null>[]>(REFERENCE);
     return rows.map((row) => ({
       day: String(row['day']),
       accountId: String(row['account_id']),
@@ -119,14 +107,14 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
   }
 
   async function expectConsistent(): Promise<void> {
-    const [sums, expected] = [await reports.dailyOfAll(FROM, TO), await reference()];
+    const [sums, expected] = [await ledger.reports.dailyOfAll(FROM, TO), await reference()];
     const inOrder = (rows: readonly AccountUsageRow[]) => rows.map((row) => JSON.stringify(row, KEYS)).sort();
     expect(inOrder(sums)).toEqual(inOrder(expected));
   }
 
   it('are what the records come to after any batches, retries and corrections, of several replicas at once', async () => {
     const others = await Promise.all([open(), open()]);
-    const stores = [store, ...others.map((other) => new DatabaseUsageStore(other, new EmbeddedPresence()))];
+    const stores = [ledger.store, ...others.map((other) => new DatabaseUsageStore(other, new EmbeddedPresence()))];
     const rounds = fc.array(fc.tuple(batch, fc.nat(2), fc.boolean()), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(rounds, async (all) => {
@@ -153,52 +141,52 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
 
   it('count a batch once whose first attempt had an unknown outcome, and not at all one that failed', async () => {
     const records = Array.from({ length: 30 }, () => over());
-    await store.append(records);
-    await store.append(records);
-    await expect(store.append([over(), over({ startedAt: NaN })])).rejects.toThrow('not a valid date');
-    expect(await reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 30, inputTokens: 300 }]);
+    await ledger.store.append(records);
+    await ledger.store.append(records);
+    await expect(ledger.store.append([over(), over({ startedAt: NaN })])).rejects.toThrow('not a valid date');
+    expect(await ledger.reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 30, inputTokens: 300 }]);
     await expectConsistent();
   });
 
   it('are corrected with the record, and leave nothing behind', async () => {
     const record = over();
-    await store.append([interrupted(record)]);
-    expect(await reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 1, errors: 1, currency: null }]);
-    await store.append([record]);
-    await store.append([interrupted(record)]);
-    expect(await reports.daily('ada', FROM, TO)).toMatchObject([
+    await ledger.store.append([interrupted(record)]);
+    expect(await ledger.reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 1, errors: 1, currency: null }]);
+    await ledger.store.append([record]);
+    await ledger.store.append([interrupted(record)]);
+    expect(await ledger.reports.daily('ada', FROM, TO)).toMatchObject([
       { requests: 1, completed: 1, errors: 0, inputTokens: 10, cost: 0.00005, currency: 'USD' },
     ]);
     await expectConsistent();
   });
 
   it('answer without the records, for the quota of a day too', async () => {
-    await store.append([over(), over({ startedAt: TODAY - DAY_MS }), over({ accountId: 'bob' })]);
-    const before = await reports.dailyOfAll(FROM, TO);
-    await source.query('DELETE FROM usage_records');
-    expect(await reports.dailyOfAll(FROM, TO)).toEqual(before);
-    expect(await reports.tokensSince('ada', new Date(TODAY))).toBe(30);
-    expect(await reports.tokensSince('ada', new Date(TODAY - DAY_MS))).toBe(60);
+    await ledger.store.append([over(), over({ startedAt: TODAY - DAY_MS }), over({ accountId: 'bob' })]);
+    const before = await ledger.reports.dailyOfAll(FROM, TO);
+    await ledger.source.query('DELETE FROM usage_records');
+    expect(await ledger.reports.dailyOfAll(FROM, TO)).toEqual(before);
+    expect(await ledger.reports.tokensSince('ada', new Date(TODAY))).toBe(30);
+    expect(await ledger.reports.tokensSince('ada', new Date(TODAY - DAY_MS))).toBe(60);
   });
 
   it('do not overflow', async () => {
     const most = { source: 'reported', count: Number.MAX_SAFE_INTEGER } as const;
     for (let round = 0; round < 25; round++) {
-      await store.append(
+      await ledger.store.append(
         Array.from({ length: 50 }, () => over({ inputTokens: most, outputTokens: most, costMicros: 1e300 })),
       );
     }
-    const [row] = await reports.daily('ada', FROM, TO);
+    const [row] = await ledger.reports.daily('ada', FROM, TO);
     expect(row?.requests).toBe(1250);
     expect((row?.inputTokens ?? 0) / (1250 * Number.MAX_SAFE_INTEGER)).toBeCloseTo(1);
-    expect(await reports.tokensSince('ada', FROM)).toBeGreaterThan(2e19);
+    expect(await ledger.reports.tokensSince('ada', FROM)).toBeGreaterThan(2e19);
   });
 
   it('are computed for the records of versions before, and for those that such a version writes during a rollout', async () => {
-    await source.destroy();
-    await database.drop();
-    database = await engine.create();
-    const options = dataSourceOptions(database.config);
+    await ledger.source.destroy();
+    await ledger.database.drop();
+    ledger.database = await engine.create();
+    const options = dataSourceOptions(ledger.database.config);
     const old = MIGRATIONS.slice(
       0,
       MIGRATIONS.findIndex(({ name }) => name.startsWith('CreateUsageDays')),
@@ -217,28 +205,28 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
     const some = fc.sample(record, 60).map((one) => ({ ...one, id: randomUUID() }));
     await add(before, ...some, ...some.map((one) => interrupted({ ...one, id: randomUUID() })));
 
-    source = await open();
-    reports = new UsageReports(source);
+    ledger.source = await open();
+    ledger.reports = new UsageReports(ledger.source);
     await expectConsistent();
     await add(before, ...some.map((one) => ({ ...one, id: randomUUID() })));
     await expectConsistent();
     await before.destroy();
-    if (source.options.type === 'postgres') {
-      await add(source, over({ inputTokens: { source: 'reported', count: 3_000_000_000 } }));
+    if (ledger.source.options.type === 'postgres') {
+      await add(ledger.source, over({ inputTokens: { source: 'reported', count: 3_000_000_000 } }));
     }
     await expectConsistent();
 
-    await source.query('DELETE FROM usage_records WHERE prompt_tokens > 2147483647');
-    for (let undone = old.length; undone < MIGRATIONS.length; undone++) await source.undoLastMigration();
-    await add(source, over());
+    await ledger.source.query('DELETE FROM usage_records WHERE prompt_tokens > 2147483647');
+    for (let undone = old.length; undone < MIGRATIONS.length; undone++) await ledger.source.undoLastMigration();
+    await add(ledger.source, over());
   });
 
   it('are read in portions, in an order without gaps', async () => {
     await fillDays(1_250);
-    const rows = await reports.dailyOfAll(FROM, TO);
+    const rows = await ledger.reports.dailyOfAll(FROM, TO);
     expect(rows).toHaveLength(2_500);
     expect(rows.filter(({ accountId }) => accountId === 'ada')).toEqual(
-      (await reports.daily('ada', FROM, TO)).map((row) => ({ ...row, accountId: 'ada' })),
+      (await ledger.reports.daily('ada', FROM, TO)).map((row) => ({ ...row, accountId: 'ada' })),
     );
     expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(2_500);
     expect(rows.map(({ day }) => day)).toEqual(rows.map(({ day }) => day).sort());
@@ -246,11 +234,11 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
 
   it('refuse a report of too many rows', async () => {
     await fillDays(50_001);
-    await expect(reports.daily('ada', FROM, TO)).rejects.toMatchObject({ code: 'invalid_request' });
-    await expect(reports.daily('ada', new Date(TODAY), TO)).rejects.toThrow('more than 50,000 rows');
-    expect(await reports.daily('ada', new Date(TODAY + DAY_MS), TO)).toEqual([]);
+    await expect(ledger.reports.daily('ada', FROM, TO)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(ledger.reports.daily('ada', new Date(TODAY), TO)).rejects.toThrow('more than 50,000 rows');
+    expect(await ledger.reports.daily('ada', new Date(TODAY + DAY_MS), TO)).toEqual([]);
     let count = 0;
-    for await (const page of reports.pages(FROM, TO)) count += page.length;
+    for await (const page of ledger.reports.pages(FROM, TO)) count += page.length;
     expect(count).toBe(2 * 50_001);
   }, 60_000);
 
@@ -258,7 +246,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
   async function fillDays(count: number): Promise<void> {
     const keysAtOnce = 10_000;
     for (let from = 1; from <= count; from += keysAtOnce) {
-      await source.query(
+      await ledger.source.query(
         `INSERT INTO usage_days
           (account_id, day, model, key_id, credential, currency, key_prefix, requests, completed, errors, tokens_unknown,
            tokens_estimated, without_cost, prompt_tokens, completion_tokens, cost_micros)
@@ -268,13 +256,13 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
             FROM numbers CROSS JOIN (SELECT 'ada' AS account_id UNION SELECT 'bob') AS accounts`,
       );
     }
-    await source.query('ANALYZE usage_days');
+    await ledger.source.query('ANALYZE usage_days');
   }
 
   // SQLite has no connections that end.
   if (engine.name === 'PostgreSQL')
     it('survive connections that end in the middle of a statement', async () => {
-      const { config } = database;
+      const { config } = ledger.database;
       const killer = new pg.Client({ connectionString: config.type === 'postgres' ? config.url : '' });
       await killer.connect();
       const batches = Array.from({ length: 60 }, () => Array.from({ length: 20 }, () => over()));
@@ -293,7 +281,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
       })();
       const write = async (records: readonly UsageRecord[]): Promise<void> => {
         try {
-          await store.append(records);
+          await ledger.store.append(records);
         } catch (error) {
           failures += 1;
           // A loop without an end would also go on, and block the process, when the test has timed out.
@@ -316,7 +304,7 @@ describe.each(await testEngines())('the sums by day on $name', (engine) => {
       while ((await killer.query(ending, [[...killed]])).rowCount !== 0) await sleep(10);
       await killer.end();
       expect(failures).toBeGreaterThan(0);
-      expect(await reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 1200 }]);
+      expect(await ledger.reports.daily('ada', FROM, TO)).toMatchObject([{ requests: 1200 }]);
       await expectConsistent();
     });
 });

@@ -1,27 +1,23 @@
-import type { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
-import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { RecentStreams, type StreamFilter, type StreamPosition } from '../../../src/usage/reports/recent-streams.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
+import { ledgerSuite } from './ledger-suite.js';
 import { over, TODAY } from './records.js';
 
 const ALL = { from: new Date(TODAY), to: new Date(TODAY + 1_000) };
 const NO_KEY = { keyId: undefined, keyPrefix: undefined };
 
 describe.each(await testEngines())('the list of single streams on $name', (engine) => {
-  let database: TestDatabase;
-  let source: DataSource;
+  const ledger = ledgerSuite(engine, 'once');
   let streams: RecentStreams;
 
   beforeAll(async () => {
-    database = await engine.create();
-    source = await openDataSource(dataSourceOptions(database.config));
-    streams = new RecentStreams(source);
+    streams = new RecentStreams(ledger.source);
     const one = (requestId: string, ms: number, members: Parameters<typeof over>[0] = {}) =>
       over({ requestId, startedAt: TODAY + ms, ...members });
-    await new DatabaseUsageStore(source, new EmbeddedPresence()).append([
+    await new DatabaseUsageStore(ledger.source, new EmbeddedPresence()).append([
       one('first', 0),
       one('same', 5),
       one('same', 5),
@@ -31,10 +27,6 @@ describe.each(await testEngines())('the list of single streams on $name', (engin
       one('later', 1_000),
       one('of-another', 5, { accountId: 'bob' }),
     ]);
-  });
-  afterAll(async () => {
-    await source.destroy();
-    await database.drop();
   });
 
   const idsOf = async (filter: Partial<StreamFilter>) =>

@@ -1,12 +1,10 @@
-import type { DataSource } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { timeOrderedId } from '../../../src/common/time-ordered-id.js';
-import { EmbeddedPresence } from '../../../src/database/database-presence.js';
-import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
 import { RecordRetention } from '../../../src/usage/ledger/record-retention.js';
 import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
+import { ledgerSuite } from './ledger-suite.js';
 import { waitFor } from '../../support/wait-for.js';
 import { over, storedRecords, TODAY } from './records.js';
 
@@ -14,20 +12,10 @@ const DAY_MS = 86_400_000;
 const PORTION = 500;
 
 describe.each(await testEngines())('old records on $name', (engine) => {
-  let database: TestDatabase;
-  let source: DataSource;
-  let store: DatabaseUsageStore;
-  const retention = () => new RecordRetention(store, { usageRetentionDays: 30 }, () => TODAY);
-
-  beforeEach(async () => {
-    database = await engine.create();
-    source = await openDataSource(dataSourceOptions(database.config));
-    store = new DatabaseUsageStore(source, new EmbeddedPresence());
-  });
-  afterEach(async () => {
+  const ledger = ledgerSuite(engine);
+  const retention = () => new RecordRetention(ledger.store, { usageRetentionDays: 30 }, () => TODAY);
+  afterEach(() => {
     vi.useRealTimers();
-    await source.destroy();
-    await database.drop();
   });
 
   async function append(daysAgo: number, count: number): Promise<void> {
@@ -36,7 +24,7 @@ describe.each(await testEngines())('old records on $name', (engine) => {
       const records = Array.from({ length: Math.min(100, count - done) }, () =>
         over({ id: timeOrderedId(startedAt), startedAt }),
       );
-      await store.append(records);
+      await ledger.store.append(records);
     }
   }
 
@@ -45,12 +33,13 @@ describe.each(await testEngines())('old records on $name', (engine) => {
     await append(30.01, 1);
     await append(29.99, 2);
     await append(0, 3);
-    const report = () => new UsageReports(source).daily('ada', new Date(TODAY - 50 * DAY_MS), new Date(TODAY + DAY_MS));
+    const report = () =>
+      new UsageReports(ledger.source).daily('ada', new Date(TODAY - 50 * DAY_MS), new Date(TODAY + DAY_MS));
     const before = await report();
     expect(await retention().deletePortion(30)).toBe(PORTION);
     expect(await retention().deletePortion(30)).toBe(101);
     expect(await retention().deletePortion(30)).toBe(0);
-    expect(await storedRecords(source)).toHaveLength(5);
+    expect(await storedRecords(ledger.source)).toHaveLength(5);
     expect(await report()).toEqual(before);
   });
 
@@ -59,7 +48,7 @@ describe.each(await testEngines())('old records on $name', (engine) => {
     const counts = await Promise.all([retention().deletePortion(30), retention().deletePortion(30)]);
     expect(counts[0] + counts[1]).toBeLessThanOrEqual(900);
     while ((await retention().deletePortion(30)) > 0);
-    expect(await storedRecords(source)).toEqual([]);
+    expect(await storedRecords(ledger.source)).toEqual([]);
   });
 
   it('are deleted while the service runs, until none is left', async () => {
@@ -69,7 +58,7 @@ describe.each(await testEngines())('old records on $name', (engine) => {
     running.onApplicationBootstrap();
     await vi.advanceTimersByTimeAsync(60_000);
     vi.useRealTimers();
-    await waitFor(async () => (await storedRecords(source)).length <= 100, 'the first portion');
+    await waitFor(async () => (await storedRecords(ledger.source)).length <= 100, 'the first portion');
     running.onApplicationShutdown();
   });
 });

@@ -1,27 +1,16 @@
-import type { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dataSourceOptions, openDataSource } from '../../../src/database/open-data-source.js';
+import { describe, expect, it } from 'vitest';
 import { RecentStreams } from '../../../src/usage/reports/recent-streams.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
+import { ledgerSuite } from './ledger-suite.js';
 import { isUnlimitedOnPostgres, isUnlimitedOnSqlite, watchedStatements } from '../../support/statement-plans.js';
 
 describe.each(await testEngines())('the watch of plans on $name', (engine) => {
-  let database: TestDatabase;
-  let source: DataSource;
-
-  beforeAll(async () => {
-    database = await engine.create();
-    source = await openDataSource(dataSourceOptions(database.config));
-  });
-  afterAll(async () => {
-    await source.destroy();
-    await database.drop();
-  });
+  const ledger = ledgerSuite(engine, 'once');
 
   it('sees the statements of the service, and not the statements of a test', async () => {
     const period = { from: new Date(0), to: new Date() };
-    await new RecentStreams(source).list('ada', { ...period, model: 'acme/fast' }, 7);
-    await source.query('SELECT id FROM usage_records');
+    await new RecentStreams(ledger.source).list('ada', { ...period, model: 'acme/fast' }, 7);
+    await ledger.source.query('SELECT id FROM usage_records');
     const engineName = engine.name === 'SQLite' ? 'sqlite' : 'postgres';
     const watched = [...watchedStatements].filter((statement) => statement.startsWith(engineName));
     expect(watched.filter((statement) => statement.includes('AND model = ?'))).not.toEqual([]);

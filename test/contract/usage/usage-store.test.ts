@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { DataSource } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { EmbeddedPresence } from '../../../src/database/database-presence.js';
 import { openDataSource, dataSourceOptions } from '../../../src/database/open-data-source.js';
 import { describeUsageStore, type StoredUsage } from '../../../src/testing/stores/describe-usage-store.js';
-import { UsageReports } from '../../../src/usage/reports/usage-reports.js';
 import { DatabaseUsageStore } from '../../../src/usage/store/database-usage-store.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines } from '../../support/database.js';
+import { ledgerSuite } from './ledger-suite.js';
 import { begun, over, storedRecords, TODAY } from './records.js';
 
 const DAY_MS = 86_400_000;
@@ -38,27 +37,16 @@ function usageOf(row: Record<string, unknown>): StoredUsage {
 }
 
 describe.each(engines)('the usage store of the service on $name', (engine) => {
-  let database: TestDatabase;
-  let source: DataSource;
-  let store: DatabaseUsageStore;
-  let reports: UsageReports;
+  const ledger = ledgerSuite(engine);
 
   beforeEach(async () => {
-    database = await engine.create();
-    source = await openDataSource(dataSourceOptions(database.config));
-    store = new DatabaseUsageStore(source, new EmbeddedPresence());
-    reports = new UsageReports(source);
-    await store.beat();
-  });
-  afterEach(async () => {
-    await source.destroy();
-    await database.drop();
+    await ledger.store.beat();
   });
 
   it('returns the stored data unchanged', async () => {
     const record = over();
-    await store.append([record]);
-    expect(await storedRecords(source)).toEqual([
+    await ledger.store.append([record]);
+    expect(await storedRecords(ledger.source)).toEqual([
       {
         id: record.id,
         request_id: record.requestId,
@@ -101,16 +89,16 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
     const batch = () => ({ id: randomUUID(), streams: [begun(), begun()] });
 
     it('hands over what a process left open, and not what a living one has open', async () => {
-      const other = new DatabaseUsageStore(source, new EmbeddedPresence());
+      const other = new DatabaseUsageStore(ledger.source, new EmbeddedPresence());
       await other.beat();
       const [mine, theirs] = [batch(), batch()];
-      await store.open(mine);
+      await ledger.store.open(mine);
       await other.open(theirs);
       await other.open(theirs);
       // Two stores in one process have its number: what has our number and is not ours was there before us.
-      expect(await store.abandoned()).toEqual([theirs]);
-      await store.close([theirs.id]);
-      expect(await store.abandoned()).toEqual([]);
+      expect(await ledger.store.abandoned()).toEqual([theirs]);
+      await ledger.store.close([theirs.id]);
+      expect(await ledger.store.abandoned()).toEqual([]);
     });
 
     it.each([
@@ -119,28 +107,28 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
       ['of another machine that was heard of lately', { host: 'elsewhere', pid: 4_194_303, age: 30 }, 0],
       ['of another machine that was not', { host: 'elsewhere', pid: 4_194_303, age: 90 }, 1],
     ])('thinks right of a process %s', async (_, { host, pid, age }, expected) => {
-      const other = new DatabaseUsageStore(source, new EmbeddedPresence());
+      const other = new DatabaseUsageStore(ledger.source, new EmbeddedPresence());
       await other.beat();
       await other.open(batch());
       const { hostname } = await import('node:os');
-      await source.query(
+      await ledger.source.query(
         `UPDATE usage_writers SET host = '${host === 'here' ? hostname() : host}', pid = ${pid}, seen_at = seen_at - ${age}`,
       );
-      await store.beat();
-      expect(await store.abandoned()).toHaveLength(expected);
+      await ledger.store.beat();
+      expect(await ledger.store.abandoned()).toHaveLength(expected);
     });
 
     it('waits for a heartbeat of the other processes after an outage of the database', async () => {
-      const other = new DatabaseUsageStore(source, new EmbeddedPresence());
+      const other = new DatabaseUsageStore(ledger.source, new EmbeddedPresence());
       await other.beat();
       await other.open(batch());
-      await source.query(`UPDATE usage_writers SET host = 'elsewhere', seen_at = seen_at - 90`);
+      await ledger.source.query(`UPDATE usage_writers SET host = 'elsewhere', seen_at = seen_at - 90`);
       const startedAt = performance.now();
       const clock = vi.spyOn(performance, 'now');
       const abandonedAfter = async (seconds: number) => {
         clock.mockReturnValue(startedAt + seconds * 1000);
-        await store.beat();
-        return store.abandoned();
+        await ledger.store.beat();
+        return ledger.store.abandoned();
       };
       try {
         expect(await abandonedAfter(80)).toEqual([]);
@@ -153,7 +141,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
   });
 
   it('sums up by day, model and key, for one account alone', async () => {
-    await store.append([
+    await ledger.store.append([
       over(),
       over({ outcome: 'upstream_failed', outputTokens: { source: 'unknown' }, costMicros: undefined }),
       over({ outcome: 'client_gone', startedAt: TODAY + DAY_MS - 1 }),
@@ -162,7 +150,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
       over({ model: 'acme/slow', keyId: undefined, keyPrefix: undefined, credential: 'session', costMicros: 7 }),
       over({ accountId: 'bob' }),
     ]);
-    const own = await reports.daily('ada', new Date(TODAY), new Date(TODAY + DAY_MS));
+    const own = await ledger.reports.daily('ada', new Date(TODAY), new Date(TODAY + DAY_MS));
     expect(own.map(({ model, requests }) => [model, requests])).toEqual([
       ['acme/fast', 3],
       ['acme/slow', 1],
@@ -183,7 +171,7 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
       credential: 'api_key',
     });
     expect(own[1]).toMatchObject({ keyId: null, credential: 'session', cost: 0.000007, withoutCost: 0 });
-    const all = await reports.dailyOfAll(new Date(TODAY), new Date(TODAY + DAY_MS));
+    const all = await ledger.reports.dailyOfAll(new Date(TODAY), new Date(TODAY + DAY_MS));
     expect(all.map(({ accountId, requests }) => [accountId, requests])).toEqual([
       ['ada', 3],
       ['ada', 1],
@@ -192,8 +180,8 @@ describe.each(engines)('the usage store of the service on $name', (engine) => {
   });
 
   it('knows the tokens of an account since a moment', async () => {
-    await store.append([over(), over({ outputTokens: { source: 'unknown' } }), over({ startedAt: TODAY - 1 })]);
-    expect(await reports.tokensSince('ada', new Date(TODAY))).toBe(40);
-    expect(await reports.tokensSince('nobody', new Date(TODAY))).toBe(0);
+    await ledger.store.append([over(), over({ outputTokens: { source: 'unknown' } }), over({ startedAt: TODAY - 1 })]);
+    expect(await ledger.reports.tokensSince('ada', new Date(TODAY))).toBe(40);
+    expect(await ledger.reports.tokensSince('nobody', new Date(TODAY))).toBe(0);
   });
 });
