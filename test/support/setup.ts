@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { runningServices } from './running-services.js';
 import { unlimitedPlans, watchPlans } from './statement-plans.js';
 import { runningTimers, watchTimers } from './timer-watch.js';
@@ -7,6 +7,13 @@ import { waitFor } from './wait-for.js';
 
 watchTimers();
 if (/\/test\/contract\/(?:usage|accounts)\//.test(expect.getState().testPath ?? '')) watchPlans();
+
+if (/\/test\/unit\//.test(expect.getState().testPath ?? '')) {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
+}
 
 /** The timers of the service before the tests of this file. The files of a worker share one process. */
 let timersBefore: ReadonlyMap<string, number> = new Map();

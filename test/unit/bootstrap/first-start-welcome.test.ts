@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DevelopmentAccounts } from '../../../src/accounts/accounts/development-account.js';
 import { welcome } from '../../../src/bootstrap/first-start-welcome.js';
 import type { Config } from '../../../src/config/config.js';
@@ -12,9 +12,6 @@ beforeEach(() => {
     printed += String(text);
     return true;
   });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
 });
 
 describe('in production, a start', () => {

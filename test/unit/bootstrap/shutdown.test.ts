@@ -1,5 +1,5 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { stopOnSignals } from '../../../src/bootstrap/shutdown.js';
 import { OpenStreams } from '../../../src/chat/stream/open-streams.js';
 import { DrainState } from '../../../src/common/drain-state.js';
@@ -61,10 +61,6 @@ beforeEach(() => {
     { shutdownGraceMs: GRACE_MS } as Config,
     { log: () => undefined, error } as unknown as ServiceLogger,
   );
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });
 
 const pass = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatabaseClock } from '../../../src/database/database-clock.js';
 import { isOver } from '../../support/latch.js';
 
@@ -21,9 +21,6 @@ beforeEach(() => {
   aheadMs = AHEAD_MS;
   failure = undefined;
   clock = clockOf('postgres');
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 function clockOf(type: string): DatabaseClock {

@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { afterEach, beforeEach, expect, describe, it, vi } from 'vitest';
+import { beforeEach, expect, describe, it, vi } from 'vitest';
 import { RateLimiterCounter } from '../../../../src/auth/attempts/rate-limiter-counter.js';
 
 const WINDOW_SECONDS = 10;
@@ -7,9 +7,6 @@ const WINDOW_SECONDS = 10;
 describe('a counter of attempts', () => {
   beforeEach(() => {
     vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   const counterFor = (points: number) =>

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisAttemptCounters } from '../../../../src/auth/attempts/redis-attempt-counters.js';
 import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
 import type { RedisConnection } from '../../../../src/redis/redis-connection.js';
@@ -39,9 +39,6 @@ describe('counters in Redis', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     redis = new FakeRedis();
     counters = new RedisAttemptCounters(redis as unknown as RedisConnection);
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   describe('as a memory', () => {

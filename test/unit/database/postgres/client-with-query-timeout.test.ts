@@ -1,10 +1,6 @@
 import pg from 'pg';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ClientWithQueryTimeout } from '../../../../src/database/postgres/client-with-query-timeout.js';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 describe('a connection', () => {
   const failing = (message: string) => {

@@ -1,9 +1,5 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CredentialConnections } from '../../../../src/database/postgres/credential-connections.js';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 describe('the connections for credentials', () => {
   const opened = (connections: CredentialConnections) => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/common/service-error.js';
 import type { DatabasePresence, Presence } from '../../../../src/database/database-presence.js';
 import { DatabaseUnavailable, queryInTime } from '../../../../src/database/queries/query-in-time.js';
@@ -26,9 +26,6 @@ beforeEach(() => {
   checks = 0;
   asked = 0;
   answers = [];
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 /** Asks, and takes the next of the answers at each try; the last one again and again. */

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RequestLog } from '../../../../src/observability/logs/request-log.js';
 import type { FinishedRequest } from '../../../../src/observability/requests/finished-request.js';
 import type { TokenCount } from '../../../../src/usage/record/usage-record.js';
@@ -25,9 +25,6 @@ describe('the log line of a request', () => {
   beforeEach(() => {
     vi.spyOn(Logger.prototype, 'log').mockReturnValue();
     vi.spyOn(Logger.prototype, 'debug').mockReturnValue();
-  });
-  afterEach(() => {
-    vi.restoreAllMocks();
   });
 
   function lineOf(facts: Partial<FinishedRequest>): unknown {

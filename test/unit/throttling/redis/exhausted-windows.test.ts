@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Limit } from '../../../../src/throttling/limit-store.js';
 import { ExhaustedWindows } from '../../../../src/throttling/redis/exhausted-windows.js';
 import { limitsOf } from '../../../../src/throttling/tier-limits.js';
@@ -18,9 +18,6 @@ let windows: ExhaustedWindows;
 beforeEach(() => {
   vi.useFakeTimers();
   windows = new ExhaustedWindows();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const set = (accountId: string, leftMs = LEFT_MS): void => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
 import { RENEW } from '../../../../src/throttling/redis/account-scripts.js';
 import { LeaseRenewal, type RenewedLease } from '../../../../src/throttling/redis/lease-renewal.js';
@@ -14,9 +14,6 @@ beforeEach(() => {
   vi.useFakeTimers();
   redis = new FakeRedis();
   renewal = new LeaseRenewal(redis);
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const add = (id: string, accountId = 'ada', reserved?: number): RenewedLease => {

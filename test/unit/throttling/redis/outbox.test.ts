@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisTimeout } from '../../../../src/redis/redis-timeout.js';
 import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
 import { Outbox } from '../../../../src/throttling/redis/outbox.js';
@@ -15,9 +15,6 @@ beforeEach(() => {
   vi.useFakeTimers();
   redis = new FakeRedis();
   outbox = new Outbox(redis);
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const send = (name: string): void => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisTimeout } from '../../../../src/redis/redis-timeout.js';
 import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
 import { LimitFallback } from '../../../../src/throttling/limit-fallback.js';
@@ -56,9 +56,6 @@ beforeEach(() => {
   asked = [];
   used = () => Promise.resolve(100);
   store = new RedisLimitStore(redis, new Ledger(), fallback);
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 /** What `ADMIT` returns: 930 tokens, 4 requests and 1 stream are left, and 70 tokens are granted, or the account is not seeded. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
 import { LimitFallback } from '../../../../src/throttling/limit-fallback.js';
 import { ReplicaCount } from '../../../../src/throttling/redis/replica-count.js';
@@ -16,9 +16,6 @@ beforeEach(() => {
   redis = new FakeRedis();
   fallback = new LimitFallback();
   count = new ReplicaCount(redis, fallback);
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const beats = (): number => redis.sent.filter(({ name }) => name !== 'ZREM').length;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Limit } from '../../../../src/throttling/limit-store.js';
 import { TokensUsedLookup } from '../../../../src/throttling/tokens/tokens-used-lookup.js';
 import { TokensUsed } from '../../../../src/throttling/tokens/tokens-used.js';
@@ -23,9 +23,6 @@ describe('the tokens that the ledger knows', () => {
       }
     }
     lookup = new TokensUsedLookup(new Ledger());
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   it('are read once for requests that arrive together, and again for later ones', async () => {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { IntentLog, type StreamIntent } from '../../../../src/usage/ledger/intent-log.js';
 import { UnstorableData } from '../../../../src/usage/store/unstorable-data.js';
 import type { IntentBatch, UsageStore } from '../../../../src/usage/store/usage-store.js';
@@ -33,10 +33,6 @@ describe('an intent log', () => {
       },
     };
     journal = new IntentLog(store as unknown as UsageStore, (...values: unknown[]) => failures.push(values[0]));
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
   });
 
   const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);

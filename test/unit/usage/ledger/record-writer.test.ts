@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, afterEach, beforeEach, vi } from 'vitest';
+import { describe, expect, it, beforeEach } from 'vitest';
 import { RecordQueue } from '../../../../src/usage/ledger/record-queue.js';
 import { RecordWriter } from '../../../../src/usage/ledger/record-writer.js';
 import type { UsageRecord } from '../../../../src/usage/record/usage-record.js';
@@ -14,11 +14,6 @@ let log: LogLine[];
 
 beforeEach(() => {
   log = collectLogLines();
-});
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
 });
 
 /** A store that refuses records of some ids, and is away at some of its calls. */

@@ -1,5 +1,5 @@
 import { SHARED_LIMITS } from '../../../support/shared-limits.js';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import type { ModelConfig } from '../../../../src/config/config.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
@@ -29,10 +29,6 @@ let log: LogLine[];
 
 beforeEach(() => {
   log = collectLogLines();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
 });
 
 const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Principal } from '../../../../src/auth/principal/principal.js';
 import { ShedLoad } from '../../../../src/common/shed-load.js';
 import type { InterruptedStreams } from '../../../../src/usage/ledger/interrupted-streams.js';
@@ -21,7 +21,6 @@ describe('the receipts of an account', () => {
     const database = { options: { type: 'postgres' }, query } as unknown as DataSource;
     receipts = new StreamReceipts(database, { checkSoon } as unknown as InterruptedStreams);
   });
-  afterEach(() => vi.useRealTimers());
 
   it('are the latest of their request id, and of no other account', async () => {
     query.mockResolvedValueOnce([ROW]);

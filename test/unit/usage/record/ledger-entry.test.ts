@@ -1,5 +1,5 @@
 import { estimateTokenCount } from 'tokenx';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/common/service-error.js';
 import type { PriceConfig } from '../../../../src/config/config.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
@@ -22,9 +22,6 @@ describe('the entry of a stream', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     told = [];
     entry = new LedgerEntry(stream, MODEL, Promise.resolve(), (record) => told.push(record));
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   function answered(trace = new CallTrace('r'), price?: PriceConfig): CallTrace {

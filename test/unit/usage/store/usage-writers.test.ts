@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { DataSource } from 'typeorm';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DatabasePresence, type HeldLock } from '../../../../src/database/database-presence.js';
 import { UsageWriters } from '../../../../src/usage/store/usage-writers.js';
 
@@ -62,9 +62,6 @@ beforeEach(() => {
     } as unknown as DataSource,
     presence,
   );
-});
-afterEach(() => {
-  vi.restoreAllMocks();
 });
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
