@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { OutageLog } from '../../../src/common/outage-log.js';
 
 const MINUTE_MS = 60_000;
@@ -13,10 +13,6 @@ describe('the log of an outage', () => {
     lines.length = 0;
     vi.spyOn(Logger.prototype, 'warn').mockImplementation(note);
     vi.spyOn(Logger.prototype, 'log').mockImplementation(note);
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-    vi.restoreAllMocks();
   });
 
   it('has a line at the beginning, one a minute, one at the end, and none after it', () => {

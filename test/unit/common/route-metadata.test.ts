@@ -1,5 +1,5 @@
 import { Reflector } from '@nestjs/core';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { RouteMetadata } from '../../../src/common/route-metadata.js';
 
 class First {
@@ -15,10 +15,6 @@ class Second {
 
 Reflect.defineMetadata('limit', 5, First);
 Reflect.defineMetadata('limit', 7, First.prototype.list);
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 describe('the metadata of routes', () => {
   it('is that of the reflector, for each handler and class', () => {

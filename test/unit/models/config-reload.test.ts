@@ -1,12 +1,8 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Logger } from '@nestjs/common';
 import { ConfigError } from '../../../src/config/config-error.js';
 import type { Config } from '../../../src/config/config.js';
 import { ConfigReload } from '../../../src/models/config-reload.js';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 const MEMBERS = ['upstreams', 'models', 'leftOut', 'tiers', 'defaultTier', 'currency', 'catalogHash'];
 

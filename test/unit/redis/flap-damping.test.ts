@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { FlapDamping } from '../../../src/redis/flap-damping.js';
 
 const FLAP_WINDOW_MS = 10_000;
@@ -8,9 +8,6 @@ let damping: FlapDamping;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   damping = new FlapDamping();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 /** The server comes back, refuses a command so much later, and is tried again after the delay that this returns. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { REPLAYED_BYTES_PER_MINUTE, ReplayBudget } from '../../../../src/chat/durable/replay-budget.js';
 import { FakeResponse } from './fake-response.js';
 
@@ -12,9 +12,6 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   budget = new ReplayBudget();
   response = new FakeResponse();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const begin = (accountId: string) => budget.begin(accountId, response.asResponse);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { withTimeout } from '../../../../src/common/timers/with-timeout.js';
 
 const LATE = new Error('late');
@@ -15,9 +15,6 @@ describe('work with a time limit', () => {
     work = new Promise((resolve, reject) => {
       [finish, fail] = [resolve, reject];
     });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   it.each([0, 999])('has its outcome after %d ms of 1,000, and leaves no timer', async (ms) => {

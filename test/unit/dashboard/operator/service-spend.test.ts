@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceSpend } from '../../../../src/dashboard/operator/service-spend.js';
 import type { AccountFigures, AccountSums } from '../../../../src/usage/reports/account-sums.js';
 import type { Config } from '../../../../src/config/config.js';
@@ -34,9 +34,6 @@ describe('the spend of all accounts', () => {
       },
     };
     spend = new ServiceSpend(sums as unknown as AccountSums, { currency: 'USD' } as Config, () => now);
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   it('is added up from all parts, the highest cost first, and read once a minute', async () => {

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ShedLoad } from '../../../../src/common/shed-load.js';
 import { BodiesInFlight } from '../../../../src/http/body/bodies-in-flight.js';
 import { BodyBytes } from '../../../../src/http/body/body-bytes.js';
@@ -25,7 +25,6 @@ describe('the reader of bodies', () => {
     body = Object.assign(new PassThrough(), { headers: {}, complete: false });
     response = Object.assign(new EventEmitter(), { closed: false });
   });
-  afterEach(() => vi.useRealTimers());
 
   const read = async (request: PassThrough = body, maxBytes = MIB) => {
     const bytes = await reader.read(request as unknown as Request, response as unknown as Response, maxBytes);

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { dropRestOfBody } from '../../../../src/http/body/unread-body.js';
 
 /** A connection, of which the test sees how it ends. */
@@ -35,9 +35,6 @@ describe('the unread part of a body', () => {
   beforeEach(() => {
     vi.useFakeTimers();
     setHeader.mockReset();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   it.each([

@@ -1,13 +1,9 @@
 import { Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EventEmitter } from 'node:events';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/common/service-error.js';
 import { ServiceErrorFilter } from '../../../../src/http/errors/service-error.filter.js';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 it('an unexpected error is logged with its stack, and failures of a provider or a caller are not', () => {
   const error = vi.spyOn(Logger.prototype, 'error').mockReturnValue();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PriceConfig } from '../../../../src/config/config.js';
 import { CallTrace } from '../../../../src/upstreams/completion/call-trace.js';
 
@@ -11,9 +11,6 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   vi.advanceTimersByTime(1_000);
   trace = new CallTrace('request-1');
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 describe('the trace of a completion', () => {

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
+import { beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
 import { ServiceError } from '../../../../src/common/service-error.js';
 import { FailureLog } from '../../../../src/upstreams/completion/failure-log.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
@@ -9,9 +9,6 @@ describe('the log of a failed attempt', () => {
 
   beforeEach(() => {
     warn = vi.spyOn(Logger.prototype, 'warn').mockReturnValue() as Mock;
-  });
-  afterEach(() => {
-    vi.restoreAllMocks();
   });
 
   const failWith = (failure: ServiceError) => {

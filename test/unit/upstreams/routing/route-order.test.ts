@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ModelConfig, RouteConfig, UpstreamConfig } from '../../../../src/config/config.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import { routesToTry } from '../../../../src/upstreams/routing/route-order.js';
@@ -20,9 +20,6 @@ describe('the order of routes', () => {
   beforeEach(() => {
     states = new RouteStates();
     vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-  });
-  afterEach(() => {
-    vi.restoreAllMocks();
   });
 
   /** @param draws the random numbers, again and again. */

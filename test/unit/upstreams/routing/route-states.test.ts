@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/common/service-error.js';
 import type { RouteConfig, UpstreamConfig } from '../../../../src/config/config.js';
 import { ProviderFailure, providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
@@ -58,10 +58,6 @@ beforeEach(() => {
   fast = states.of(route('acme', 'fast one'));
   smart = states.of(route('acme', 'smart'));
   other = states.of(route('other', 'fast one'));
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
 });
 
 describe('the state of a route', () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { turn } from '../../../../../support/moved-time.js';
 import { begun, isDone, KEEP_MS, logWriter, nextWrite, type WriterStage } from './log-writers.js';
 import { Latch } from '../../../../../support/latch.js';
@@ -13,9 +13,6 @@ let writer: WriterStage['writer'];
 beforeEach(() => {
   stage = logWriter();
   ({ log, target, writer } = stage);
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const followers = (): number => (Reflect.get(log, 'listeners') as Set<unknown>).size;

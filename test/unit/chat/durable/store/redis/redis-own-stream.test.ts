@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { streamId } from '../../../../../../src/chat/durable/identity/stream-identity.js';
 import { CLAIM_RELEASED } from '../../../../../../src/chat/durable/log/stream-log.js';
 import {
@@ -25,9 +25,6 @@ let onStop: OwnStreamStage['onStop'];
 
 beforeEach(() => {
   ({ redis, memory, log, stream, onOver, onStop } = ownStream());
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 it('an own stream has the id of its address', () => {

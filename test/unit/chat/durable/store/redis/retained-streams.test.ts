@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RetainedStreams } from '../../../../../../src/chat/durable/store/redis/retained-streams.js';
 import type { ClaimedStream } from '../../../../../../src/chat/durable/store/redis/redis-own-stream.js';
 
@@ -12,9 +12,6 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   dropped = [];
   kept = new RetainedStreams(10 * KIB, RETENTION_MS, ({ generation }) => dropped.push(generation));
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 /** A stream of so many KiB, of which one is not text. */
