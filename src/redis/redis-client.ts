@@ -28,8 +28,8 @@ export type ServerAddress =
     };
 
 /** Connects to a server. The client does not reconnect: it emits `error` when the connection is lost. */
-export async function connectTo(address: ServerAddress, pingEveryMs?: number): Promise<RedisClient> {
-  const client = newClient(address, pingEveryMs);
+export async function connectTo(address: ServerAddress): Promise<RedisClient> {
+  const client = newClient(address);
   // Without a listener, an error would end the process.
   client.on('error', () => undefined);
   return client.connect();
@@ -60,13 +60,12 @@ export function addressText({ host, port }: HostAndPort): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-function newClient(address: ServerAddress, pingInterval: number | undefined) {
+function newClient(address: ServerAddress) {
   return template.duplicate({
     ...('url' in address ? { url: address.url } : loginOf(address)),
     // A command that cannot be sent now fails at once.
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_PENDING_COMMANDS,
-    ...(pingInterval !== undefined && { pingInterval }),
     socket: {
       ...('at' in address && { ...address.at, ...(address.tls && { tls: true }) }),
       connectTimeout: CONNECT_TIMEOUT_MS,

@@ -27,8 +27,6 @@ export abstract class RedisConnection implements OnModuleInit, OnApplicationShut
   private readonly onBack: (() => void)[] = [];
   private readonly onUnavailable: (() => void)[] = [];
 
-  /** The number of the database. A cluster has only the database 0. */
-  abstract readonly database: number;
   /** Whether a server is unavailable. */
   abstract readonly isUnavailable: boolean;
   abstract readonly isOpen: boolean;
@@ -43,13 +41,6 @@ export abstract class RedisConnection implements OnModuleInit, OnApplicationShut
 
   /** Does on each server what admissions do. @throws {RedisUnavailable | RedisTimeout} if this does not work on one of them. */
   abstract check(): Promise<void>;
-
-  /**
-   * Opens another connection, to the server of the key or to any server. The caller closes it. It does not reconnect.
-   *
-   * @param pingEveryMs for a connection without other traffic.
-   */
-  abstract openAnother(options: { readonly key?: string; readonly pingEveryMs?: number }): Promise<RedisClient>;
 
   /** Connects to Redis. Does not fail when Redis is unavailable, because the process also works without Redis. */
   abstract onModuleInit(): Promise<void>;

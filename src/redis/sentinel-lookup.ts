@@ -12,8 +12,8 @@ const QUERY_TIMEOUT_MS = 1_000;
  * connections to the old master after a failover.
  *
  * `createSentinel` of @redis/client builds the class of its clients again for each connection, which costs ten times the CPU
- * of this file during an outage (test: "connections with different options share a class, so that a try to connect during an
- * outage costs little"). It also prints errors to the standard output, and commands wait instead of failing at once.
+ * of this file during an outage (test: "connections share a class, so that a try to connect during an outage costs little"). It
+ * also prints errors to the standard output, and commands wait instead of failing at once.
  *
  * @throws {Error} if no Sentinel knows the master.
  */

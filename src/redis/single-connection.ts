@@ -3,7 +3,7 @@ import { withTimeout } from '../common/timers/with-timeout.js';
 import type { RedisAddress } from '../config/sources/redis-url.js';
 import { readRedirection } from './cluster/redirection.js';
 import { keyInSlots } from './cluster/slots.js';
-import { connectTo, CONNECT_TIMEOUT_MS, type RedisClient, type ServerAddress } from './redis-client.js';
+import { CONNECT_TIMEOUT_MS, type ServerAddress } from './redis-client.js';
 import { RedisConnection, type Commands } from './redis-connection.js';
 import { RedisUnavailable, reasonOf } from './redis-unavailable.js';
 import { findMaster } from './sentinel-lookup.js';
@@ -15,7 +15,6 @@ const IS_CLUSTER = 'the server is part of a cluster: REDIS_URL must be redis+clu
 
 /** The connection to one server: to the server of the URL, or to the master that Sentinel names. */
 export class SingleConnection extends RedisConnection {
-  readonly database: number;
   private readonly log = new OutageLog('Redis', CONSEQUENCE);
   private readonly link: ServerLink;
   /** A slot that this server has refused, because the server is part of a cluster. */
@@ -24,7 +23,6 @@ export class SingleConnection extends RedisConnection {
 
   constructor(private readonly address: Exclude<RedisAddress, { kind: 'cluster' }>) {
     super();
-    this.database = address.database;
     this.link = new ServerLink({
       locate: () => this.locate(),
       probeKey: () => (this.refusedSlot === undefined ? PROBE_KEY : keyInSlots([this.refusedSlot])),
@@ -63,10 +61,6 @@ export class SingleConnection extends RedisConnection {
 
   async check(): Promise<void> {
     await this.link.check();
-  }
-
-  async openAnother({ pingEveryMs }: { readonly pingEveryMs?: number }): Promise<RedisClient> {
-    return connectTo(await this.locate(), pingEveryMs);
   }
 
   async onModuleInit(): Promise<void> {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OutageLog } from '../../common/outage-log.js';
 import { withTimeout } from '../../common/timers/with-timeout.js';
 import type { RedisAddress } from '../../config/sources/redis-url.js';
-import { CONNECT_TIMEOUT_MS, type RedisClient } from '../redis-client.js';
+import { CONNECT_TIMEOUT_MS } from '../redis-client.js';
 import { RedisConnection, type Commands } from '../redis-connection.js';
 import { RedisTimeout } from '../redis-timeout.js';
 import { RedisUnavailable } from '../redis-unavailable.js';
@@ -27,7 +27,6 @@ const CONSEQUENCE = 'for the accounts on this server, each replica keeps its sha
  * are on two servers, and follow its keys before its slot".
  */
 export class ClusterConnection extends RedisConnection {
-  readonly database = 0;
   private readonly log = new OutageLog('Redis', CONSEQUENCE);
   private readonly links: ClusterLinks;
   private reviewing: NodeJS.Timeout | undefined;
@@ -72,16 +71,6 @@ export class ClusterConnection extends RedisConnection {
   async check(): Promise<void> {
     if (!this.links.isWhole) throw new RedisUnavailable(this.links.lastFailure, false);
     await Promise.all(this.links.masters.map((link) => this.checkOne(link)));
-  }
-
-  async openAnother({
-    key,
-    pingEveryMs,
-  }: {
-    readonly key?: string;
-    readonly pingEveryMs?: number;
-  }): Promise<RedisClient> {
-    return this.links.open(key, pingEveryMs);
   }
 
   async onModuleInit(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { HostAndPort, RedisAddress } from '../../config/sources/redis-url.js';
-import { addressText, connectTo, type RedisClient, type ServerAddress } from '../redis-client.js';
+import { addressText, type ServerAddress } from '../redis-client.js';
 import { reasonOf } from '../redis-unavailable.js';
 import { ServerLink } from '../server-link.js';
 import { readSlots, readSlotsAt } from './read-slots.js';
@@ -77,15 +77,6 @@ export class ClusterLinks {
       this.refreshing = undefined;
     });
     return this.refreshing;
-  }
-
-  /** Opens a connection to the server of the key, or to any server. */
-  async open(key: string | undefined, pingEveryMs: number | undefined): Promise<RedisClient> {
-    const up = [...this.members].filter(([, { link }]) => link.isUp);
-    const any = up[Math.floor(Math.random() * up.length)]?.[0];
-    const member = this.members.get((key === undefined ? any : this.map.ownerOf(key)) ?? '');
-    if (member === undefined) throw new Error(this.lastFailure);
-    return connectTo(this.server(member.at), pingEveryMs);
   }
 
   /** Closes all links. A map that arrives later opens no more. */

@@ -1,33 +1,30 @@
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { RedisClient } from '../../redis/redis-client.js';
+import { Rounds } from '../../common/timers/rounds.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import { RedisScript } from '../../redis/redis-script.js';
 
 /** A sorted set: the key of a route or an upstream, by the end of its cooldown in the time of Redis. */
 const KEY = 'chat:cooldowns';
-/** A connection without traffic is closed after 15 seconds. A ping keeps the connection, and shows whether it is lost. */
-const PING_EVERY_MS = 5_000;
-const RECONNECT_AFTER_MS = 500;
+const READ_EVERY_MS = 1_000;
+/** A cooldown that ends later by less than this is a known one: the replies of Redis take different times. */
+const SAME_END_MS = 1_000;
 
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
 `;
 
-/** Adds a cooldown and notifies all replicas. ARGV: key of the route, time in milliseconds, channel, id of this replica. */
+/** Adds a cooldown. ARGV: key of the route, time in milliseconds. */
 const ADD = new RedisScript(`${NOW}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
 redis.call('ZADD', KEYS[1], 'GT', string.format('%.0f', now + ARGV[2]), ARGV[1])
 local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
 redis.call('PEXPIREAT', KEYS[1], last[2])
-return redis.call('PUBLISH', ARGV[3], ARGV[4] .. ' ' .. ARGV[2] .. ' ' .. ARGV[1])
 `);
 
 /** Returns the cooldowns that are not over, as pairs of key and remaining milliseconds. */
 const LIST = new RedisScript(`${NOW}
-local cooldowns = redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')
+local cooldowns = redis.call('ZRANGE', KEYS[1], string.format('%.0f', now), '+inf', 'BYSCORE', 'WITHSCORES')
 for i = 2, #cooldowns, 2 do cooldowns[i] = string.format('%.0f', cooldowns[i] - now) end
 return cooldowns
 `);
@@ -35,86 +32,53 @@ return cooldowns
 type OnCooldown = (key: string, ms: number) => void;
 
 /**
- * Shares the cooldowns that providers ask for between all replicas. A replica is notified of a cooldown through a
- * subscription, and reads the cooldowns that it has missed when its subscription begins. While Redis is unavailable, each
- * replica applies its own cooldowns.
+ * Shares the cooldowns that providers ask for between all replicas: each replica reads them once a second. While Redis is
+ * unavailable, each replica applies its own cooldowns.
  */
 export class RedisCooldowns implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly listeners: OnCooldown[] = [];
-  private subscriber: RedisClient | undefined;
-  private isClosed = false;
-  private readonly channel: string;
-  private readonly replica = randomUUID();
+  /** The ends of the cooldowns that this replica knows, by its own clock. */
+  private readonly ends = new Map<string, number>();
+  private readonly rounds = new Rounds(() => this.read());
 
-  constructor(private readonly redis: RedisConnection) {
-    // All databases of a server share its channels.
-    this.channel = `chat:cooldowns:${redis.database}`;
-    // Either of the two connections can be the last one that is ready.
-    redis.whenBack(() => void this.readMissed());
-  }
+  constructor(private readonly redis: RedisConnection) {}
 
   subscribe(listener: OnCooldown): void {
     this.listeners.push(listener);
   }
 
   publish(key: string, ms: number): void {
-    const args = [key, String(Math.round(ms)), this.channel, this.replica];
+    this.isNew(key, ms);
+    const args = [key, String(Math.round(ms))];
     this.redis.run(KEY, (client) => ADD.run(client, [KEY], args)).catch(() => undefined);
   }
 
   onApplicationBootstrap(): void {
-    void this.stayConnected();
+    this.rounds.start(0);
   }
 
   onApplicationShutdown(): void {
-    this.isClosed = true;
-    if (this.subscriber?.isOpen === true) this.subscriber.destroy();
+    void this.rounds.stop();
   }
 
-  /** Connects again after each loss. In a cluster, all servers send the messages of the channel. */
-  private async stayConnected(): Promise<void> {
-    while (!this.isClosed) {
-      try {
-        await this.listen(await this.redis.openAnother({ pingEveryMs: PING_EVERY_MS }));
-      } catch {
-        // The connection of the process reports outages.
-      }
-      await sleep(RECONNECT_AFTER_MS * (0.5 + Math.random() / 2), undefined, { ref: false });
-    }
-  }
-
-  /** Subscribes, and then reads the cooldowns that were published before. Resolves when the connection is closed. */
-  private async listen(subscriber: RedisClient): Promise<void> {
-    this.subscriber = subscriber;
-    try {
-      const isLost = new Promise((resolve) => subscriber.once('error', resolve).once('end', resolve));
-      if (this.isClosed) return;
-      await subscriber.subscribe(this.channel, this.onMessage);
-      await this.readMissed();
-      await isLost;
-    } finally {
-      if (subscriber.isOpen) subscriber.destroy();
-    }
-  }
-
-  private async readMissed(): Promise<void> {
+  private async read(): Promise<number> {
     try {
       const found = (await this.redis.run(KEY, (client) => LIST.run(client, [KEY], []))) as string[];
-      for (let index = 0; index + 1 < found.length; index += 2)
-        this.notify(found[index] ?? '', Number(found[index + 1]));
+      for (let index = 0; index + 1 < found.length; index += 2) {
+        const [key = '', ms] = [found[index], Number(found[index + 1])];
+        if (this.isNew(key, ms)) for (const listener of this.listeners) listener(key, ms);
+      }
     } catch {
-      // Reads again when Redis is back.
+      // The next round reads again. The connection reports outages.
     }
+    return READ_EVERY_MS;
   }
 
-  /** @param message the id of the replica, the time in milliseconds, and the key, which can contain spaces. */
-  private readonly onMessage = (message: string): void => {
-    const [replica = '', ms = ''] = message.split(' ', 2);
-    // This replica applies its own cooldown already, and must not extend it by the time that Redis takes.
-    if (replica !== this.replica) this.notify(message.slice(replica.length + ms.length + 2), Number(ms));
-  };
-
-  private notify(key: string, ms: number): void {
-    for (const listener of this.listeners) listener(key, ms);
+  /** Records the end of a cooldown. Returns whether the cooldown is new, or longer than the known one. */
+  private isNew(key: string, ms: number): boolean {
+    const end = performance.now() + ms;
+    if (end < (this.ends.get(key) ?? -Infinity) + SAME_END_MS) return false;
+    this.ends.set(key, end);
+    return true;
   }
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ReplicaPresence } from '../../../src/chat/durable/store/redis/replica-presence.js';
 import { presenceKey, streamKeys } from '../../../src/chat/durable/store/redis/stream-keys.js';
 import {
@@ -85,7 +85,7 @@ describe.skipIf(redis === undefined)('the keys of a durable stream', () => {
   it('belong to a replica that shows its presence, for a few seconds at a time', async () => {
     const connection = openRedis(redis?.url ?? '');
     await connection.onModuleInit();
-    const presence = new ReplicaPresence(connection, () => undefined);
+    const presence = new ReplicaPresence(connection, vi.fn(), vi.fn());
     await presence.show();
     expect(await lifetime(presenceKey(presence.id))).toBe('seconds');
     presence.hide();

@@ -61,12 +61,6 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
     return replica;
   }
   const openBehindProxy = () => open(`redis://127.0.0.1:${proxy.port}/${redis?.database ?? 0}`);
-  const subscribers = async (): Promise<number> => {
-    const channel = `chat:cooldowns:${redis?.database ?? 0}`;
-    return (await redis?.client.pubSubNumSub([channel]))?.[channel] ?? 0;
-  };
-  const areSubscribed = (count: number) =>
-    waitFor(async () => (await subscribers()) === count, `${count} subscriptions`);
   const coolDown = (
     { states }: Replica,
     route = FAST,
@@ -82,9 +76,8 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
   const openedCircuits = () =>
     warn.mock.calls.filter(([entry]) => (entry as { msg?: string }).msg === 'Circuit opened');
 
-  it('begin at the other replicas at once, and last as long', async () => {
+  it('begin at the other replicas within seconds, and last as long', async () => {
     const [one, other] = [await open(), await open()];
-    await areSubscribed(2);
 
     coolDown(one);
 
@@ -96,7 +89,6 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
 
   it('hold for all models of an upstream if they concern the upstream', async () => {
     const [one, other] = [await open(), await open()];
-    await areSubscribed(2);
     coolDown(one, FAST, COOLDOWN_SECONDS, 'upstream');
     await coolsDown(other, SLOW);
     expect(waitMs(other, routeTo('backup', 'fast'))).toBe(0);
@@ -104,7 +96,6 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
 
   it('can be of a model with spaces in its name', async () => {
     const [one, other] = [await open(), await open()];
-    await areSubscribed(2);
     coolDown(one, SLOW);
     await coolsDown(other, SLOW);
     expect(waitMs(other, FAST)).toBe(0);
@@ -112,12 +103,11 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
 
   it('are neither longer nor reported twice at the replica that published them', async () => {
     const [one, other] = [await open(), await open()];
-    await areSubscribed(2);
     coolDown(one);
     const untilAtMost = waitMs(one) + performance.now();
 
     await coolsDown(other);
-    // The messages of one channel arrive in order, so the first message has arrived, too.
+    // One read returns all cooldowns, so the own one has arrived, too.
     coolDown(other, SLOW);
     await coolsDown(one, SLOW);
 
@@ -159,7 +149,6 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
   it('do not reach the replicas on another database of the same Redis', async () => {
     const other = await testRedis();
     const [one, stranger, friend] = [await open(), await open(other?.url), await open()];
-    await areSubscribed(2);
     coolDown(one);
     await coolsDown(friend);
     expect(waitMs(stranger)).toBe(0);
@@ -170,10 +159,8 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
 
   it('are read when Redis is available again by a replica that missed them', async () => {
     const [one, other] = [await open(), await openBehindProxy()];
-    await areSubscribed(2);
     proxy.cut();
     await waitFor(() => other.redis.isUnavailable, 'Redis to be unavailable');
-    await areSubscribed(1);
     coolDown(one);
     await waitFor(async () => ((await redis?.client.zCard('chat:cooldowns')) ?? 0) > 0, 'the cooldown to be stored');
     expect(waitMs(other)).toBe(0);
@@ -181,27 +168,6 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
     proxy.restore();
 
     await coolsDown(other);
-  });
-
-  it('arrive once after the subscription was lost many times', async () => {
-    const [one, other] = [await open(), await openBehindProxy()];
-    const received: string[] = [];
-    const listener = other.states as unknown as { shared: RedisCooldowns };
-    listener.shared.subscribe((key) => received.push(key));
-    await areSubscribed(2);
-    for (let round = 0; round < 3; round++) {
-      proxy.cut();
-      await areSubscribed(1);
-      proxy.restore();
-      await areSubscribed(2);
-      await waitFor(() => !other.redis.isUnavailable, 'Redis to be back');
-    }
-    coolDown(one);
-    await coolsDown(other);
-    coolDown(one, SLOW);
-    await coolsDown(other, SLOW);
-    // The replica may read the first cooldown twice: while it catches up after the last loss, and from its subscription.
-    expect(received.filter((key) => key === 'acme slow 2')).toHaveLength(1);
   });
 
   describe('while Redis is unavailable', () => {
@@ -225,8 +191,7 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
 
     it('do not hold up the stop when Redis no longer answers', async () => {
       const one = await openBehindProxy();
-      await areSubscribed(1);
-      proxy.stall();
+        proxy.stall();
       const startedAt = performance.now();
       await one.close();
       opened.splice(opened.indexOf(one), 1);

@@ -39,12 +39,6 @@ describe('the connection to one server', () => {
     expect(lastProbe()).toBe('chat:probe');
   });
 
-  it('keeps another connection without traffic open by pings', async () => {
-    const client = await connection.openAnother({ pingEveryMs: 10 });
-    await waitFor(() => redis.commands.includes('PING'), 'a ping');
-    client.destroy();
-  });
-
   it('has no timer of the log of an outage after its end', async () => {
     redis.refusal = 'READONLY no writes';
     await expect(connection.run('key', moved)).rejects.toThrow('part of a cluster');

@@ -11,7 +11,6 @@ export interface Sent {
 
 /** A connection whose answers the test gives. */
 export class FakeRedis extends RedisConnection {
-  readonly database = 0;
   readonly isOpen = true;
   isUnavailable = false;
   readonly sent: Sent[] = [];
@@ -66,10 +65,6 @@ export class FakeRedis extends RedisConnection {
 
   check(): Promise<void> {
     return Promise.resolve();
-  }
-
-  openAnother(): Promise<RedisClient> {
-    return Promise.reject(new Error('There is only one connection.'));
   }
 
   onModuleInit(): Promise<void> {

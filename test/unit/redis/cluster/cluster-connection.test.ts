@@ -64,7 +64,6 @@ function fakeLinks() {
       links.of.mockImplementation(() => (slot === 7 ? other : one));
     }),
     refresh: vi.fn<() => Promise<void>>().mockResolvedValue(),
-    open: vi.fn(),
     close: () => Promise.all([one.close(), other.close()]),
   };
 }

@@ -89,7 +89,7 @@ describe('the servers of a cluster', () => {
 
   it('are connected to when their slots are known, by one query at a time', async () => {
     expect([links.isWhole, links.of('key')]).toEqual([false, undefined]);
-    await expect(links.open('key', undefined)).rejects.toThrow('not connected yet');
+    expect(links.lastFailure).toBe('not connected yet');
     const first = links.refresh();
     expect(links.refresh()).toBe(first);
     await first;
@@ -171,19 +171,6 @@ describe('the servers of a cluster', () => {
     serve([0, LAST, NAME, other.port]);
     await links.refresh();
     expect([ups, links.at(addressOf(other), undefined).availableSince]).toEqual([2, -Infinity]);
-  });
-
-  it('have connections of their own for those who listen', async () => {
-    await links.refresh();
-    await areUp(2);
-    const owner = slotOf('key') <= MIDDLE ? one : other;
-    const before = owner.openConnections;
-    const client = await links.open('key', 10);
-    expect(owner.openConnections).toBe(before + 1);
-    await waitFor(() => owner.commands.includes('PING'), 'a ping, which keeps the connection open without traffic');
-    client.destroy();
-    (await links.open(undefined, undefined)).destroy();
-    await Promise.all([one.isLeftWith(1), other.isLeftWith(1)]);
   });
 
   it('are not connected to when they become known only after the end', async () => {

@@ -58,7 +58,12 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
         .runWithoutTimeout(keys.meta, (client) => DROP.run(client, [keys.meta, keys.text, keys.readers], [generation]))
         .catch(() => undefined);
     });
-    this.presence = new ReplicaPresence(redis, () => void this.keepAlive());
+    this.presence = new ReplicaPresence(
+      redis,
+      () => void this.keepAlive(),
+      // When Redis is unavailable, the next beat reads the inbox.
+      () => void this.cancellations.read().catch(() => undefined),
+    );
     this.slots = new ReaderSlots(redis);
     this.follower = new StreamFollower(redis);
     this.cancellations = new Cancellations(redis, this.presence.id, (textKey) => {
@@ -115,7 +120,6 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
     this.slots.stop();
     this.mirrors.stop();
     this.follower.close();
-    this.cancellations.close();
   }
 
   private async claimFor(key: RequestKey, log: StreamLog): Promise<Claim> {
@@ -131,7 +135,6 @@ export class RedisStreamStore extends StreamStore implements BeforeApplicationSh
       check: checkOf(secret, accountId),
     };
     await this.presence.show();
-    this.cancellations.start();
     const readerId = this.slots.newId();
     const [found, owner, wrap] = await this.take(claimed, readerId);
     if (found === REFUSED) throw unavailable();

@@ -13,10 +13,14 @@ export class ReplicaPresence {
   private timer: NodeJS.Timeout | undefined;
   private shownAt = -Infinity;
 
-  /** @param onLost called when Redis has lost the key of this process, and so perhaps everything else. */
+  /**
+   * @param onLost called when Redis has lost the key of this process, and so perhaps everything else.
+   * @param onBeat called every half second while the presence is shown.
+   */
   constructor(
     private readonly redis: RedisConnection,
     private readonly onLost: () => void,
+    private readonly onBeat: () => void,
   ) {
     redis.whenBack(() => {
       if (this.timer !== undefined) void this.beat().catch(() => undefined);
@@ -29,7 +33,10 @@ export class ReplicaPresence {
    * @throws {RedisUnavailable | RedisTimeout} when Redis does not answer.
    */
   async show(): Promise<void> {
-    this.timer ??= setInterval(() => void this.beat().catch(() => undefined), BEAT_MS).unref();
+    this.timer ??= setInterval(() => {
+      this.beat().catch(() => undefined);
+      this.onBeat();
+    }, BEAT_MS).unref();
     if (performance.now() - this.shownAt > LIFETIME_MS / 2) await this.beat();
   }
 

@@ -188,7 +188,7 @@ describe('a claim without an answer', () => {
   it('is not tried where this replica cannot be seen', async () => {
     redis.on('set', () => Promise.reject(AWAY));
     await expect(store.claim(KEY, 300)).rejects.toMatchObject(NOT_AVAILABLE);
-    expect([redis.of(CLAIM), redis.of(ABANDON), redis.inboxes, memory.used]).toEqual([[], [], [], 0]);
+    expect([redis.of(CLAIM), redis.of(ABANDON), memory.used]).toEqual([[], [], 0]);
   });
 });
 
@@ -364,52 +364,40 @@ describe('the streams of this replica', () => {
 
 describe('the inbox of this replica', () => {
   const cancellationOf = (textKey: string): unknown => [['inbox', [['1-0', ['c', textKey]]]]];
+  const reads = () => redis.of('sendCommand');
 
-  it('is read from the first claim on', async () => {
-    expect(redis.inboxes).toEqual([]);
-    await alone();
-    await alone();
-    expect(redis.inboxes).toEqual([inboxKey(redis.argsOf(CLAIM)[0]?.[1] ?? '')]);
+  it('is read with each beat while this replica has streams', async () => {
+    const stream = await alone();
+    expect(reads()).toEqual([]);
+    await turn(2 * BEAT_MS);
+    const inbox = inboxKey(redis.argsOf(CLAIM)[0]?.[1] ?? '');
+    expect(reads().map(({ slot }) => slot)).toEqual([inbox, inbox]);
+    stream.abandon(CLAIM_RELEASED);
+    expect(await sentIn('sendCommand', () => turn(2 * BEAT_MS))).toBe(0);
   });
 
   it('stops the stream that it names, and no other', async () => {
-    const messages = [new Latch(), new Latch()];
-    const texts: string[] = [];
-    let reads = 0;
-    redis.inbox = async () => {
-      const read = reads++;
-      await (messages[read]?.opened ?? new Promise(() => undefined));
-      return cancellationOf(texts[read] ?? '');
-    };
     const onStops = [vi.fn(), vi.fn()];
     for (const onStop of onStops) (await alone()).onStop = onStop;
-    texts.push('chat:stream:{unknown}', textKeyOf(1));
     const stopped = (): number[] => onStops.map(({ mock }) => mock.calls.length);
-    messages[0]?.open();
-    await turn();
+    redis.on('sendCommand', () => cancellationOf('chat:stream:{unknown}'));
+    await turn(BEAT_MS);
     expect(stopped()).toEqual([0, 0]);
-    messages[1]?.open();
-    await turn();
+    redis.on('sendCommand', () => cancellationOf(textKeyOf(1)));
+    await turn(BEAT_MS);
     expect(stopped()).toEqual([0, 1]);
     expect(onStops[1]?.mock.calls).toMatchObject([[{ code: 'cancelled' }]]);
-    expect(redis.inboxes).toHaveLength(1);
   });
 
-  it('does not mind that a stream cannot be stopped', async () => {
-    const message = new Latch();
-    redis.inbox = async () => {
-      await message.opened;
-      redis.inbox = () => new Promise(() => undefined);
-      return cancellationOf(textKeyOf(0));
-    };
+  it.each([
+    ['that a stream cannot be stopped', () => cancellationOf(textKeyOf(0))],
+    ['that Redis is unavailable', () => Promise.reject(AWAY)],
+  ])('does not mind %s', async (_, answer) => {
+    redis.on('sendCommand', answer);
     (await alone()).onStop = () => {
       throw new Error('No.');
     };
-    expect(
-      await unhandledIn(() => {
-        message.open();
-      }),
-    ).toEqual([]);
+    expect(await unhandledIn(() => turn(BEAT_MS))).toEqual([]);
   });
 });
 
@@ -422,9 +410,9 @@ describe('a shutdown', () => {
     stream.log.begin();
     stream.log.end({ kind: 'done' });
     const down = store.beforeApplicationShutdown();
-    expect([await isOver(down), redis.isInboxClosed.mock.calls.length]).toEqual([false, 0]);
+    expect(await isOver(down)).toBe(false);
     written.open();
-    expect([await isOver(down), redis.isInboxClosed.mock.calls.length]).toEqual([true, 1]);
+    expect(await isOver(down)).toBe(true);
   });
 
   it('waits two seconds at most', async () => {
@@ -444,7 +432,6 @@ describe('a shutdown', () => {
   it('ends heartbeats, slots of readers, and the streams of other replicas', async () => {
     const stream = await alone();
     const [generation = '', , , check = ''] = redis.argsOf(CLAIM)[0] ?? [];
-    redis.on('sendCommand', () => null);
     redis.on('hmGet', () => [`${generation}-2`, 'replica-2', check]);
     const address = parseStreamId(stream.id);
     const remote = address && (await store.find(address, 'ada'));

@@ -8,14 +8,15 @@ const BEAT_MS = 500;
 
 let redis: FakeStreamRedis;
 let onLost: ReturnType<typeof vi.fn<() => void>>;
+let onBeat: ReturnType<typeof vi.fn<() => void>>;
 let presence: ReplicaPresence;
 
 beforeEach(() => {
   stopTime();
   redis = new FakeStreamRedis();
   redis.answer = () => '1';
-  onLost = vi.fn<() => void>();
-  presence = new ReplicaPresence(redis, onLost);
+  [onLost, onBeat] = [vi.fn<() => void>(), vi.fn<() => void>()];
+  presence = new ReplicaPresence(redis, onLost, onBeat);
 });
 afterEach(() => {
   presence.hide();
@@ -34,7 +35,7 @@ describe('a presence', () => {
     ]);
     expect(redis.slots).toEqual([key]);
     expect(presence.id).toMatch(/^[\da-f-]{36}$/);
-    expect(new ReplicaPresence(redis, onLost).id).not.toBe(presence.id);
+    expect(new ReplicaPresence(redis, onLost, onBeat).id).not.toBe(presence.id);
   });
 
   it('is visible to others before a stream goes on', async () => {
@@ -61,7 +62,7 @@ describe('a presence', () => {
     await turn(1);
     expect(beats()).toBe(2);
     await turn(BEAT_MS);
-    expect([beats(), vi.getTimerCount()]).toEqual([3, 1]);
+    expect([beats(), onBeat.mock.calls.length, vi.getTimerCount()]).toEqual([3, 2, 1]);
   });
 
   it('does not keep the process alive', async () => {

@@ -1,7 +1,5 @@
-import { vi } from 'vitest';
 import { streamKeys } from '../../../../../../src/chat/durable/store/redis/stream-keys.js';
 import { CLAIM, ENTER, RESTORE, WRITE } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
-import type { RedisClient } from '../../../../../../src/redis/redis-client.js';
 import type { RedisScript } from '../../../../../../src/redis/redis-script.js';
 import { FakeStreamRedis, type StreamCommand } from './fake-stream-redis.js';
 
@@ -13,11 +11,6 @@ type Answer = (command: StreamCommand) => unknown;
 
 /** A Redis where every claim, place and write succeeds, until the test gives other answers. */
 export class ScriptedStreamRedis extends FakeStreamRedis {
-  /** The keys of the inboxes that are read, each on a connection of its own. */
-  readonly inboxes: string[] = [];
-  readonly isInboxClosed = vi.fn();
-  /** What the next read of an inbox waits for. */
-  inbox: () => Promise<unknown> = () => new Promise(() => undefined);
   private readonly answers = new Map<string, Answer>();
 
   constructor() {
@@ -28,7 +21,7 @@ export class ScriptedStreamRedis extends FakeStreamRedis {
     this.on(RESTORE, () => 'ok');
     this.on('pExpire', () => 1);
     this.on('set', () => '1');
-    this.on('sendCommand', () => new Promise(() => undefined));
+    this.on('sendCommand', () => null);
   }
 
   on(command: RedisScript | string, answer: Answer): void {
@@ -37,12 +30,6 @@ export class ScriptedStreamRedis extends FakeStreamRedis {
 
   override of(command: RedisScript | string): StreamCommand[] {
     return this.sent.filter(({ name }) => name === nameOf(command));
-  }
-
-  override openAnother({ key = '' }: { key?: string } = {}): Promise<RedisClient> {
-    this.inboxes.push(key);
-    const client = { isOpen: true, sendCommand: () => this.inbox(), destroy: this.isInboxClosed };
-    return Promise.resolve(client as unknown as RedisClient);
   }
 
   protected override answerTo(command: StreamCommand): unknown {
