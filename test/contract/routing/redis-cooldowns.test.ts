@@ -191,7 +191,7 @@ describe.skipIf(redis === undefined)('the cooldowns that replicas share', () => 
 
     it('do not hold up the stop when Redis no longer answers', async () => {
       const one = await openBehindProxy();
-        proxy.stall();
+      proxy.stall();
       const startedAt = performance.now();
       await one.close();
       opened.splice(opened.indexOf(one), 1);
