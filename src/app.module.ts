@@ -10,7 +10,7 @@ import { DurableModule } from './chat/durable/durable.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { CommonModule } from './common/common.module.js';
 import { CompatibleModule } from './compatible/compatible.module.js';
-import { ExtensionsModule } from './common/extensions/extensions.module.js';
+import { ExtensionsModule } from './common/extensions/extensions.js';
 import type { Config } from './config/config.js';
 import { ConfigModule, type AsyncConfig } from './config/config.module.js';
 import { DashboardModule } from './dashboard/dashboard.module.js';

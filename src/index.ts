@@ -58,7 +58,7 @@ export { providerFailure, type ProviderFailure } from './upstreams/contract/prov
 export type { CompletionPart, StreamPart } from './upstreams/contract/stream-part.js';
 export { OpenAiProtocol } from './upstreams/protocols/openai/openai.js';
 export { endpoint, streamHeaders } from './upstreams/protocols/shared/endpoint.js';
-export { errorEventParts, unreadableEventParts } from './upstreams/protocols/shared/event-failure.js';
+export { errorEventParts, unreadableEventParts } from './upstreams/protocols/shared/event-parts.js';
 export { isText, parseJsonObject, type JsonObject } from './upstreams/protocols/shared/json-object.js';
 export { optionMembers } from './upstreams/protocols/shared/option-members.js';
 export { tokenCount, tokenUsage } from './upstreams/protocols/shared/token-count.js';

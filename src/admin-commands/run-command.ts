@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { AccountsModule } from '../accounts/accounts.module.js';
 import { ServiceError } from '../common/service-error.js';
-import { ExtensionsModule } from '../common/extensions/extensions.module.js';
+import { ExtensionsModule } from '../common/extensions/extensions.js';
 import type { Config, DatabaseConfig } from '../config/config.js';
 import { ConfigModule } from '../config/config.module.js';
 import { loadConfig } from '../config/load-config.js';

@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import { ApiBearerAuth, ApiTags } from '../http/open-api/api-decorators.js';
 import type { Response } from 'express';
-import type { Observable } from 'rxjs';
+import { Observable } from 'rxjs';
 import { CurrentPrincipal } from '../auth/principal/current-principal.decorator.js';
 import type { Principal } from '../auth/principal/principal.js';
 import { CONFIG, type Config } from '../config/config.js';
@@ -27,10 +27,9 @@ import { DurableStreams } from './durable/durable-streams.js';
 import { ChatRequest } from './request/chat-request.dto.js';
 import { tokenDemand } from './request/token-demand.js';
 import { ApiChatStream } from './api-chat-stream.decorator.js';
-import { chunkEvents } from './stream/chunk-events.js';
-import type { InterChunkClock } from './stream/inter-chunk-clock.js';
-import { InterChunkLatencies } from './stream/inter-chunk-latencies.js';
-import { StreamBackpressure } from './stream/stream-backpressure.js';
+import { sendChunks } from './stream/chunk-events.js';
+import { InterChunkLatencies, type InterChunkClock } from './stream/inter-chunk-latencies.js';
+import { SseSink } from './stream/sse-sink.js';
 
 /**
  * The maximum number of values in the JSON body. A message has three values, so a body with a few hundred messages too many
@@ -72,8 +71,11 @@ export class ChatController {
       return this.durable.respond(durable, body, caller, response, this.clock(body));
     }
     const parts = await this.chat.open(body, caller);
-    const backpressure = new StreamBackpressure(response, this.config.stalledReaderMs);
-    return chunkEvents(parts, backpressure, requestId, this.clock(body));
+    const { stalledReaderMs } = this.config;
+    const clock = this.clock(body);
+    return new Observable((subscriber) =>
+      sendChunks(parts, new SseSink(response, stalledReaderMs, subscriber), requestId, clock),
+    );
   }
 
   /** The model of an alias is counted, so that clients cannot make names. */

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { restrictionsOf, type Principal } from '../auth/principal/principal.js';
-import type { ModelConfig } from '../config/config.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import type { Lease } from '../throttling/limit-store.js';
 import type { ConversationRequest } from '../upstreams/contract/conversation.js';
@@ -16,8 +15,7 @@ import type { HookContext } from './hooks/completion-hook.js';
 import { CompletionHooks } from './hooks/completion-hooks.js';
 import { completionOf, type Completion } from './answer-contents.js';
 import { ConversationValidation } from './request/conversation/conversation-validation.js';
-import { maxTokensOf } from './request/max-tokens.js';
-import { requestedContents } from './request/requested-contents.js';
+import { maxTokensOf, requestedContents } from './request/requested-contents.js';
 import { withinGrant } from './request/token-demand.js';
 import { RunningCompletion, type HookedCompletion, type RecordedParts } from './running-completion.js';
 import { OpenStreams } from './stream/open-streams.js';
@@ -93,13 +91,10 @@ export class ChatService {
    * @throws {ServiceError} when the request is invalid, and when the answer cannot begin.
    */
   async stream(request: ConversationRequest, caller: ChatCaller, options?: StreamOptions): Promise<RecordedParts> {
-    let valid: ConversationRequest;
-    try {
-      valid = await this.validated(request);
-    } catch (error) {
+    const valid = await this.validated(request).catch((error: unknown) => {
       release(caller.lease);
       throw error;
-    }
+    });
     return this.open(valid, caller, options);
   }
 
@@ -144,51 +139,25 @@ export class ChatService {
   }
 
   /** @param reservedFor the request before the hooks, for which the tokens were reserved. */
-  private begin(
+  private async begin(
     request: ConversationRequest,
     reservedFor: ConversationRequest,
     caller: ChatCaller,
-    streamOptions: StreamOptions,
+    { reasoning, toolCalls }: StreamOptions,
     hooked: HookedCompletion | undefined,
   ): Promise<RecordedParts> {
     const { accountId, tier } = caller.principal;
     const contents = requestedContents(request);
     const model = this.router.supporting(this.catalog.get(request.model, restrictionsOf(caller.principal)), contents);
-    const completion: CompletionRequest = {
-      ...contents,
-      accountId,
-      maxTokens: withinGrant(maxTokensOf(request, model, tier), request, tier, caller.lease, reservedFor),
-      readsReasoning: streamOptions.reasoning ?? request.reasoning?.include_text ?? false,
-      readsToolCalls: streamOptions.toolCalls ?? request.tools !== undefined,
-    };
-    if (this.budgets.limits(caller.principal))
-      return this.startWithinBudget(request, model, completion, caller, hooked);
-    return this.start(request, model, completion, caller, hooked);
-  }
-
-  /** Reserves the most that the completion can cost, before it starts. */
-  private async startWithinBudget(
-    request: ConversationRequest,
-    model: ModelConfig,
-    completion: CompletionRequest,
-    caller: ChatCaller,
-    hooked: HookedCompletion | undefined,
-  ): Promise<RecordedParts> {
-    const prompt = maxPromptTokens(estimatePromptTokens(request), request.messages.length);
-    const maxTokens = completion.maxTokens ?? maxAnswerTokens(model, prompt);
-    const id = hooked?.context.recordId ?? this.ledger.newId();
-    const hold = await this.budgets.reserve(caller.principal, maxMicros(model, prompt, maxTokens), id);
-    return this.start(request, model, { ...completion, maxTokens }, caller, hooked, hold);
-  }
-
-  private start(
-    request: ConversationRequest,
-    model: ModelConfig,
-    completion: CompletionRequest,
-    caller: ChatCaller,
-    hooked: HookedCompletion | undefined,
-    hold?: SpendHold,
-  ): Promise<RecordedParts> {
+    let maxTokens = withinGrant(maxTokensOf(request, model, tier), request, tier, caller.lease, reservedFor);
+    let hold: SpendHold | undefined;
+    if (this.budgets.limits(caller.principal)) {
+      // Reserves the most that the completion can cost, before it starts.
+      const prompt = maxPromptTokens(estimatePromptTokens(request), request.messages.length);
+      maxTokens ??= maxAnswerTokens(model, prompt);
+      const id = hooked?.context.recordId ?? this.ledger.newId();
+      hold = await this.budgets.reserve(caller.principal, maxMicros(model, prompt, maxTokens), id);
+    }
     const running = new RunningCompletion(caller, samplePrompt(request), hooked, hold);
     try {
       caller.signal.throwIfAborted();
@@ -197,6 +166,13 @@ export class ChatService {
       hold?.release();
       throw error;
     }
+    const completion: CompletionRequest = {
+      ...contents,
+      accountId,
+      maxTokens,
+      readsReasoning: reasoning ?? request.reasoning?.include_text ?? false,
+      readsToolCalls: toolCalls ?? request.tools !== undefined,
+    };
     running.start(model, completion, this.router);
     return running.begun();
   }

@@ -11,7 +11,7 @@ import {
   ApiServiceUnavailableResponse,
   ApiTags,
 } from '../http/open-api/api-decorators.js';
-import { DirectRoute } from '../http/routing/direct-route.decorator.js';
+import { DirectRoute } from '../http/routing/direct-routes.js';
 import { Public } from '../http/routing/public.decorator.js';
 import { RedisHealth } from '../redis/redis-health.js';
 import { UnsharedLimits } from '../usage/store/unshared-limits.js';

@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown, OnModuleInit } from '@nestjs/common';
 import { withTimeout } from '../common/timers/with-timeout.js';
 import type { RedisClient } from './redis-client.js';
-import { RedisTimeout } from './redis-timeout.js';
+import { RedisTimeout } from './redis-errors.js';
 
 /**
  * A request waits this long for its reply while Redis replies to others. ConnectionIdleTimeout notices sooner that Redis

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { RedisUnavailable } from './redis-unavailable.js';
+import { RedisUnavailable } from './redis-errors.js';
 import type { RedisConnection } from './redis-connection.js';
 import { REDIS } from './redis.js';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RedisClient } from './redis-client.js';
-import { isUnknownScript } from './redis-unavailable.js';
+import { isUnknownScript } from './redis-errors.js';
 
 /** A Lua script, which Redis runs atomically. All keys of one call must be in one slot of a cluster: use a hash tag. */
 export class RedisScript {

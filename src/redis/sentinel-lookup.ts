@@ -1,6 +1,6 @@
 import type { HostAndPort, RedisAddress } from '../config/sources/redis-url.js';
 import { addressText, queryOnce, type ServerAddress } from './redis-client.js';
-import { reasonOf } from './redis-unavailable.js';
+import { reasonOf } from './redis-errors.js';
 
 type SentinelGroup = Extract<RedisAddress, { kind: 'sentinel' }>;
 

@@ -4,8 +4,7 @@ import { withTimeout } from '../common/timers/with-timeout.js';
 import { connectTo, type RedisClient, type ServerAddress } from './redis-client.js';
 import type { Commands } from './redis-connection.js';
 import { RedisScript } from './redis-script.js';
-import { RedisTimeout } from './redis-timeout.js';
-import { isOutageReply, isUnknownScript, reasonOf, RedisUnavailable } from './redis-unavailable.js';
+import { isOutageReply, isUnknownScript, reasonOf, RedisUnavailable, RedisTimeout } from './redis-errors.js';
 import { FlapDamping } from './flap-damping.js';
 import { ConnectionIdleTimeout } from './connection-idle-timeout.js';
 

@@ -2,10 +2,10 @@ import { OutageLog } from '../common/outage-log.js';
 import { withTimeout } from '../common/timers/with-timeout.js';
 import type { RedisAddress } from '../config/sources/redis-url.js';
 import { readRedirection } from './cluster/redirection.js';
-import { keyInSlots } from './cluster/slots.js';
+import { keyInSlots } from './cluster/slot-map.js';
 import { CONNECT_TIMEOUT_MS, type ServerAddress } from './redis-client.js';
 import { RedisConnection, type Commands } from './redis-connection.js';
-import { RedisUnavailable, reasonOf } from './redis-unavailable.js';
+import { RedisUnavailable, reasonOf } from './redis-errors.js';
 import { findMaster } from './sentinel-lookup.js';
 import { ServerLink } from './server-link.js';
 

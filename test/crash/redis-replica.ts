@@ -1,4 +1,4 @@
-import { RedisUnavailable } from '../../src/redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../src/redis/redis-errors.js';
 import { readRedisUrl, type RedisAddress } from '../../src/config/sources/redis-url.js';
 import type { Commands } from '../../src/redis/redis-connection.js';
 import { SingleConnection } from '../../src/redis/single-connection.js';

@@ -1,5 +1,5 @@
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { RedisUnavailable } from '../../redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../redis/redis-errors.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
 import {
   AttemptCounters,

@@ -1,6 +1,5 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
-import { ApiBearerAuth, ApiTags } from '../../http/open-api/api-decorators.js';
-import { OPERATOR_SECURITY } from '../../http/open-api/operator-security.js';
+import { ApiBearerAuth, ApiTags, OPERATOR_SECURITY } from '../../http/open-api/api-decorators.js';
 import { Public } from '../../http/routing/public.decorator.js';
 
 export const OPERATOR_API = Symbol('OPERATOR_API');

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf } from '../../http/open-api/defined-errors.js';
-import { OPERATOR_SECURITY } from '../../http/open-api/operator-security.js';
+import { OPERATOR_SECURITY } from '../../http/open-api/api-decorators.js';
 import type { StrategyType } from './all-strategies.js';
 
 type SchemeObject = NonNullable<NonNullable<OpenAPIObject['components']>['securitySchemes']>[string];

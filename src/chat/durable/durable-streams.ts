@@ -12,18 +12,17 @@ import type { PartReader } from '../../upstreams/completion/part-reader.js';
 import { ChatService } from '../chat.service.js';
 import type { ChatCaller } from '../chat-caller.js';
 import type { ChatRequest } from '../request/chat-request.dto.js';
-import { chunkEvents } from '../stream/chunk-events.js';
-import type { InterChunkClock } from '../stream/inter-chunk-clock.js';
-import { OpenStreams, shuttingDown } from '../stream/open-streams.js';
-import { StreamBackpressure } from '../stream/stream-backpressure.js';
+import { sendChunks } from '../stream/chunk-events.js';
+import type { InterChunkClock } from '../stream/inter-chunk-latencies.js';
+import { OpenStreams, shuttingDown, type EndStream } from '../stream/open-streams.js';
+import { SseSink } from '../stream/sse-sink.js';
 import type { DurableRequest } from './durable-request.js';
 import { Generation, type PartWriter } from './generation.js';
 import { parseStreamId } from './identity/stream-identity.js';
 import { offsetOf, positionTag } from './identity/stream-position.js';
 import { LogReader } from './log/log-reader.js';
-import { once } from './store/readers.js';
 import { ReplayBudget } from './replay-budget.js';
-import { MAX_READERS, StreamStore, type StoredStream } from './store/stream-store.js';
+import { MAX_READERS, once, StreamStore, type StoredStream } from './store/stream-store.js';
 
 export const STREAM_ID_HEADER = 'X-Stream-Id';
 export const REPLAYED_HEADER = 'Idempotency-Replayed';
@@ -214,24 +213,39 @@ export class DurableStreams {
   ): Observable<MessageEvent> {
     const { requestId } = response.req.context;
     return new Observable((subscriber) => {
-      const backpressure = new StreamBackpressure(response, this.config.stalledReaderMs, true);
+      const sink = new SseSink(response, this.config.stalledReaderMs, subscriber, true);
       const reader = new LogReader(log, positionTag(id), offset, onRead);
-      const leave = this.openStreams.addReader(principal, (reason) => {
+      const fail: EndStream = (reason) => {
         reader.fail(reason);
+      };
+      // The client comes again, and another replica continues.
+      const leave = this.addReader(principal, fail, () => {
+        sink.end();
       });
-      const stopListening = this.drainState.whenBegun(() => {
-        // The client comes again, and another replica continues.
-        if (!this.store.isShared) return;
-        backpressure.ending();
-        subscriber.complete();
-      });
-      const subscription = chunkEvents(reader, backpressure, requestId, clock).subscribe(subscriber);
+      const stop = sendChunks(reader, sink, requestId, clock);
       return () => {
-        stopListening();
         leave();
-        subscription.unsubscribe();
+        stop();
       };
     });
+  }
+
+  /**
+   * Adds a reader of a stream to the open streams.
+   *
+   * @param fail called with the reason when the credential of the reader ends, or the grace period of the shutdown is over.
+   * @param move called when the process stops and another replica can serve the reader.
+   * @returns a function to call when the reader has left.
+   */
+  addReader(principal: Principal, fail: EndStream, move: () => void): () => void {
+    const leave = this.openStreams.addReader(principal, fail);
+    const stopListening = this.drainState.whenBegun(() => {
+      if (this.store.isShared) move();
+    });
+    return () => {
+      stopListening();
+      leave();
+    };
   }
 }
 

@@ -1,6 +1,5 @@
-import { beginsAnswer } from '../../upstreams/completion/begins-answer.js';
+import { PartStream, beginsAnswer } from '../../upstreams/completion/part-stream.js';
 import { CLIENT_GONE } from '../../upstreams/completion/part-reader.js';
-import { PartStream } from '../../upstreams/completion/part-stream.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 import type { FailoverStream } from '../../upstreams/routing/failover-stream.js';
 

@@ -20,7 +20,7 @@ import {
 } from 'class-validator';
 import type { GenerationOptions } from '../../config/generation-options.js';
 import type { ChatMessage, Role } from '../../upstreams/contract/chat-call.js';
-import { DEFAULT_TEMPERATURE } from './requested-options.js';
+import { DEFAULT_TEMPERATURE } from './requested-contents.js';
 
 const ROLES: readonly Role[] = ['system', 'user', 'assistant'];
 /** The id of a model, or an alias, which may have no slash. `ModelCatalog` refuses an unknown name without a slash. */

@@ -1,6 +1,11 @@
+import type { ModelConfig, TierConfig } from '../../config/config.js';
+import { GENERATION_OPTIONS, type GenerationOptions } from '../../config/generation-options.js';
+import { ServiceError } from '../../common/service-error.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
 import type { CompletionRequest } from '../../upstreams/routing/routed-completion.js';
-import { requestedOptions } from './requested-options.js';
+
+/** The default, unless the request has `top_p`: providers advise against both, and some refuse both. */
+export const DEFAULT_TEMPERATURE = 0.7;
 
 type Contents = Omit<CompletionRequest, 'accountId' | 'maxTokens' | 'readsReasoning' | 'readsToolCalls'>;
 
@@ -16,4 +21,38 @@ export function requestedContents(request: ConversationRequest): Contents {
     reasoning: request.reasoning,
     user: request.user,
   };
+}
+
+/** Returns the generation options of a request, with the default of the temperature. */
+export function requestedOptions(request: GenerationOptions): GenerationOptions {
+  const given = GENERATION_OPTIONS.filter((option) => request[option] !== undefined);
+  const options: GenerationOptions = Object.fromEntries(given.map((option) => [option, request[option]]));
+  if (options.temperature !== undefined || options.top_p !== undefined) return options;
+  return { ...options, temperature: DEFAULT_TEMPERATURE };
+}
+
+/**
+ * Returns the token limit for the provider: the requested limit, or otherwise the limit of the tier within the limits of the
+ * model. `undefined`: the request and the tier have no limit.
+ *
+ * @throws {ServiceError} `invalid_request` when the requested limit is too high for the model or the tier.
+ */
+export function maxTokensOf(request: ConversationRequest, model: ModelConfig, tier: TierConfig): number | undefined {
+  const limits: [number | undefined, string][] = [
+    [model.contextLength, 'the context length of the model'],
+    [model.maxOutputTokens, 'what the model can generate'],
+    [tier.maxTokens, `what the tier ${tier.name} allows`],
+  ];
+  const requested = request.max_tokens;
+  if (requested === undefined) {
+    return tier.maxTokens && Math.min(tier.maxTokens, model.maxOutputTokens ?? Infinity, model.contextLength);
+  }
+  for (const [limit, what] of limits) {
+    if (limit === undefined || requested <= limit) continue;
+    const message = `must not be above ${limit}, ${what}`;
+    throw new ServiceError('invalid_request', `max_tokens ${message}.`, {
+      details: [{ field: 'max_tokens', message }],
+    });
+  }
+  return requested;
 }

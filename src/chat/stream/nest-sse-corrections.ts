@@ -78,7 +78,7 @@ function correctedWrite(response: Response, { keepsIds, afterEvent }: SseCorrect
       if (!writeChunk(response, event)) write(event);
       afterEvent();
     }
-    // 7. Nest stops writing at `false`, but never pauses the Observable. `StreamBackpressure` pauses the source instead.
+    // 7. Nest stops writing at `false`, but never pauses the Observable. `SseSink` pauses the source instead.
     return true;
   };
 }

@@ -4,7 +4,7 @@ import { IdleTimeout } from '../../common/timers/idle-timeout.js';
 import { toServiceError } from '../../http/errors/to-service-error.js';
 import { CLIENT_GONE, type PartReader } from '../../upstreams/completion/part-reader.js';
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
-import type { InterChunkClock } from './inter-chunk-clock.js';
+import type { InterChunkClock } from './inter-chunk-latencies.js';
 
 const KEEP_ALIVE_MS = 15_000;
 const logger = new Logger('ChatStream');
@@ -15,9 +15,6 @@ export interface ReadableParts extends Pick<PartReader, 'onReadable' | 'isOver' 
   readonly position?: string;
   return(): Promise<unknown>;
 }
-
-/** Thrown by {@link ReadableParts.read} when the stream continues elsewhere. The response then ends without a last event. */
-export const CONTINUES_ELSEWHERE = new Error('Another process continues the stream.');
 
 /** The events of one stream. Each member creates one event. `undefined` sends nothing. */
 export interface EventFormat<Event> {
@@ -120,7 +117,7 @@ export class PartPump<Event> {
   private fail(thrown: unknown): void {
     this.isOver = true;
     try {
-      if (thrown !== CONTINUES_ELSEWHERE) this.send(this.format.error(this.failureOf(thrown)));
+      this.send(this.format.error(this.failureOf(thrown)));
       this.sink.end();
     } catch (error) {
       // The format has failed, too.

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type InjectionToken } from '@nestjs/common';
+import { Inject, Injectable, type InjectionToken, Global, Module, type DynamicModule } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { OtherProvider, type ExtensionPoint } from './extension-point.js';
 
@@ -10,10 +10,10 @@ export interface ExtensionSet {
   readonly values: ReadonlyMap<ExtensionPoint<object>, readonly object[]>;
 }
 
-export const EXTENSION_SET = Symbol('EXTENSION_SET');
+const EXTENSION_SET = Symbol('EXTENSION_SET');
 
 /** A service without plugins. */
-export const NO_EXTENSIONS: ExtensionSet = { tokens: new Map(), values: new Map() };
+const NO_EXTENSIONS: ExtensionSet = { tokens: new Map(), values: new Map() };
 
 /**
  * Finds the extensions of the plugins. They are looked up and not injected, so that an extension can use every service,
@@ -40,5 +40,18 @@ export class Extensions {
   /** Returns the extensions of this kind that are plain values. */
   values<T extends object>(point: ExtensionPoint<T>): readonly T[] {
     return (this.set.values.get(point) ?? []) as readonly T[];
+  }
+}
+
+/** Provides the extensions of the plugins to the modules that use them. */
+@Global()
+@Module({})
+export class ExtensionsModule {
+  static register(set: ExtensionSet = NO_EXTENSIONS): DynamicModule {
+    return {
+      module: ExtensionsModule,
+      providers: [Extensions, { provide: EXTENSION_SET, useValue: set }],
+      exports: [Extensions],
+    };
   }
 }

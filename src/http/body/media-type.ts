@@ -1,3 +1,6 @@
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../../common/service-error.js';
+
 /** The maximum length of a `Content-Type`. The types of this API need at most 60 characters, including their parameter. */
 const MAX_CHARACTERS = 256;
 
@@ -19,6 +22,16 @@ export function isUtf8MediaType(contentType: string | undefined, type: string): 
     .map((part) => part.trim());
   const parameters = rest.filter((part) => part !== '');
   return name === type && (parameters.length === 0 || (parameters.length === 1 && parameters.every(isUtf8Charset)));
+}
+
+/** @throws {ServiceError} `unsupported_media_type` for a body of another type, and for a compressed body. */
+export function requireUtf8Body({ headers }: IncomingMessage, type: string): void {
+  if (!isUtf8MediaType(headers['content-type'], type)) {
+    throw new ServiceError('unsupported_media_type', `The body must be ${type} in UTF-8.`);
+  }
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+    throw new ServiceError('unsupported_media_type', 'The body must not be compressed.');
+  }
 }
 
 function isUtf8Charset(parameter: string): boolean {

@@ -7,14 +7,13 @@ import { RequestValidationPipe } from '../request/request-validation.pipe.js';
 import { bodyClassOf, isBodyParser, type BodyType } from './body-class.decorator.js';
 import { readForm } from './form/form-body.js';
 import { isForm } from './form/form.decorator.js';
-import { IgnoredMembers } from './ignored-members.js';
+import { IgnoredMembers, withoutUnknown } from './ignored-members.js';
 import { maxBodyValues } from './json/body-values.decorator.js';
 import { parseJsonBody } from './json/parse-json-body.js';
-import { isUtf8MediaType } from './media-type.js';
+import { requireUtf8Body } from './media-type.js';
 import { BodyReader } from './read-body.js';
 import { RefusedBodies } from './refused-bodies.js';
 import { isWithoutBody, takesBody } from './takes-body.js';
-import { withoutUnknown } from './without-unknown.js';
 import '../surface/surface.decorator.js';
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -80,14 +79,8 @@ export class RequestBodyGuard implements CanActivate {
     maxValues: number,
     type: BodyType | undefined,
   ): Promise<object> {
-    const { headers } = request;
     const { shape = 'object', maxBytes = MAX_BODY_BYTES } = type !== undefined && isBodyParser(type) ? type : {};
-    if (!isUtf8MediaType(headers['content-type'], 'application/json')) {
-      throw new ServiceError('unsupported_media_type', 'The body must be application/json in UTF-8.');
-    }
-    if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-      throw new ServiceError('unsupported_media_type', 'The body must not be compressed.');
-    }
+    requireUtf8Body(request, 'application/json');
     const bytes = await this.reader.read(request, response, maxBytes);
     const body = await parseJsonBody(bytes, { values: maxValues, depth: MAX_DEPTH });
     if (typeof body !== 'object' || body === null || Array.isArray(body) !== (shape === 'array')) {

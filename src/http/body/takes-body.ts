@@ -5,9 +5,15 @@ import type { Request } from 'express';
 
 /** Whether the handler of the route has a parameter `@Body()`. */
 export function takesBody(context: ExecutionContext): boolean {
-  const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, context.getClass(), context.getHandler().name) ??
-    {}) as Readonly<Record<string, unknown>>;
-  return Object.keys(parameters).some((parameter) => parameter.startsWith(`${RouteParamtypes.BODY}:`));
+  return bodyIndex(context.getClass(), context.getHandler().name) !== undefined;
+}
+
+/** Returns the position of the parameter `@Body()` of a handler. */
+export function bodyIndex(controller: object, handler: string): number | undefined {
+  const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, handler) ?? {}) as Readonly<
+    Record<string, { readonly index: number }>
+  >;
+  return Object.entries(parameters).find(([key]) => key.startsWith(`${RouteParamtypes.BODY}:`))?.[1].index;
 }
 
 /** Whether the request has no body and names no type of a body. */

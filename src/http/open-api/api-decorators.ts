@@ -51,3 +51,6 @@ export const ApiTags = deferred('ApiTags');
 
 /** The path of a schema in the document, by the name of the schema. */
 export const schemaPath = (name: string): string => `#/components/schemas/${name}`;
+
+/** The name of the security scheme of operator keys in the OpenAPI document. */
+export const OPERATOR_SECURITY = 'operator';

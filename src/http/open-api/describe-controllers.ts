@@ -1,8 +1,8 @@
 import type { Type } from '@nestjs/common';
-import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, type ModulesContainer } from '@nestjs/core';
 import type * as swagger from '@nestjs/swagger';
+import { bodyIndex } from '../body/takes-body.js';
 import { IS_PUBLIC } from '../routing/public.decorator.js';
 import { describeBodyClass } from './describe-body-class.js';
 
@@ -40,11 +40,8 @@ function describeRoute(library: Swagger, controller: Type, prototype: object, na
 
 /** The class of the parameter `@Body()`. */
 function bodyClassOf(controller: Type, prototype: object, name: string): Type<object> | undefined {
-  const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) ?? {}) as Readonly<
-    Record<string, { readonly index: number } | undefined>
-  >;
-  const [, body] = Object.entries(parameters).find(([key]) => key.startsWith(`${RouteParamtypes.BODY}:`)) ?? [];
+  const index = bodyIndex(controller, name);
   const types = Reflect.getMetadata('design:paramtypes', prototype, name) as readonly unknown[] | undefined;
-  const type = body === undefined ? undefined : types?.[body.index];
+  const type = index === undefined ? undefined : types?.[index];
   return typeof type === 'function' && type !== Object ? (type as Type<object>) : undefined;
 }

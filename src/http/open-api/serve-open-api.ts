@@ -5,10 +5,9 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { ExpressAdapter } from '@nestjs/platform-express/adapters/express-adapter.js';
 import { Router, type Express } from 'express';
 import { VERSION } from '../../common/version.js';
-import { applyApiDecorators } from './api-decorators.js';
+import { applyApiDecorators, OPERATOR_SECURITY } from './api-decorators.js';
 import { describeControllers } from './describe-controllers.js';
 import { COLOR_SCHEME_SCRIPT, docsPage } from './docs-page.js';
-import { OPERATOR_SECURITY } from './operator-security.js';
 import { pathOutsideApi } from '../surface/outside-api.decorator.js';
 
 /** The groups of operations in the order of the page. Groups of plugins follow. */

@@ -8,3 +8,11 @@ export const IS_PUBLIC = Symbol('IS_PUBLIC');
  * @since 1.0
  */
 export const Public = (): CustomDecorator<symbol> => SetMetadata(IS_PUBLIC, true);
+
+export const READS_KEY = Symbol('READS_KEY');
+
+/**
+ * Makes a `@Public()` route read the credential of a request that has one, for example to show only what an API key may use. A
+ * credential that is invalid or cannot be checked counts as none.
+ */
+export const ReadsKey = (): MethodDecorator & ClassDecorator => SetMetadata(READS_KEY, true);

@@ -1,7 +1,7 @@
 import { context, SpanKind, SpanStatusCode, type Attributes, type Span, type Tracer } from '@opentelemetry/api';
 import type { RouteConfig, UpstreamConfig } from '../../config/config.js';
 import type { GenerationOptions } from '../../config/generation-options.js';
-import type { AttemptSpan, AttemptTracer } from '../../upstreams/completion/attempt-tracer.js';
+import type { AttemptSpan, AttemptTracer } from '../../upstreams/completion/attempt-observer.js';
 import type { AttemptTrace, CallTrace } from '../../upstreams/completion/call-trace.js';
 import type { ChatCall } from '../../upstreams/contract/chat-call.js';
 import { providerNameOf } from './provider-name.js';

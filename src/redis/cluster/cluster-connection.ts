@@ -4,12 +4,10 @@ import { withTimeout } from '../../common/timers/with-timeout.js';
 import type { RedisAddress } from '../../config/sources/redis-url.js';
 import { CONNECT_TIMEOUT_MS } from '../redis-client.js';
 import { RedisConnection, type Commands } from '../redis-connection.js';
-import { RedisTimeout } from '../redis-timeout.js';
-import { RedisUnavailable } from '../redis-unavailable.js';
+import { RedisUnavailable, RedisTimeout } from '../redis-errors.js';
 import type { ServerLink } from '../server-link.js';
-import { asking } from './asking.js';
+import { readRedirection, asking } from './redirection.js';
 import { ClusterLinks } from './cluster-links.js';
-import { readRedirection } from './redirection.js';
 
 const REVIEW_INTERVAL_MS = 500;
 /** How long a command waits for a slot that moves at this moment. */

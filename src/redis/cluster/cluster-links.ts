@@ -1,6 +1,6 @@
 import type { HostAndPort, RedisAddress } from '../../config/sources/redis-url.js';
 import { addressText, type ServerAddress } from '../redis-client.js';
-import { reasonOf } from '../redis-unavailable.js';
+import { reasonOf } from '../redis-errors.js';
 import { ServerLink } from '../server-link.js';
 import { readSlots, readSlotsAt } from './read-slots.js';
 import { SlotMap, type SlotRange } from './slot-map.js';

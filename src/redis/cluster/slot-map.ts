@@ -1,6 +1,6 @@
+import slotOf from 'cluster-key-slot';
 import type { HostAndPort } from '../../config/sources/redis-url.js';
 import { addressText } from '../redis-client.js';
-import { keyInSlots, SLOT_COUNT, slotOf } from './slots.js';
 
 /** The slots from `first` to `last`, and the master that serves them. */
 export interface SlotRange {
@@ -58,5 +58,17 @@ export class SlotMap {
       }
     }
     return taken;
+  }
+}
+
+export const SLOT_COUNT = 16_384;
+
+/** Returns a key for probes in one of the slots, or `undefined` without slots. */
+export function keyInSlots(slots: Iterable<number>): string | undefined {
+  const wanted = new Set(slots);
+  if (wanted.size === 0) return undefined;
+  for (let number = 0; ; number++) {
+    const key = `chat:probe:{${number}}`;
+    if (wanted.has(slotOf(key))) return key;
   }
 }

@@ -1,7 +1,6 @@
-import { RedisUnavailable } from '../../redis/redis-unavailable.js';
+import { RedisUnavailable, RedisTimeout } from '../../redis/redis-errors.js';
 import type { RedisClient } from '../../redis/redis-client.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
-import { RedisTimeout } from '../../redis/redis-timeout.js';
 
 /**
  * The most commands that wait for Redis. Above this number, the oldest command is lost. The next day's counters start from

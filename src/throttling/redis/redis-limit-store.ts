@@ -1,8 +1,7 @@
 import type { BeforeApplicationShutdown, OnApplicationShutdown } from '@nestjs/common';
 import { randomBytes } from 'node:crypto';
-import { RedisUnavailable } from '../../redis/redis-unavailable.js';
+import { RedisUnavailable, RedisTimeout } from '../../redis/redis-errors.js';
 import type { RedisConnection } from '../../redis/redis-connection.js';
-import { RedisTimeout } from '../../redis/redis-timeout.js';
 import { InProcessLimitStore } from '../in-process/in-process-limit-store.js';
 import type { LimitFallback } from '../limit-fallback.js';
 import {

@@ -1,4 +1,7 @@
 import type { ServiceError } from '../../common/service-error.js';
+import type { RouteConfig } from '../../config/config.js';
+import type { ChatCall } from '../contract/chat-call.js';
+import type { AttemptTrace, CallTrace } from './call-trace.js';
 
 /** How an attempt has ended. A stopped attempt says nothing about its provider. */
 export type AttemptEnd =
@@ -14,4 +17,15 @@ export interface AttemptObserver {
   /** The reader has taken the first text, or the start of the first tool call. */
   onFirstText?(): void;
   onEnd(end: AttemptEnd): void;
+}
+
+/** Creates a span for each attempt. See `AttemptFactory.tracer`. */
+export interface AttemptTracer {
+  begin(attempt: AttemptTrace, trace: CallTrace, route: RouteConfig, call: ChatCall): AttemptSpan;
+}
+
+/** The span of an attempt. At the end, `trace` holds the token counts and the finish reason of the attempt. */
+export interface AttemptSpan extends AttemptObserver {
+  /** Headers that the attempt adds to the request to the provider. */
+  readonly headers: Readonly<Record<string, string>>;
 }

@@ -6,14 +6,11 @@ import type { CompletionPart } from '../contract/stream-part.js';
 import { unexpectedFailure } from '../transport/connection-failure.js';
 import type { AttemptEnd, AttemptObserver } from './attempt-observer.js';
 import type { AttemptTrace, CallTrace } from './call-trace.js';
-import { PartCollector } from './part-collector.js';
+import type { PartCollector } from './part-collector.js';
 import { AFTER_COMPLETE_MS, type PartSource } from './part-source.js';
 
 const COMPLETE: AttemptEnd = { type: 'complete' };
 const STOPPED: AttemptEnd = { type: 'stopped' };
-
-/** Opens the source of an attempt. */
-export type OpenSource = (collector: PartCollector, onChange: () => void) => PartSource;
 
 /**
  * One attempt to get a completion from one route, whatever the transport. The attempt applies the time limits, decides
@@ -24,7 +21,6 @@ export class Attempt {
   /** Why there is no source. */
   private failure: ServiceError | undefined;
   private isEnded = false;
-  private readonly collector: PartCollector;
   private readonly source: PartSource | undefined;
   private readonly idleTimeout: IdleTimeout;
   /** True while the reader waits for the provider. Only this time counts for the time limits. */
@@ -32,19 +28,19 @@ export class Attempt {
   /** True when the provider has sent all that matters, and has little time for the rest. */
   private isEnding = false;
 
-  /** @param onChange called when {@link read} may return more, or throw. */
+  /**
+   * @param open opens the source, which adds the parts to the collector.
+   * @param onChange called when {@link read} may return more, or throw.
+   */
   constructor(
-    open: OpenSource,
+    open: () => PartSource,
+    private readonly collector: PartCollector,
     private readonly timeouts: UpstreamTimeouts,
     private readonly completion: CallTrace,
     private readonly trace: AttemptTrace,
     private readonly observers: readonly AttemptObserver[],
     onChange: () => void,
-    includesReasoning = false,
-    includesToolCalls = false,
-    protocol = '',
   ) {
-    this.collector = new PartCollector(completion, includesReasoning, includesToolCalls, protocol);
     this.idleTimeout = new IdleTimeout(
       timeouts.firstTokenMs,
       () => this.isAwaited,
@@ -54,7 +50,7 @@ export class Attempt {
       },
     );
     try {
-      this.source = open(this.collector, onChange);
+      this.source = open();
       trace.accepted = this.source.isAccepted;
     } catch (error) {
       this.failure = unexpectedFailure(error);

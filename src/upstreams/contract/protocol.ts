@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../common/service-error.js';
-import type { Capability } from './capability.js';
+import type { Capability } from '../../config/capability.js';
 import type { UpstreamConfig } from '../../config/config.js';
 import type { GenerationOption } from '../../config/generation-options.js';
 import type { CallContext } from './call-context.js';

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { RouteConfig } from '../../config/config.js';
 import { AttemptContext } from '../completion/attempt-context.js';
-import type { AttemptObserver } from '../completion/attempt-observer.js';
-import type { AttemptTracer } from '../completion/attempt-tracer.js';
+import type { AttemptObserver, AttemptTracer } from '../completion/attempt-observer.js';
 import { Attempt } from '../completion/attempt.js';
 import { FailureLog } from '../completion/failure-log.js';
 import { HttpSource } from '../completion/http-source.js';
+import { PartCollector } from '../completion/part-collector.js';
+import type { PartSource } from '../completion/part-source.js';
 import { InProcessSource } from '../completion/in-process-source.js';
 import type { ChatCall } from '../contract/chat-call.js';
 import { withOwnState } from '../completion/provider-state.js';
@@ -55,19 +56,11 @@ export class AttemptFactory {
     const log = new FailureLog(trace.requestId, model.id, upstream.name);
     const observers: AttemptObserver[] = [this.states.of(route).begin(), context, log];
     if (span !== undefined) observers.push(span);
-    return new Attempt(
-      (collector, changed) =>
-        protocol.transport === 'http'
-          ? new HttpSource(protocol, call, upstream, connections, context, collector, changed)
-          : new InProcessSource(protocol, call, upstream, context, collector, changed),
-      upstream.timeouts,
-      trace,
-      attempt,
-      observers,
-      onChange,
-      request.readsReasoning,
-      request.readsToolCalls,
-      protocol.name,
-    );
+    const collector = new PartCollector(trace, request.readsReasoning, request.readsToolCalls, protocol.name);
+    const open = (): PartSource =>
+      protocol.transport === 'http'
+        ? new HttpSource(protocol, call, upstream, connections, context, collector, onChange)
+        : new InProcessSource(protocol, call, upstream, context, collector, onChange);
+    return new Attempt(open, collector, upstream.timeouts, trace, attempt, observers, onChange);
   }
 }

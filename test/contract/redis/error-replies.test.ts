@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { OutageLog } from '../../../src/common/outage-log.js';
 import { openRedis } from '../../../src/redis/open-redis.js';
 import type { RedisConnection } from '../../../src/redis/redis-connection.js';
-import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../../src/redis/redis-errors.js';
 import { ScriptedRedis } from '../../support/scripted-redis.js';
 import { waitFor } from '../../support/wait-for.js';
 

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RedisConnection } from '../../../src/redis/redis-connection.js';
 import { RedisHealth } from '../../../src/redis/redis-health.js';
-import { RedisTimeout } from '../../../src/redis/redis-timeout.js';
-import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable, RedisTimeout } from '../../../src/redis/redis-errors.js';
 
 it.each<[string, (() => Promise<void>) | undefined, boolean | undefined]>([
   ['is unknown without Redis', undefined, undefined],

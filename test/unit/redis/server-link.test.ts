@@ -1,8 +1,7 @@
 import { ErrorReply } from '@redis/client';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RedisTimeout } from '../../../src/redis/redis-timeout.js';
-import { RedisUnavailable } from '../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable, RedisTimeout } from '../../../src/redis/redis-errors.js';
 import { ServerLink } from '../../../src/redis/server-link.js';
 import { restoreDelays, moveDelays } from '../../support/moved-delays.js';
 import { stopTime, turn } from '../../support/moved-time.js';

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { ErrorReply } from '@redis/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { keyInSlots } from '../../../src/redis/cluster/slots.js';
+import { keyInSlots } from '../../../src/redis/cluster/slot-map.js';
 import { SingleConnection } from '../../../src/redis/single-connection.js';
 import { ScriptedRedis } from '../../support/scripted-redis.js';
 import { runningTimers } from '../../support/timer-watch.js';

@@ -3,10 +3,11 @@ import { ServiceError } from '../../../common/service-error.js';
 import { isSame, newSecret, streamId, type RequestKey, type StreamAddress } from '../identity/stream-identity.js';
 import { evictedStream, StreamLog } from '../log/stream-log.js';
 import type { StreamMemory } from '../log/stream-memory.js';
-import { once, tooManyReaders } from './readers.js';
 import {
   MAX_READERS,
+  once,
   StreamStore,
+  tooManyReaders,
   type Claim,
   type StoredStream,
   type OwnStream,

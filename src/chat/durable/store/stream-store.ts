@@ -1,9 +1,10 @@
-import type { ServiceError } from '../../../common/service-error.js';
+import { ServiceError } from '../../../common/service-error.js';
 import type { RequestKey, StreamAddress } from '../identity/stream-identity.js';
 import type { StreamLog } from '../log/stream-log.js';
 
 /** The most readers that one stream has at the same time, on all replicas together. */
 export const MAX_READERS = 4;
+const READER_RETRY_SECONDS = 1;
 
 /** A durable stream, as its readers see it. */
 export interface StoredStream {
@@ -80,4 +81,21 @@ export abstract class StreamStore {
    * @throws {ServiceError} `unavailable` when the store does not answer.
    */
   abstract find(address: StreamAddress, accountId: string): Promise<StoredStream | undefined>;
+}
+
+/** The error for one reader too many. */
+export function tooManyReaders(): ServiceError {
+  return new ServiceError('concurrency_limit_exceeded', `A stream can have ${MAX_READERS} readers at the same time.`, {
+    retryAfterSeconds: READER_RETRY_SECONDS,
+  });
+}
+
+/** Returns a function that calls `leave` at its first call only. */
+export function once(leave: () => void): () => void {
+  let isOver = false;
+  return () => {
+    if (isOver) return;
+    isOver = true;
+    leave();
+  };
 }

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { ServiceError } from '../../../common/service-error.js';
-import { isUtf8MediaType } from '../media-type.js';
+import { requireUtf8Body } from '../media-type.js';
 import type { BodyReader } from '../read-body.js';
 
 const MAX_FORM_BYTES = 64 * 1024;
@@ -16,14 +16,8 @@ export async function readForm(
   response: Response,
   reader: BodyReader,
 ): Promise<Readonly<Record<string, string>>> {
-  const { headers } = request;
   // Browsers encode forms in the encoding of the page, which is UTF-8 here. They do not name the encoding in the header.
-  if (!isUtf8MediaType(headers['content-type'], 'application/x-www-form-urlencoded')) {
-    throw new ServiceError('unsupported_media_type', 'The body must be application/x-www-form-urlencoded in UTF-8.');
-  }
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    throw new ServiceError('unsupported_media_type', 'The body must not be compressed.');
-  }
+  requireUtf8Body(request, 'application/x-www-form-urlencoded');
   return parseForm(await reader.read(request, response, MAX_FORM_BYTES));
 }
 

@@ -1,8 +1,7 @@
-import type { FinishReason, StreamPart } from '../../contract/stream-part.js';
-import { END, NOTHING } from '../shared/fixed-parts.js';
+import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream-part.js';
+import { END, NOTHING } from '../shared/event-parts.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
-import { tokenUsage } from '../shared/token-count.js';
-import { AnthropicUsage } from './anthropic-usage.js';
+import { tokenUsage, tokenCount } from '../shared/token-count.js';
 import { OpenBlocks } from './open-blocks.js';
 import { reportedFailure } from '../shared/reported-failure.js';
 
@@ -57,4 +56,28 @@ function endParts(body: JsonObject, counts: AnthropicUsage): readonly StreamPart
   const raw = isJsonObject(body.delta) ? body.delta.stop_reason : undefined;
   if (isText(raw)) parts.push({ type: 'finish', reason: FINISH_REASONS.get(raw) ?? 'other', raw });
   return parts;
+}
+
+/**
+ * Adds up the token counts of one message. Anthropic counts the tokens of the prompt apart from its cached tokens. A later
+ * event may repeat only some of the counts.
+ */
+class AnthropicUsage {
+  private fresh: number | undefined;
+  private read: number | undefined;
+  private written: number | undefined;
+
+  /** Returns the counts so far, with the counts of this `usage` object. */
+  add(usage: unknown): TokenUsage | undefined {
+    if (!isJsonObject(usage)) return undefined;
+    this.fresh = tokenCount(usage.input_tokens) ?? this.fresh;
+    this.read = tokenCount(usage.cache_read_input_tokens) ?? this.read;
+    this.written = tokenCount(usage.cache_creation_input_tokens) ?? this.written;
+    return tokenUsage({
+      inputTokens: this.fresh === undefined ? undefined : this.fresh + (this.read ?? 0) + (this.written ?? 0),
+      cachedInputTokens: this.read,
+      cacheWriteInputTokens: this.written,
+      outputTokens: tokenCount(usage.output_tokens),
+    });
+  }
 }

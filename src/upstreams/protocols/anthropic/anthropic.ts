@@ -6,8 +6,7 @@ import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract
 import type { StreamPart } from '../../contract/stream-part.js';
 import { AnthropicEvents } from './anthropic-event.js';
 import { endpoint, streamHeaders, trimmedPath } from '../shared/endpoint.js';
-import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
-import { NOTHING } from '../shared/fixed-parts.js';
+import { errorEventParts, unreadableEventParts, NOTHING } from '../shared/event-parts.js';
 import { parseJsonObject } from '../shared/json-object.js';
 import { optionMembers } from '../shared/option-members.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
@@ -82,7 +81,7 @@ class AnthropicReader implements AnswerReader {
     if (event === 'error') return errorEventParts(data, body);
     if (body !== undefined) {
       const parts = this.events.parts(body);
-      this.repeated.rememberFrom(data, parts);
+      this.repeated.record(data, parts);
       return parts;
     }
     // An event without data keeps the connection alive.

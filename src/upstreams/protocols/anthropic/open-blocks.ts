@@ -1,7 +1,7 @@
 import type { StreamPart } from '../../contract/stream-part.js';
-import { NOTHING, PROGRESS } from '../shared/fixed-parts.js';
+import { NOTHING, PROGRESS } from '../shared/event-parts.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
-import { newToolCallId } from '../shared/tool-call-id.js';
+import { newToolCallId } from '../shared/tool-calls.js';
 
 /** A block with more than text. */
 type OpenBlock = { readonly type: 'call'; readonly id: string } | { readonly type: 'reasoning'; signature: string };

@@ -9,12 +9,14 @@ import type { InProcessProtocol } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { isJsonObject } from '../shared/json-object.js';
 import { SAME_OPTION_NAMES } from '../shared/option-members.js';
-import { newToolCallId } from '../shared/tool-call-id.js';
+import { newToolCallId } from '../shared/tool-calls.js';
 import { calledTools } from './called-tools.js';
-import { replyWords } from './reply.js';
 import { schemaValue } from './schema-value.js';
 import { untilStop } from './stop-texts.js';
 import { countWords, wordsOf } from './words.js';
+import { plainMessages } from '../shared/plain-messages.js';
+import { describedContents } from './described-contents.js';
+import { replyTo } from './small-talk.js';
 
 export interface BuiltinProtocolOptions {
   /** The delay between two words, in milliseconds. 0: no delay. */
@@ -118,4 +120,12 @@ function promptTexts({ messages, tools = [] }: ChatCall): readonly string[] {
     typeof message.content === 'string' ? [message.content] : [...textsOf(message)],
   );
   return [...texts, ...tools.map(({ name, description = '' }) => `${name} ${description}`)];
+}
+
+/** Returns the words of the answer's text, in the requested format. Each word is created when the caller reads it. */
+function replyWords({ messages, options, responseFormat }: ChatCall): Iterable<string> {
+  if (responseFormat?.type === 'json_schema') return wordsOf(JSON.stringify(schemaValue(responseFormat.schema)));
+  const described = describedContents(messages);
+  const words = described === undefined ? replyTo(plainMessages(messages), options.temperature) : wordsOf(described);
+  return responseFormat?.type === 'json' ? wordsOf(JSON.stringify({ answer: [...words].join('') })) : words;
 }

@@ -1,12 +1,10 @@
 import type { ProviderEvent } from '../../contract/framing.js';
 import { providerFailure } from '../../contract/provider-failure.js';
 import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream-part.js';
-import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
-import { NOTHING } from '../shared/fixed-parts.js';
+import { errorEventParts, unreadableEventParts, NOTHING } from '../shared/event-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
-import { tokenCount, tokenUsage } from '../shared/token-count.js';
-import { agreedCounts } from '../shared/total-tokens.js';
-import { wholeCallParts } from '../shared/whole-call.js';
+import { tokenCount, tokenUsage, agreedCounts } from '../shared/token-count.js';
+import { wholeCallParts } from '../shared/tool-calls.js';
 import { geminiFailure } from './gemini-failure.js';
 
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([

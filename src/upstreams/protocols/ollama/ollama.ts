@@ -7,12 +7,11 @@ import { providerFailure } from '../../contract/provider-failure.js';
 import type { FinishReason, StreamPart } from '../../contract/stream-part.js';
 import { ndjson } from '../../transport/ndjson-decoder.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
-import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
-import { END, NOTHING } from '../shared/fixed-parts.js';
+import { errorEventParts, unreadableEventParts, END, NOTHING } from '../shared/event-parts.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
 import { optionMembers, SAME_OPTION_NAMES } from '../shared/option-members.js';
 import { tokenCount, tokenUsage } from '../shared/token-count.js';
-import { wholeCallParts } from '../shared/whole-call.js';
+import { wholeCallParts } from '../shared/tool-calls.js';
 import { formatOf, ollamaMessages, thinkOf, toolMembers } from './ollama-messages.js';
 
 /** A duration in the form of Go, such as `90s`, `1h30m` or `-1m`. */

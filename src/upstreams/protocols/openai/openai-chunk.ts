@@ -1,5 +1,5 @@
 import type { FinishReason, StreamPart, TokenUsage } from '../../contract/stream-part.js';
-import { NOTHING, PROGRESS } from '../shared/fixed-parts.js';
+import { NOTHING, PROGRESS } from '../shared/event-parts.js';
 import { isJsonObject, isText, type JsonObject } from '../shared/json-object.js';
 import { reportedFailure } from '../shared/reported-failure.js';
 import type { OpenAiToolCalls } from './openai-tool-calls.js';

@@ -1,6 +1,6 @@
 import type { FinishReason, StreamPart } from '../../contract/stream-part.js';
 import { isJsonObject, isText, parseJsonObject, type JsonObject } from '../shared/json-object.js';
-import { newToolCallId } from '../shared/tool-call-id.js';
+import { newToolCallId } from '../shared/tool-calls.js';
 
 interface Call {
   /** The `index` of the provider. `undefined`: the provider sends none. */

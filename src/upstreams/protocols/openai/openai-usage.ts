@@ -1,7 +1,6 @@
 import type { TokenUsage } from '../../contract/stream-part.js';
 import { isJsonObject, type JsonObject } from '../shared/json-object.js';
-import { tokenCount, tokenUsage } from '../shared/token-count.js';
-import { agreedCounts } from '../shared/total-tokens.js';
+import { tokenCount, tokenUsage, agreedCounts } from '../shared/token-count.js';
 
 /**
  * Returns the token counts of a `usage` object. Providers that speak this protocol use different names for the cache:

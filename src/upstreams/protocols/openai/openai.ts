@@ -4,8 +4,7 @@ import type { ProviderEvent } from '../../contract/framing.js';
 import type { AnswerReader, HttpProtocol, UpstreamRequest } from '../../contract/protocol.js';
 import type { StreamPart } from '../../contract/stream-part.js';
 import { endpoint, streamHeaders } from '../shared/endpoint.js';
-import { errorEventParts, unreadableEventParts } from '../shared/event-failure.js';
-import { END, NOTHING } from '../shared/fixed-parts.js';
+import { errorEventParts, unreadableEventParts, END, NOTHING } from '../shared/event-parts.js';
 import { parseJsonObject } from '../shared/json-object.js';
 import { optionMembers, SAME_OPTION_NAMES } from '../shared/option-members.js';
 import { RepeatedEvent } from '../shared/repeated-event.js';
@@ -13,7 +12,6 @@ import { openAiChunkParts, type ChunkState } from './openai-chunk.js';
 import { openAiMessages } from './openai-messages.js';
 import { OpenAiToolCalls } from './openai-tool-calls.js';
 import { conversationMembers } from './openai-tools.js';
-import { knownReasoningMember, recordReasoningMember } from './reasoning-members.js';
 
 const END_MARKER = '[DONE]';
 
@@ -72,7 +70,7 @@ class OpenAiReader implements AnswerReader {
     if (chunk !== undefined) {
       const parts = openAiChunkParts(chunk, this.state);
       if (this.state.reasoningMember !== undefined) this.onReasoning(this.state.reasoningMember);
-      this.repeated.rememberFrom(data, parts);
+      this.repeated.record(data, parts);
       return parts;
     }
     const text = data.trim();
@@ -80,4 +78,22 @@ class OpenAiReader implements AnswerReader {
     // An event without data keeps the connection alive.
     return text === '' ? NOTHING : unreadableEventParts(data);
   }
+}
+
+/** The member that holds the reasoning, by upstream and by the provider's name of the model. */
+const known = new WeakMap<UpstreamConfig, Map<string, string>>();
+
+/** Records the member in which a model sends its reasoning. */
+function recordReasoningMember(upstream: UpstreamConfig, model: string, member: string): void {
+  const members = known.get(upstream) ?? new Map<string, string>();
+  known.set(upstream, members);
+  members.set(model, member);
+}
+
+/**
+ * Returns the member in which a model has sent reasoning since the start of the process. Such a model takes the reasoning of
+ * earlier turns in the same member, and some models require it.
+ */
+function knownReasoningMember(upstream: UpstreamConfig, model: string): string | undefined {
+  return known.get(upstream)?.get(model);
 }

@@ -27,16 +27,11 @@ export class RepeatedEvent {
     return NEEDS_PARSER.test(text) ? undefined : text;
   }
 
-  /** Remembers a parsed event if its only part is a text. Call this for each parsed event. */
-  rememberFrom(data: string, parts: readonly StreamPart[]): void {
+  /** Compares later events with a parsed event if its only part is a text. Call this for each parsed event. */
+  record(data: string, parts: readonly StreamPart[]): void {
     const [only] = parts;
-    if (parts.length === 1 && only?.type === 'text') this.remember(data, only.text);
-  }
-
-  /** Remembers an event that holds only this text. Call this for each parsed event of that kind. */
-  remember(data: string, text: string): void {
-    if (this.misses > MAX_MISSES) return;
-    const json = JSON.stringify(text);
+    if (parts.length !== 1 || only?.type !== 'text' || this.misses > MAX_MISSES) return;
+    const json = JSON.stringify(only.text);
     const start = data.indexOf(json);
     // If the text occurs twice, it is unknown which occurrence is the answer.
     if (start === -1 || data.includes(json, start + 1)) return;

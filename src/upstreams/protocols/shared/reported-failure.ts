@@ -5,7 +5,6 @@ import {
   type ProviderFailureCode,
 } from '../../contract/provider-failure.js';
 import { isJsonObject, isText, type JsonObject } from './json-object.js';
-import { loggedLabel } from './label.js';
 
 /** The error codes by HTTP status, also for a status number in a late error. Every other status is `upstream_error`. */
 const CODE_BY_STATUS: ReadonlyMap<number, ProviderFailureCode> = new Map([
@@ -109,4 +108,15 @@ function codeOf(labels: readonly (string | number)[]): ProviderFailureCode {
   }
   if (OVERLOADED.test(words)) return 'upstream_unavailable';
   return REFUSED.test(words) ? 'upstream_rejected' : 'upstream_error';
+}
+
+/** The shape of a label such as `rate_limit_exceeded`. A sentence of a conversation or a key does not have this shape. */
+const IDENTIFIER = /^[A-Z][A-Z_.-]{0,63}$/i;
+/** The shape of an HTTP status or of an error code. */
+const SHORT_NUMBER = /^\d{1,5}$/;
+
+/** Returns the label of a provider for a log line: an identifier, a short number, or `other`. */
+export function loggedLabel(label: string | number): string {
+  const text = String(label);
+  return IDENTIFIER.test(text) || SHORT_NUMBER.test(text) ? text : 'other';
 }

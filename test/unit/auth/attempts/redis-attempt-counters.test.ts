@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisAttemptCounters } from '../../../../src/auth/attempts/redis-attempt-counters.js';
-import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../../../src/redis/redis-errors.js';
 import type { RedisConnection } from '../../../../src/redis/redis-connection.js';
 
 const AWAY = new RedisUnavailable('No answer.', true);

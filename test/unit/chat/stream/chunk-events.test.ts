@@ -2,12 +2,10 @@ import { Logger, type MessageEvent } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Histogram } from '../../../../src/common/counts/histogram.js';
 import { ServiceError } from '../../../../src/common/service-error.js';
-import { chunkEvents } from '../../../../src/chat/stream/chunk-events.js';
-import type { ReadableParts } from '../../../../src/chat/stream/part-pump.js';
-import { InterChunkLatencies } from '../../../../src/chat/stream/inter-chunk-latencies.js';
-import { InterChunkClock } from '../../../../src/chat/stream/inter-chunk-clock.js';
+import { sendChunks } from '../../../../src/chat/stream/chunk-events.js';
+import type { EventSink, ReadableParts } from '../../../../src/chat/stream/part-pump.js';
+import { InterChunkLatencies, InterChunkClock } from '../../../../src/chat/stream/inter-chunk-latencies.js';
 import type { CompletionPart } from '../../../../src/upstreams/contract/stream-part.js';
-import type { StreamBackpressure } from '../../../../src/chat/stream/stream-backpressure.js';
 
 const KEEP_ALIVE_MS = 15_000;
 const text = (content: string): CompletionPart => ({ type: 'text', text: content });
@@ -48,17 +46,24 @@ class FakeParts implements ReadableParts {
 }
 
 /** A client that takes everything, until the test says that it is slow. */
-class FakeSink {
+class FakeSink implements EventSink<MessageEvent> {
   readonly calls: string[] = [];
   isReady = true;
+  onEnd: () => void = () => undefined;
   private listener: ((wasSlow: boolean) => void) | undefined;
 
-  sending(): void {
-    this.calls.push('sending');
+  send(event: MessageEvent): void {
+    this.calls.push('event');
+    events.push(event);
   }
 
-  ending(): void {
-    this.calls.push('ending');
+  end(): void {
+    this.calls.push('end');
+    this.onEnd();
+  }
+
+  abort(): void {
+    this.calls.push('abort');
   }
 
   cork(): void {
@@ -78,12 +83,13 @@ class FakeSink {
 let parts: FakeParts;
 let sink: FakeSink;
 let events: MessageEvent[];
-let isComplete: boolean;
 let clock: { text: ReturnType<typeof vi.fn>; ready: ReturnType<typeof vi.fn> };
+
+const isComplete = (): boolean => sink.calls.includes('end');
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [parts, sink, events, isComplete] = [new FakeParts(), new FakeSink(), [], false];
+  [parts, sink, events] = [new FakeParts(), new FakeSink(), []];
   clock = { text: vi.fn(), ready: vi.fn() };
 });
 afterEach(() => {
@@ -92,16 +98,17 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-function subscribe() {
-  return chunkEvents(parts, sink as unknown as StreamBackpressure, 'r1', clock as unknown as InterChunkClock).subscribe(
-    {
-      next: (event) => {
-        sink.calls.push('event');
-        events.push(event);
-      },
-      complete: () => (isComplete = true),
-    },
-  );
+/** Sends the answer until the end of the stream, as Nest does. */
+function subscribe(): { unsubscribe: () => void } {
+  const stop = sendChunks(parts, sink, 'r1', clock as unknown as InterChunkClock);
+  let isStopped = false;
+  const stopOnce = (): void => {
+    if (!isStopped) stop();
+    isStopped = true;
+  };
+  sink.onEnd = stopOnce;
+  if (isComplete()) stopOnce();
+  return { unsubscribe: stopOnce };
 }
 
 describe('the events of an answer', () => {
@@ -109,18 +116,11 @@ describe('the events of an answer', () => {
     parts.add(text('Hel'), { type: 'reasoning', text: 'hm' }, text('lo'));
     subscribe();
     expect(events).toStrictEqual([chunk('Hel'), chunk('lo')]);
-    expect(isComplete).toBe(false);
+    expect(isComplete()).toBe(false);
     parts.add(text('!'));
     parts.end();
     expect(events).toEqual([chunk('Hel'), chunk('lo'), chunk('!'), DONE]);
-    expect(isComplete).toBe(true);
-  });
-
-  it('are reported to the sink before they are sent, and the end after the last one', () => {
-    parts.add(text('Hi'));
-    parts.end();
-    subscribe();
-    expect(sink.calls).toEqual(['sending', 'event', 'sending', 'event', 'ending']);
+    expect(isComplete()).toBe(true);
   });
 
   it('leave together with the end when the answer is whole already', () => {
@@ -129,7 +129,7 @@ describe('the events of an answer', () => {
     parts.isWhole = true;
     parts.add(text('last'));
     parts.end();
-    expect(sink.calls.filter((call) => call !== 'sending')).toEqual(['event', 'cork', 'event', 'event', 'ending']);
+    expect(sink.calls).toEqual(['event', 'cork', 'event', 'event', 'end']);
   });
 
   it('have the position of the text as their id in a durable stream', () => {
@@ -154,7 +154,7 @@ describe('the events of an answer', () => {
     subscribe();
     const error = { code: 'upstream_error', message: 'It broke.' };
     expect(events).toEqual([chunk('Hi'), { type: 'error', data: { content: '', done: false, error } }]);
-    expect([isComplete, sink.calls.at(-1), parts.returned]).toEqual([true, 'ending', 1]);
+    expect([isComplete(), sink.calls.at(-1), parts.returned]).toEqual([true, 'end', 1]);
   });
 
   it('say nothing of the cause of an internal error, which the log has', () => {
@@ -208,9 +208,9 @@ describe('a client that is slow', () => {
   it('gets the end only after the texts', () => {
     parts.isOver = true;
     subscribe();
-    expect([events.length, isComplete]).toEqual([1, false]);
+    expect([events.length, isComplete()]).toEqual([1, false]);
     sink.ready();
-    expect([events.at(-1), isComplete]).toEqual([DONE, true]);
+    expect([events.at(-1), isComplete()]).toEqual([DONE, true]);
   });
 
   it('that leaves gets nothing more, and the answer is let go', () => {
@@ -260,7 +260,7 @@ describe('the latencies between texts', () => {
   it('need not be measured', () => {
     sink.isReady = false;
     parts.add(text('a'), text('b'));
-    chunkEvents(parts, sink as unknown as StreamBackpressure, 'r1').subscribe((event) => events.push(event));
+    sink.onEnd = sendChunks(parts, sink, 'r1');
     sink.ready();
     parts.end();
     expect(events).toEqual([chunk('a'), chunk('b'), DONE]);

@@ -4,8 +4,7 @@ import { ClusterConnection } from '../../../../src/redis/cluster/cluster-connect
 import type { LinkEvents } from '../../../../src/redis/cluster/cluster-links.js';
 import type { RedisClient } from '../../../../src/redis/redis-client.js';
 import type { Commands } from '../../../../src/redis/redis-connection.js';
-import { RedisTimeout } from '../../../../src/redis/redis-timeout.js';
-import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable, RedisTimeout } from '../../../../src/redis/redis-errors.js';
 import { Latch, isOver } from '../../../support/latch.js';
 import { turn } from '../../../support/moved-time.js';
 

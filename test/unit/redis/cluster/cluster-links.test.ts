@@ -1,7 +1,7 @@
+import slotOf from 'cluster-key-slot';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClusterLinks } from '../../../../src/redis/cluster/cluster-links.js';
 import { readSlotsAt } from '../../../../src/redis/cluster/read-slots.js';
-import { slotOf } from '../../../../src/redis/cluster/slots.js';
 import { ScriptedRedis } from '../../../support/scripted-redis.js';
 import { waitFor } from '../../../support/wait-for.js';
 

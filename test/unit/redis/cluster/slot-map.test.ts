@@ -1,6 +1,6 @@
+import slotOf from 'cluster-key-slot';
 import { describe, expect, it } from 'vitest';
 import { SlotMap } from '../../../../src/redis/cluster/slot-map.js';
-import { slotOf } from '../../../../src/redis/cluster/slots.js';
 
 const LAST = 16_383;
 

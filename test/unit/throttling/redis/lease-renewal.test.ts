@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../../../src/redis/redis-errors.js';
 import { RENEW } from '../../../../src/throttling/redis/account-scripts.js';
 import { LeaseRenewal, type RenewedLease } from '../../../../src/throttling/redis/lease-renewal.js';
 import { turn } from '../../../support/moved-time.js';

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { RedisTimeout } from '../../../../src/redis/redis-timeout.js';
-import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable, RedisTimeout } from '../../../../src/redis/redis-errors.js';
 import { Outbox } from '../../../../src/throttling/redis/outbox.js';
 import { turn } from '../../../support/moved-time.js';
 import { FakeRedis } from '../fake-redis.js';

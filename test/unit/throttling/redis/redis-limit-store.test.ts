@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { RedisTimeout } from '../../../../src/redis/redis-timeout.js';
-import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable, RedisTimeout } from '../../../../src/redis/redis-errors.js';
 import { LimitFallback } from '../../../../src/throttling/limit-fallback.js';
 import type { TierLimits } from '../../../../src/config/limits/limit-table.js';
 import type { Admission, AdmissionRequest, Lease } from '../../../../src/throttling/limit-store.js';

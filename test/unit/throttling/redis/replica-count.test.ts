@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../../../src/redis/redis-errors.js';
 import { LimitFallback } from '../../../../src/throttling/limit-fallback.js';
 import { ReplicaCount } from '../../../../src/throttling/redis/replica-count.js';
 import { turn } from '../../../support/moved-time.js';

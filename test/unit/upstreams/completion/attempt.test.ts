@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AttemptEnd, AttemptObserver } from '../../../../src/upstreams/completion/attempt-observer.js';
 import { Attempt } from '../../../../src/upstreams/completion/attempt.js';
 import { CallTrace, type AttemptTrace } from '../../../../src/upstreams/completion/call-trace.js';
-import type { PartCollector } from '../../../../src/upstreams/completion/part-collector.js';
+import { PartCollector } from '../../../../src/upstreams/completion/part-collector.js';
 import type { PartSource } from '../../../../src/upstreams/completion/part-source.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 import type { StreamPart } from '../../../../src/upstreams/contract/stream-part.js';
@@ -71,12 +71,14 @@ const observer: AttemptObserver = {
 const withoutText: AttemptObserver = { onEnd: () => undefined };
 
 function open(prepare: (source: FakeSource) => void = () => undefined): void {
+  const collector = new PartCollector(trace);
   attempt = new Attempt(
-    (collector) => {
+    () => {
       source = new FakeSource(collector);
       prepare(source);
       return source;
     },
+    collector,
     { connectMs: 1, firstTokenMs: FIRST_TOKEN_MS, idleMs: IDLE_MS },
     trace,
     facts,
@@ -128,6 +130,7 @@ describe('an attempt', () => {
       () => {
         throw new TypeError('a bug');
       },
+      new PartCollector(trace),
       { connectMs: 1, firstTokenMs: 1, idleMs: 1 },
       trace,
       facts,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RedisCooldowns } from '../../../../src/upstreams/routing/redis-cooldowns.js';
-import { RedisUnavailable } from '../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../../../src/redis/redis-errors.js';
 import { stopTime, turn } from '../../../support/moved-time.js';
 import { FakeRedis } from '../../throttling/fake-redis.js';
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisConnection } from '../../../../redis/redis-connection.js';
 import { ServiceError } from '../../../../common/service-error.js';
-import { once, tooManyReaders } from '../readers.js';
-import { MAX_READERS } from '../stream-store.js';
+import { MAX_READERS, once, tooManyReaders } from '../stream-store.js';
 import { orUnavailable } from './redis-availability.js';
 import type { StreamKeys } from './stream-keys.js';
 import { ENTER, RENEW_READERS } from './stream-scripts.js';

@@ -1,4 +1,4 @@
-import { RedisUnavailable } from '../../../../redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../../../redis/redis-errors.js';
 import { ServiceError } from '../../../../common/service-error.js';
 
 const RETRY_AFTER_SECONDS = 1;

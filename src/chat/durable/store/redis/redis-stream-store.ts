@@ -2,7 +2,7 @@ import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { withTimeout } from '../../../../common/timers/with-timeout.js';
 import type { RedisConnection } from '../../../../redis/redis-connection.js';
-import { RedisTimeout } from '../../../../redis/redis-timeout.js';
+import { RedisTimeout } from '../../../../redis/redis-errors.js';
 import { derive, isSame, newSecret, type RequestKey, type StreamAddress } from '../../identity/stream-identity.js';
 import { StreamLog } from '../../log/stream-log.js';
 import type { StreamMemory } from '../../log/stream-memory.js';

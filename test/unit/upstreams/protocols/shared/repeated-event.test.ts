@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { StreamPart } from '../../../../../src/upstreams/contract/stream-part.js';
 import { RepeatedEvent } from '../../../../../src/upstreams/protocols/shared/repeated-event.js';
 
 interface Event {
@@ -9,12 +10,14 @@ interface Event {
 /** The text, as a parser reads it. */
 const parsedText = (data: string): string => (JSON.parse(data) as Event).choices[0].delta.content;
 
+const partsOf = (text: string): StreamPart[] => [{ type: 'text', text }];
+
 /** Reads an event as the protocols do. Returns the text, and whether the event was parsed. */
 function read(repeated: RepeatedEvent, data: string): { text: string; isParsed: boolean } {
   const known = repeated.textOf(data);
   if (known !== undefined) return { text: known, isParsed: false };
   const text = parsedText(data);
-  if (text !== '') repeated.remember(data, text);
+  if (text !== '') repeated.record(data, partsOf(text));
   return { text, isParsed: true };
 }
 
@@ -104,11 +107,11 @@ describe('the text of a repeated event', () => {
     const others = [[], [one, { type: 'progress' }], [{ type: 'reasoning', text: 'Hello' }]] as const;
     for (const parts of others) {
       const repeated = new RepeatedEvent();
-      repeated.rememberFrom(eventOf('Hello'), parts);
+      repeated.record(eventOf('Hello'), parts);
       expect(repeated.textOf(eventOf('you'))).toBeUndefined();
     }
     const repeated = new RepeatedEvent();
-    repeated.rememberFrom(eventOf('Hello'), [one]);
+    repeated.record(eventOf('Hello'), [one]);
     expect(repeated.textOf(eventOf('you'))).toBe('you');
   });
 
@@ -119,8 +122,7 @@ describe('the text of a repeated event', () => {
     const repeated = new RepeatedEvent();
     const envelope = (index: number) => ({ id: `chatcmpl-${index}` });
     for (let index = 0; index <= changes; index++) {
-      repeated.remember(eventOf('a', envelope(index)), 'a');
-      repeated.remember(eventOf('c', envelope(index)), 'c');
+      for (const text of ['a', 'c']) repeated.record(eventOf(text, envelope(index)), partsOf(text));
     }
     expect(repeated.textOf(eventOf('b', envelope(changes)))).toBe(text);
   });

@@ -1,4 +1,4 @@
-import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../../../../../src/redis/redis-errors.js';
 import type { RedisClient } from '../../../../../../src/redis/redis-client.js';
 import type { Commands } from '../../../../../../src/redis/redis-connection.js';
 import { FakeRedis, type Sent } from '../../../../throttling/fake-redis.js';

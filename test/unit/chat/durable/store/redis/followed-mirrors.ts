@@ -5,7 +5,7 @@ import { byField, type StreamFollower } from '../../../../../../src/chat/durable
 import { presenceKey, streamKeys } from '../../../../../../src/chat/durable/store/redis/stream-keys.js';
 import { StreamMirrors, type RemoteStream } from '../../../../../../src/chat/durable/store/redis/stream-mirrors.js';
 import { ShedLoad } from '../../../../../../src/common/shed-load.js';
-import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../../../../../src/redis/redis-errors.js';
 import type { Sent } from '../../../../throttling/fake-redis.js';
 import { FakeStreamRedis } from './fake-stream-redis.js';
 

@@ -3,8 +3,7 @@ import { ReaderSlots } from '../../../../../../src/chat/durable/store/redis/read
 import { streamKeys } from '../../../../../../src/chat/durable/store/redis/stream-keys.js';
 import { ENTER, RENEW_READERS } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
 import { MAX_READERS } from '../../../../../../src/chat/durable/store/stream-store.js';
-import { RedisTimeout } from '../../../../../../src/redis/redis-timeout.js';
-import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable, RedisTimeout } from '../../../../../../src/redis/redis-errors.js';
 import { FakeRedis } from '../../../../throttling/fake-redis.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';
 

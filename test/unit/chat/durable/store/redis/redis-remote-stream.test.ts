@@ -7,7 +7,7 @@ import {
   type RemoteTools,
 } from '../../../../../../src/chat/durable/store/redis/redis-remote-stream.js';
 import { ServiceError } from '../../../../../../src/common/service-error.js';
-import { RedisTimeout } from '../../../../../../src/redis/redis-timeout.js';
+import { RedisTimeout } from '../../../../../../src/redis/redis-errors.js';
 import { memoryOf } from '../../../../../contract/durable/describe-stream-store.js';
 import { Latch, isOver } from '../../../../../support/latch.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';

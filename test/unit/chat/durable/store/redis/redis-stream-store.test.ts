@@ -19,7 +19,7 @@ import {
   WRITE,
 } from '../../../../../../src/chat/durable/store/redis/stream-scripts.js';
 import type { Claim, OwnStream } from '../../../../../../src/chat/durable/store/stream-store.js';
-import { RedisTimeout } from '../../../../../../src/redis/redis-timeout.js';
+import { RedisTimeout } from '../../../../../../src/redis/redis-errors.js';
 import { memoryOf } from '../../../../../contract/durable/describe-stream-store.js';
 import { Latch, isOver } from '../../../../../support/latch.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';

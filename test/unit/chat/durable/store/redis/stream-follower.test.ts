@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StreamFollower } from '../../../../../../src/chat/durable/store/redis/stream-follower.js';
 import type { RedisClient } from '../../../../../../src/redis/redis-client.js';
 import type { Commands } from '../../../../../../src/redis/redis-connection.js';
-import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../../../../../src/redis/redis-errors.js';
 import { FakeRedis } from '../../../../throttling/fake-redis.js';
 import { restoreDelays, moveDelays, type Pause } from '../../../../../support/moved-delays.js';
 import { turn } from '../../../../../support/moved-time.js';

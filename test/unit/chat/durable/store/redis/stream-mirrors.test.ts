@@ -7,7 +7,7 @@ import { FENCE } from '../../../../../../src/chat/durable/store/redis/stream-scr
 import { Latch } from '../../../../../support/latch.js';
 import { stopTime, turn } from '../../../../../support/moved-time.js';
 import { FollowedMirrors, GENERATION, CHECK_EVERY_MS, SECRET, remoteStream, RETENTION_MS } from './followed-mirrors.js';
-import { RedisUnavailable } from '../../../../../../src/redis/redis-unavailable.js';
+import { RedisUnavailable } from '../../../../../../src/redis/redis-errors.js';
 
 let held: FollowedMirrors;
 

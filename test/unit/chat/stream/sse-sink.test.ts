@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StreamBackpressure } from '../../../../src/chat/stream/stream-backpressure.js';
+import { afterEach, beforeEach, describe, expect, it, vi, type Mock } from 'vitest';
+import { SseSink } from '../../../../src/chat/stream/sse-sink.js';
 import { isReaderLimited } from '../../../../src/http/connections/reader-limit.js';
 
 const STALL_MS = 30_000;
@@ -67,16 +67,18 @@ class FakeResponse extends EventEmitter {
 }
 
 let response: FakeResponse;
-let sink: StreamBackpressure;
+let sink: SseSink;
+let subscriber: { next: Mock; complete: Mock };
 const socket = () => response.socket as FakeSocket;
 
 function open(keepsIds?: boolean): void {
   response = new FakeResponse();
-  sink = new StreamBackpressure(response as unknown as Response, STALL_MS, keepsIds);
+  subscriber = { next: vi.fn(), complete: vi.fn() };
+  sink = new SseSink(response as unknown as Response, STALL_MS, subscriber, keepsIds);
 }
-/** Sends one event as Nest does. */
+/** Sends one event. Nest writes it at once. */
 function send(event = EVENT): void {
-  sink.sending();
+  sink.send({ data: event });
   response.write(event);
 }
 
@@ -131,7 +133,7 @@ describe('what Nest writes', () => {
   });
 
   it.each(['\n', ': \n\n'])('besides events is not sent, and is no event: %j', (framing) => {
-    sink.sending();
+    sink.send({ data: 'x' });
     response.write(framing);
     expect(socket().calls).toEqual([]);
     expect(sink.isReady).toBe(false);
@@ -211,8 +213,8 @@ describe('the next event', () => {
   });
 
   it('waits until Nest has written the ones before, which is not slow', () => {
-    sink.sending();
-    sink.sending();
+    sink.send({ data: 'x' });
+    sink.send({ data: 'x' });
     const listener = heard();
     response.write(EVENT);
     expect([sink.isReady, listener.mock.calls.length]).toEqual([false, 0]);
@@ -288,12 +290,14 @@ describe('the next event', () => {
 });
 
 describe('the end of a stream', () => {
-  it('limits how long the client may leave it unread', () => {
-    sink.ending();
+  it('comes after its events, and limits how long the client may leave them unread', () => {
+    sink.send({ data: 'x' });
+    sink.end();
+    expect([subscriber.next.mock.calls, subscriber.complete.mock.calls]).toEqual([[[{ data: 'x' }]], [[]]]);
     expect(socket().timeoutMs).toBe(STALL_MS);
     response.socket = null;
     expect(() => {
-      sink.ending();
+      sink.end();
     }).not.toThrow();
   });
 });

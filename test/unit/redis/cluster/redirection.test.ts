@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { asking } from '../../../../src/redis/cluster/asking.js';
+import { asking } from '../../../../src/redis/cluster/redirection.js';
 import type { RedisClient } from '../../../../src/redis/redis-client.js';
 
 it('a refused ASKING fails nothing but the command that it belongs to', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agreedCounts } from '../../../../../src/upstreams/protocols/shared/total-tokens.js';
+import { agreedCounts } from '../../../../../src/upstreams/protocols/shared/token-count.js';
 
 describe('the counts of prompt and answer', () => {
   it.each([

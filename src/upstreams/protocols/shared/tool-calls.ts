@@ -1,6 +1,13 @@
 import type { StreamPart } from '../../contract/stream-part.js';
 import { isJsonObject, isText } from './json-object.js';
-import { newToolCallId } from './tool-call-id.js';
+import { randomBytes } from 'node:crypto';
+
+const ID_BYTES = 12;
+
+/** Makes the id of a tool call, for a provider that sends none. It is unique, because the next turns refer to it. */
+export function newToolCallId(): string {
+  return `call_${randomBytes(ID_BYTES).toString('hex')}`;
+}
 
 /** A tool call that a provider sends in one piece. Each member may have any type. */
 export interface WholeCall {

@@ -1,3 +1,5 @@
+import { ServiceError } from '../common/service-error.js';
+
 /** Redis does not reply, or is unavailable. It is unknown whether a command that was sent took effect. */
 export class RedisUnavailable extends Error {
   constructor(
@@ -28,4 +30,21 @@ export function isOutageReply({ message }: Error): boolean {
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return reasonOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);
+}
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** Redis is available, but did not reply in time. It is unknown whether a command that was sent took effect. */
+export class RedisTimeout extends ServiceError {
+  constructor(
+    /** Whether the command may have reached Redis. */
+    readonly wasSent: boolean,
+    cause?: unknown,
+  ) {
+    super('unavailable', 'The service is too busy right now. Try again in a moment.', {
+      cause,
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+    this.name = 'RedisTimeout';
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isOutageReply } from '../../../src/redis/redis-unavailable.js';
+import { isOutageReply } from '../../../src/redis/redis-errors.js';
 
 it.each([
   "ERR The user executing the script can't run this command or subcommand",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestedOptions } from '../../../../src/chat/request/requested-options.js';
+import { requestedOptions } from '../../../../src/chat/request/requested-contents.js';
 
 describe('the options of a request', () => {
   it('are those that it has, and nothing else of it', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loggedLabel } from '../../../../../src/upstreams/protocols/shared/label.js';
+import { loggedLabel } from '../../../../../src/upstreams/protocols/shared/reported-failure.js';
 
 describe('the label of a provider in the log', () => {
   it.each([

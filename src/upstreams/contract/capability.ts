@@ -1,1 +1,0 @@
-export type { Capability } from '../../config/capability.js';
