@@ -1,4 +1,4 @@
-import type { BodyNames } from '../shared/client-paths.js';
+import type { BodyNames } from '../shared/body-fields.js';
 
 /** @param hasNewerLimit whether the body has `max_completion_tokens`. */
 export const chatCompletionsNames = (hasNewerLimit: boolean): BodyNames => ({

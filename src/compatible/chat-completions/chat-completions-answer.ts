@@ -3,13 +3,18 @@ import type { CompletionPart, FinishReason } from '../../upstreams/contract/stre
 import type { AnswerUsage } from '../shared/answer-usage.js';
 import type { Completion } from '../../chat/answer-contents.js';
 import type { AnswerFacts, AnswerFormat } from '../shared/compatible-answers.js';
-import { openAiError } from '../shared/openai-error.js';
+import { openAiError } from '../shared/error-formats.js';
+import { placedField } from '../shared/body-fields.js';
+import { chatCompletionsNames } from './body-names.js';
+import type { ChatCompletionsRequest } from './chat-completions-request.js';
 
 const LAST = 'data: [DONE]\n\n';
 
 /** Writes answers in the format of Chat Completions. */
-export function chatCompletionsFormat(includesUsage: boolean): AnswerFormat {
+export function chatCompletionsFormat({ includesUsage, hasNewerLimit, places }: ChatCompletionsRequest): AnswerFormat {
+  const names = chatCompletionsNames(hasNewerLimit);
   return {
+    bodyField: (field) => placedField(field, places, names),
     stream: (facts) => streamFormat(facts, includesUsage),
     whole: (completion, facts) => wholeAnswer(completion, facts),
   };

@@ -3,7 +3,7 @@ import type { ToolChoice } from '../../upstreams/contract/conversation.js';
 import type { CompatibleRequest } from '../shared/compatible-answers.js';
 import { effortOf } from '../shared/effort.js';
 import { isObject, Members } from '../shared/members.js';
-import type { BodyPlace } from '../shared/client-paths.js';
+import type { BodyPlace } from '../shared/body-fields.js';
 import { mappedMessages } from './messages.js';
 import { responseFormatOf, toolChoiceOf, toolsOf } from './tools.js';
 
@@ -35,7 +35,7 @@ export const CHAT_COMPLETIONS_BODY: BodyParser<ChatCompletionsRequest> = {
     const isParallel = body.boolean('parallel_tool_calls');
     const request: ChatCompletionsRequest = {
       conversation: {
-        model: body.required('model', body.text('model')),
+        model: body.requiredText('model'),
         messages: mapped.map(({ message }) => message),
         temperature: body.number('temperature'),
         top_p: body.number('top_p'),

@@ -9,11 +9,9 @@ import { Surface } from '../../http/surface/surface.decorator.js';
 import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
 import { ApiAnswer } from '../shared/api-answer.decorator.js';
-import { withClientPaths } from '../shared/client-paths.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
-import { openAiError } from '../shared/openai-error.js';
+import { openAiError } from '../shared/error-formats.js';
 import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
-import { chatCompletionsNames } from './body-names.js';
 import { chatCompletionsFormat } from './chat-completions-answer.js';
 import { CHAT_COMPLETIONS_BODY, type ChatCompletionsRequest } from './chat-completions-request.js';
 
@@ -47,10 +45,6 @@ export class ChatCompletionsController {
     @Caller() caller: ChatCaller,
     @Res() response: Response,
   ): Promise<void> {
-    try {
-      await this.answers.answer(request, caller, response, chatCompletionsFormat(request.includesUsage));
-    } catch (error) {
-      throw withClientPaths(error, request.places, chatCompletionsNames(request.hasNewerLimit));
-    }
+    await this.answers.answer(request, caller, response, chatCompletionsFormat(request));
   }
 }

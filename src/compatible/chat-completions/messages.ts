@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolResult, UserMessage } from '../../upstreams/contract/conversation.js';
-import type { BodyPlace } from '../shared/client-paths.js';
+import type { BodyPlace } from '../shared/body-fields.js';
 import { detailOf } from '../shared/image-detail.js';
 import { Members, refused } from '../shared/members.js';
 
@@ -67,9 +67,9 @@ function textsOf(members: Members): string | undefined {
     .map((value: unknown, index) => {
       const part = Members.of(value, members.at(`content.${index}`));
       const type = part.any('type');
-      if (type === 'refusal') return part.required('refusal', part.text('refusal'));
+      if (type === 'refusal') return part.requiredText('refusal');
       if (type !== 'text') throw part.refused('type', 'must be text');
-      return part.required('text', part.text('text'));
+      return part.requiredText('text');
     })
     .join('');
 }

@@ -1,8 +1,6 @@
 import type { ResponseFormat, Tool, ToolChoice } from '../../upstreams/contract/conversation.js';
+import { functionOf } from '../shared/function-tools.js';
 import { isObject, Members } from '../shared/members.js';
-
-/** A tool without parameters. */
-const NO_PARAMETERS = { type: 'object', properties: {} };
 
 export function toolsOf(tools: readonly unknown[]): Tool[] {
   return tools.map((value, index) => {
@@ -10,13 +8,7 @@ export function toolsOf(tools: readonly unknown[]): Tool[] {
     if (tool.any('type') !== 'function') {
       throw tool.refused('type', 'must be function: the service runs no tools of its own');
     }
-    const definition = tool.required('function', tool.inner('function'));
-    return {
-      name: definition.required('name', definition.text('name')),
-      description: definition.text('description'),
-      parameters: definition.json('parameters') ?? NO_PARAMETERS,
-      strict: definition.boolean('strict'),
-    };
+    return functionOf(tool.required('function', tool.inner('function')));
   });
 }
 
@@ -28,7 +20,7 @@ export function toolChoiceOf(body: Members): ToolChoice | undefined {
   if (called === undefined) {
     throw body.refused('tool_choice', 'must be auto, none, required or {"type":"function","function":{"name":…}}');
   }
-  return { tool: called.required('name', called.text('name')) };
+  return { tool: called.requiredText('name') };
 }
 
 export function responseFormatOf(body: Members): ResponseFormat | undefined {
@@ -45,7 +37,7 @@ export function responseFormatOf(body: Members): ResponseFormat | undefined {
       const definition = format.required('json_schema', format.inner('json_schema'));
       return {
         type: 'json_schema',
-        name: definition.required('name', definition.text('name')),
+        name: definition.requiredText('name'),
         description: definition.text('description'),
         schema: definition.json('schema') ?? {},
         strict: definition.boolean('strict'),

@@ -16,11 +16,10 @@ import { LimitedByBudget } from '../../throttling/budgets/limited-by-budget.deco
 import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
 import { estimatePromptTokens } from '../../usage/record/token-estimate.js';
-import { ApiAnswer, IGNORED_PARAMETERS } from '../shared/api-answer.decorator.js';
-import { ANTHROPIC_VERSION } from '../shared/anthropic-version.js';
-import { anthropicError } from '../shared/anthropic-error.js';
-import { withClientPaths } from '../shared/client-paths.js';
+import { ANTHROPIC_VERSION, ApiAnswer, IGNORED_PARAMETERS } from '../shared/api-answer.decorator.js';
+import { anthropicError } from '../shared/error-formats.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
+import { placedField, withBodyFields } from '../shared/body-fields.js';
 import { modelNamed } from '../shared/model-named.js';
 import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
 import { messagesFormat } from './answer/messages-format.js';
@@ -67,11 +66,7 @@ export class MessagesController {
     @Caller() caller: ChatCaller,
     @Res() response: Response,
   ): Promise<void> {
-    try {
-      await this.answers.answer(request, caller, response, messagesFormat(request, caller.requestId));
-    } catch (error) {
-      throw withClientPaths(error, request.mapped, MESSAGES_NAMES);
-    }
+    await this.answers.answer(request, caller, response, messagesFormat(request, caller.requestId));
   }
 
   @Post('count_tokens')
@@ -99,7 +94,7 @@ export class MessagesController {
       const valid = await this.chat.validated({ ...conversation, model: id });
       return { input_tokens: estimatePromptTokens(valid) };
     } catch (error) {
-      throw withClientPaths(error, mapped, MESSAGES_NAMES);
+      throw withBodyFields(error, (field) => placedField(field, mapped, MESSAGES_NAMES));
     }
   }
 }

@@ -3,15 +3,13 @@ import type { Request } from 'express';
 import type { ModelConfig } from '../../config/config.js';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/open-api/api-decorators.js';
 import { ApiErrors } from '../../http/open-api/api-errors.decorator.js';
-import { ReadsKey } from '../../http/routing/reads-key.decorator.js';
-import { Public } from '../../http/routing/public.decorator.js';
+import { Public, ReadsKey } from '../../http/routing/public.decorator.js';
 import { Surface } from '../../http/surface/surface.decorator.js';
 import { modelAccessOf } from '../../models/model-access.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
-import { ANTHROPIC_VERSION } from '../shared/anthropic-version.js';
-import { anthropicError } from '../shared/anthropic-error.js';
+import { ANTHROPIC_VERSION } from '../shared/api-answer.decorator.js';
 import { modelNamed } from '../shared/model-named.js';
-import { openAiError } from '../shared/openai-error.js';
+import { anthropicError, openAiError } from '../shared/error-formats.js';
 
 /** The time when a model was created is unknown, but both formats need one. */
 const CREATED_SECONDS = 0;

@@ -2,6 +2,7 @@ import { EVENT_STREAM_TYPE, sseEvent, type StreamFormat } from '../../chat/strea
 import type { CompletionPart } from '../../upstreams/contract/stream-part.js';
 import type { Completion } from '../../chat/answer-contents.js';
 import type { AnswerFacts, AnswerFormat } from '../shared/compatible-answers.js';
+import { bodyField } from './request/body-fields.js';
 import type { ResponsesRequest } from './request/responses-request.js';
 import { ResponseWriter, type ResponseEvent } from './response/response-writer.js';
 
@@ -9,9 +10,11 @@ import { ResponseWriter, type ResponseEvent } from './response/response-writer.j
 const LAST = 'data: [DONE]\n\n';
 
 /** Writes answers in the format of Open Responses. */
-export function responsesFormat({ settings, reasoningForm }: ResponsesRequest): AnswerFormat {
+export function responsesFormat(request: ResponsesRequest): AnswerFormat {
+  const { settings, reasoningForm } = request;
   const writerOf = (facts: AnswerFacts) => new ResponseWriter(facts, settings, reasoningForm);
   return {
+    bodyField: (field) => bodyField(field, request),
     stream: (facts) => streamFormat(writerOf(facts)),
     whole(completion, facts) {
       const writer = writerOf(facts);

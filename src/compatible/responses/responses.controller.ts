@@ -10,9 +10,8 @@ import { LimitedByTier } from '../../throttling/limited-by-tier.decorator.js';
 import { OpensStream } from '../../throttling/process-load/opens-stream.decorator.js';
 import { ApiAnswer } from '../shared/api-answer.decorator.js';
 import { CompatibleAnswers } from '../shared/compatible-answers.js';
-import { openAiError } from '../shared/openai-error.js';
+import { openAiError } from '../shared/error-formats.js';
 import { compatibleSurface, MAX_COMPATIBLE_BODY_VALUES, DURABLE_CONVERSATION } from '../shared/surface-options.js';
-import { withBodyFields } from './request/body-fields.js';
 import { RESPONSES_BODY, type ResponsesRequest } from './request/responses-request.js';
 import { responsesFormat } from './responses-answer.js';
 
@@ -46,10 +45,6 @@ export class ResponsesController {
     @Caller() caller: ChatCaller,
     @Res() response: Response,
   ): Promise<void> {
-    try {
-      await this.answers.answer(request, caller, response, responsesFormat(request));
-    } catch (error) {
-      throw withBodyFields(error, request);
-    }
+    await this.answers.answer(request, caller, response, responsesFormat(request));
   }
 }

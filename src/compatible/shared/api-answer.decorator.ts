@@ -12,6 +12,13 @@ export const IGNORED_PARAMETERS = {
   },
 };
 
+/** The header that every client of Anthropic sends. */
+export const ANTHROPIC_VERSION = {
+  name: 'anthropic-version',
+  required: false,
+  schema: { type: 'string' as const, example: '2023-06-01' },
+};
+
 interface AnswerDescription {
   readonly operationId: string;
   readonly summary: string;

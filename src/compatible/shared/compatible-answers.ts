@@ -9,9 +9,11 @@ import type { StreamFormat } from '../../chat/stream/stream-format.js';
 import { StreamSender } from '../../chat/stream/stream-sender.js';
 import { modelAccessOf } from '../../models/model-access.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
+import type { PartReader } from '../../upstreams/completion/part-reader.js';
 import type { ConversationRequest } from '../../upstreams/contract/conversation.js';
-import { modelNamed } from './model-named.js';
 import { answerUsage, type AnswerUsage } from './answer-usage.js';
+import { withBodyFields } from './body-fields.js';
+import { modelNamed } from './model-named.js';
 
 /** A request to a surface, as its parser returns it. */
 export interface CompatibleRequest {
@@ -44,7 +46,11 @@ export interface AnswerFormat {
   stream(facts: AnswerFacts): StreamFormat;
   /** Returns the body of a whole answer. */
   whole(completion: Completion, facts: AnswerFacts): object;
+  /** Returns the path in the body of the request for a path in the conversation, for errors. */
+  bodyField(field: string): string;
 }
+
+const OPTIONS = { reasoning: true };
 
 /** Answers the requests of all surfaces, streamed and whole. */
 @Injectable()
@@ -67,47 +73,47 @@ export class CompatibleAnswers {
     response: Response,
     format: AnswerFormat,
   ): Promise<void> {
-    const facts: AnswerFacts = {
-      id: randomUUID().replaceAll('-', ''),
-      createdSeconds: nowSeconds(),
-      model: conversation.model,
-      usage: () => answerUsage(response.req.context),
-      completedSeconds: nowSeconds,
-    };
     const request = {
       ...conversation,
       model: modelNamed(conversation.model, this.catalog, modelAccessOf(response.req)).id,
     };
-    const options = { reasoning: true };
+    try {
+      const [parts, facts] = await this.begin(request, conversation.model, caller, response);
+      if (isStream) {
+        this.streams.send(parts, format.stream(facts), response);
+        return;
+      }
+      const completion = await completionOf(parts);
+      // The token counts are those of the record.
+      await parts.record;
+      response.status(200).setHeader('Cache-Control', 'no-store');
+      response.json(format.whole(completion, facts));
+    } catch (error) {
+      throw withBodyFields(error, format.bodyField);
+    }
+  }
+
+  /** @param model the model that the client has named. */
+  private async begin(
+    request: ConversationRequest,
+    model: string,
+    caller: ChatCaller,
+    response: Response,
+  ): Promise<readonly [parts: PartReader & { readonly record?: Promise<unknown> }, facts: AnswerFacts]> {
+    const head = { id: randomUUID().replaceAll('-', ''), createdSeconds: nowSeconds(), model };
+    const usage = (): AnswerUsage => answerUsage(response.req.context);
     const { durable } = response.req.context;
-    if (durable !== undefined) {
-      const { id, createdSeconds, model } = facts;
-      const kept = {
-        head: { id, createdSeconds, model },
-        tail: (): KeptEnd => ({ ...facts.usage(), completedSeconds: nowSeconds() }),
-      };
-      const { parts, head, tail } = await this.durable.answer(durable, request, caller, response, kept, options);
-      const end = tail as () => KeptEnd;
-      const same: AnswerFacts = { ...head, usage: end, completedSeconds: () => end().completedSeconds };
-      if (isStream) this.streams.send(parts, format.stream(same), response);
-      else sendWhole(format.whole(await completionOf(parts), same), response);
-      return;
+    if (durable === undefined) {
+      const parts = await this.chat.stream(request, caller, OPTIONS);
+      return [parts, { ...head, usage, completedSeconds: nowSeconds }];
     }
-    if (isStream) {
-      const parts = await this.chat.stream(request, caller, options);
-      this.streams.send(parts, format.stream(facts), response);
-      return;
-    }
-    const completion = await this.chat.complete(request, caller, options);
-    sendWhole(format.whole(completion, facts), response);
+    const kept = { head, tail: (): KeptEnd => ({ ...usage(), completedSeconds: nowSeconds() }) };
+    const [parts, keptHead] = await this.durable.answer(durable, request, caller, response, kept, OPTIONS);
+    const end = (): KeptEnd => parts.tail as KeptEnd;
+    return [parts, { ...keptHead, usage: end, completedSeconds: () => end().completedSeconds }];
   }
 }
 
 function nowSeconds(): number {
   return Math.floor(Date.now() / 1_000);
-}
-
-function sendWhole(body: object, response: Response): void {
-  response.status(200).setHeader('Cache-Control', 'no-store');
-  response.json(body);
 }

@@ -1,4 +1,4 @@
-import type { Capability } from '../../../src/upstreams/contract/capability.js';
+import type { Capability } from '../../../src/config/capability.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import { InProcessProvider, type InProcessCall } from '../../support/in-process-provider.js';
 import { startService, type RunningService } from '../../support/service.js';

@@ -4,7 +4,9 @@ import type { CompletionPart, FinishPart, TokenUsage } from '../../../upstreams/
 import { estimatePromptTokens } from '../../../usage/record/token-estimate.js';
 import type { Completion } from '../../../chat/answer-contents.js';
 import type { AnswerFacts, AnswerFormat } from '../../shared/compatible-answers.js';
-import { anthropicError } from '../../shared/anthropic-error.js';
+import { anthropicError } from '../../shared/error-formats.js';
+import { placedField } from '../../shared/body-fields.js';
+import { MESSAGES_NAMES } from '../body/body-names.js';
 import { AnswerBlocks } from './answer-blocks.js';
 import type { MessagesRequest } from '../body/messages-request.js';
 import { endUsage, messageContent, messageEnd, messageStart, messageUsage } from './message-json.js';
@@ -14,6 +16,7 @@ const PING = sseEvent({ type: 'ping' }, 'ping');
 /** Writes the answer to a request in the format of Messages. */
 export function messagesFormat(request: MessagesRequest, requestId: string): AnswerFormat {
   return {
+    bodyField: (field) => placedField(field, request.mapped, MESSAGES_NAMES),
     stream: (facts) => new MessagesEvents(facts, request, requestId),
     whole: (completion, facts) => wholeMessage(completion, facts, request),
   };

@@ -1,4 +1,4 @@
-import type { BodyNames } from '../../shared/client-paths.js';
+import type { BodyNames } from '../../shared/body-fields.js';
 
 export const MESSAGES_NAMES: BodyNames = {
   members: [

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { schemaObject } from './schema-object.js';
+import { schemaObject } from './schema-members.js';
 
 /** Lists the kinds in the message about another kind, such as `document`. */
 function oneOf(kinds: readonly string[]): { error: (issue: { readonly input?: unknown }) => string } {

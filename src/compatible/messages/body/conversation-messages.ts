@@ -5,7 +5,7 @@ import type {
   TextContent,
   ToolResult,
 } from '../../../upstreams/contract/conversation.js';
-import type { BodyPlace } from '../../shared/client-paths.js';
+import type { BodyPlace } from '../../shared/body-fields.js';
 import { answerContent, imageContent, isEmptyText, textContent, toolResult } from './blocks-to-contents.js';
 import type { AssistantBlock, MessageBody, SystemContent, UserBlock } from './content-blocks.js';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { CacheControl, MessageBody, SystemContent } from './content-blocks.js';
-import { schemaObject } from './schema-object.js';
-import { unsupportedMember } from './unsupported-member.js';
+import { schemaObject, unsupportedMember } from './schema-members.js';
 
 /** A tool of Anthropic has another type than `custom`, and no schema. */
 const ClientTool = z.custom<unknown>().superRefine((tool, context) => {

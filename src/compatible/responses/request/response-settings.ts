@@ -1,4 +1,4 @@
-import { DEFAULT_TEMPERATURE } from '../../../chat/request/requested-options.js';
+import { DEFAULT_TEMPERATURE } from '../../../chat/request/requested-contents.js';
 import type { ConversationRequest, ResponseFormat } from '../../../upstreams/contract/conversation.js';
 import type { Members } from '../../shared/members.js';
 import type { ResponseSettings } from '../response/response-resource.js';

@@ -1,5 +1,5 @@
 import type { BodyParser } from '../../../http/body/body-class.decorator.js';
-import type { ConversationRequest } from '../../../upstreams/contract/conversation.js';
+import type { ConversationRequest, ResponseFormat } from '../../../upstreams/contract/conversation.js';
 import type { CompatibleRequest } from '../../shared/compatible-answers.js';
 import { effortOf } from '../../shared/effort.js';
 import { Members } from '../../shared/members.js';
@@ -7,7 +7,6 @@ import type { ReasoningForm } from '../response/reasoning-item.js';
 import type { ResponseSettings } from '../response/response-resource.js';
 import { InputItems, type Draft } from './input-items.js';
 import { nameIgnored, refuseUnsupported } from './refused-members.js';
-import { responseFormatOf } from './response-format.js';
 import { settingsOf } from './response-settings.js';
 import { toolUseOf } from './tools.js';
 
@@ -74,4 +73,22 @@ function inputOf(body: Members): InputItems {
     throw body.refused('input', 'must be a text or an array of items, and must not be empty');
   }
   return items;
+}
+
+/** Reads `format` of the member `text`. @throws {ServiceError} `invalid_request`. */
+function responseFormatOf(text: Members): ResponseFormat | undefined {
+  const format = text.inner('format');
+  if (format === undefined) return undefined;
+  const type = format.required('type', format.oneOf('type', ['text', 'json_object', 'json_schema']));
+  if (type === 'text') return undefined;
+  const schema = format.json('schema');
+  // Open Responses does not require the schema. Without a schema, any JSON object is valid.
+  if (type === 'json_object' || schema === undefined) return { type: 'json' };
+  return {
+    type: 'json_schema',
+    name: format.text('name') ?? 'response',
+    description: format.text('description'),
+    schema,
+    strict: format.boolean('strict'),
+  };
 }

@@ -1,10 +1,8 @@
 import type { ConversationRequest, Tool } from '../../../upstreams/contract/conversation.js';
+import { functionOf } from '../../shared/function-tools.js';
 import type { Members } from '../../shared/members.js';
 
 export const MODES = ['auto', 'none', 'required'] as const;
-
-/** A tool without parameters. */
-const NO_PARAMETERS = { type: 'object', properties: {} };
 
 type ToolUse = Pick<ConversationRequest, 'tools' | 'tool_choice' | 'parallel_tool_calls'>;
 
@@ -43,12 +41,7 @@ function toolOf(tool: Members): Tool {
   if (type !== 'function') {
     throw tool.refused('type', `must be function: the service runs no tools of its own, so ${type} is not available`);
   }
-  return {
-    name: tool.requiredText('name'),
-    description: tool.text('description'),
-    parameters: tool.json('parameters') ?? NO_PARAMETERS,
-    strict: tool.boolean('strict'),
-  };
+  return functionOf(tool);
 }
 
 function allowedTools(choice: Members, tools: readonly Tool[]): readonly Tool[] {

@@ -6,7 +6,7 @@ import type {
   ToolCallStartPart,
 } from '../../../upstreams/contract/stream-part.js';
 import type { AnswerFacts } from '../../shared/compatible-answers.js';
-import { openAiError } from '../../shared/openai-error.js';
+import { openAiError } from '../../shared/error-formats.js';
 import { CallItem } from './call-item.js';
 import { MessageItem } from './message-item.js';
 import type { EventBody, ItemStatus, OutputItem } from './output-item.js';

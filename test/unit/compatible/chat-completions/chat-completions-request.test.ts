@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../../src/common/service-error.js';
 import { chatCompletionsNames } from '../../../../src/compatible/chat-completions/body-names.js';
 import {
   CHAT_COMPLETIONS_BODY,
   type ChatCompletionsRequest,
 } from '../../../../src/compatible/chat-completions/chat-completions-request.js';
-import { withClientPaths } from '../../../../src/compatible/shared/client-paths.js';
+import { placedField } from '../../../../src/compatible/shared/body-fields.js';
 
 const HELLO = { role: 'user', content: 'Hello' };
 const TOOL = { type: 'function', function: { name: 'clock' } };
@@ -76,13 +75,11 @@ describe('a body of POST /chat/completions', () => {
       ],
     });
     expect(conversation.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
-    const details = [
+    const fields = [
       ...['messages.0.content.0.url', 'messages.1.content.3.json', 'messages.1.content.2.name'],
       ...['messages.2.content.1.toolCallId', 'messages.3.content', 'tools.0.name', 'max_tokens'],
-    ].map((field) => ({ field, message: 'is wrong' }));
-    const invalid = new ServiceError('invalid_request', 'No.', { details });
-    const renamed = withClientPaths(invalid, places, chatCompletionsNames(true)) as ServiceError;
-    expect(renamed.details?.map(({ field }) => field)).toEqual([
+    ];
+    expect(fields.map((field) => placedField(field, places, chatCompletionsNames(true)))).toEqual([
       ...['messages.0.content.1.image_url.url', 'messages.2.tool_calls.1.function.arguments'],
       ...['messages.2.tool_calls.0.function.name', 'messages.4.tool_call_id', 'messages.5.content'],
       ...['tools.0.function.name', 'max_completion_tokens'],

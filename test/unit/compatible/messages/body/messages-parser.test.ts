@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../../src/common/service-error.js';
-import { withClientPaths } from '../../../../../src/compatible/shared/client-paths.js';
 import { MESSAGES_NAMES } from '../../../../../src/compatible/messages/body/body-names.js';
+import { placedField } from '../../../../../src/compatible/shared/body-fields.js';
 import { COUNT_TOKENS_PARSER, MESSAGES_PARSER } from '../../../../../src/compatible/messages/body/messages-parser.js';
 
 const hello = { role: 'user', content: 'Hello' };
@@ -315,19 +315,15 @@ describe('a body of POST messages', () => {
         },
       ],
     });
-    const details = [
+    const fields = [
       ...['messages.0.content', 'messages.1', 'messages.2.content.0.toolCallId', 'messages.3.content.0.url'],
       ...['tools.0.parameters', 'tool_choice.tool', 'response_format.schema', 'reasoning', 'stop.0', 'user', 'model'],
-    ].map((field) => ({ field, message: 'is wrong' }));
-    const invalid = new ServiceError('invalid_request', 'No.', { details });
-    const renamed = withClientPaths(invalid, mapped, MESSAGES_NAMES) as ServiceError;
-    expect(renamed.details?.map(({ field }) => field)).toEqual([
+    ];
+    expect(fields.map((field) => placedField(field, mapped, MESSAGES_NAMES))).toEqual([
       ...['system', 'messages.0', 'messages.1.content.0.tool_use_id', 'messages.1.content.2.source'],
       ...['tools.0.input_schema', 'tool_choice.name', 'output_config.format.schema', 'thinking', 'stop_sequences.0'],
       ...['metadata.user_id', 'model'],
     ]);
-    const other = new Error('another');
-    expect(withClientPaths(other, mapped, MESSAGES_NAMES)).toBe(other);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError, type BuiltInErrorCode } from '../../../../src/common/service-error.js';
-import { openAiError } from '../../../../src/compatible/shared/openai-error.js';
+import { openAiError } from '../../../../src/compatible/shared/error-formats.js';
 import { providerFailure } from '../../../../src/upstreams/contract/provider-failure.js';
 
 describe('an error in the format of OpenAI', () => {

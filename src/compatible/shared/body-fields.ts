@@ -20,14 +20,15 @@ export interface BodyNames {
 const MESSAGE = /^messages\.(\d+)(?:(\.content)(?:\.(\d+))?)?/;
 
 /** Returns the error with the paths of the body instead of those of the conversation that was made from the body. */
-export function withClientPaths(error: unknown, places: readonly BodyPlace[], names: BodyNames): unknown {
+export function withBodyFields(error: unknown, bodyField: (field: string) => string): unknown {
   if (!(error instanceof ServiceError) || error.details === undefined) return error;
-  const details = error.details.map(({ field, message }) => ({ field: clientPath(field, places, names), message }));
+  const details = error.details.map(({ field, message }) => ({ field: bodyField(field), message }));
   const { code, message, status } = error;
   return new ServiceError(code, message, { details, status });
 }
 
-function clientPath(field: string, places: readonly BodyPlace[], { members, partMembers }: BodyNames): string {
+/** Returns the path in the body for a path in the conversation whose messages have these places. */
+export function placedField(field: string, places: readonly BodyPlace[], { members, partMembers }: BodyNames): string {
   const [found, index, content = '', part] = MESSAGE.exec(field) ?? [];
   if (found === undefined) return renamed(field, members);
   const place = places[Number(index)];
@@ -38,7 +39,8 @@ function clientPath(field: string, places: readonly BodyPlace[], { members, part
   return (ofPart ?? ofMessage) + renamed(field.slice(found.length), partMembers);
 }
 
-function renamed(path: string, names: Names): string {
+/** Replaces the first name that fits the path. */
+export function renamed(path: string, names: Names): string {
   const [from, to] = names.find(([pattern]) => pattern.test(path)) ?? [];
   return from === undefined || to === undefined ? path : path.replace(from, to);
 }
