@@ -9,6 +9,8 @@ export type ListedAccount = Pick<Account, 'id' | 'email' | 'tier' | 'role' | 'di
 
 /** Which accounts a list has. A member that is `undefined` does not restrict the list. */
 export interface AccountFilter {
+  /** The whole address. */
+  readonly email?: string | undefined;
   /** A part of the address, or a whole id. */
   readonly search?: string | undefined;
   readonly state?: 'active' | 'disabled' | undefined;
@@ -60,8 +62,9 @@ export class AccountDirectory {
   }
 }
 
-function conditionsOf({ search = '', state, tier }: AccountFilter): readonly Condition[] {
+function conditionsOf({ email, search = '', state, tier }: AccountFilter): readonly Condition[] {
   const conditions: Condition[] = [];
+  if (email !== undefined) conditions.push((mark) => `email = ${mark(normalizeEmail(email))}`);
   if (state !== undefined) conditions.push(() => `disabled_at IS ${state === 'active' ? '' : 'NOT '}NULL`);
   if (tier !== undefined) conditions.push((mark) => `tier = ${mark(tier)}`);
   if (search === '') return conditions;

@@ -53,12 +53,8 @@ export class AccountsController {
     @CurrentOperator() { id }: VerifiedOperatorKey,
   ): Promise<ListPage<AccountDto>> {
     const { email, search, state, tier, limit, cursor } = parametersIn(query, FILTERS);
-    const filter = { search, state: oneOf(state, 'state', ['active', 'disabled']), tier };
+    const filter = { email, search, state: oneOf(state, 'state', ['active', 'disabled']), tier };
     const [position, most] = [positionIn(cursor), limitIn(limit)];
-    if (email !== undefined) {
-      const account = await this.accounts.findByEmail(email);
-      return pageByPosition(account === undefined ? [] : [wireAccount(account)], undefined);
-    }
     const { accounts, next } = await this.semaphore.run(id, () => this.directory.page(filter, position, most));
     return pageByPosition(accounts.map(wireAccount), next);
   }

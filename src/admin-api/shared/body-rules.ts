@@ -1,5 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
-import { IsBoolean, IsIn, IsString, Matches, MaxLength, ValidateIf } from 'class-validator';
+import { IsBoolean, IsIn, IsString, MaxLength, ValidateBy, ValidateIf } from 'class-validator';
+
+const TIME = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /** Marks a member that may be left out. `null` is an invalid value. */
 export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
@@ -7,11 +9,11 @@ export const Optional = (): PropertyDecorator => ValidateIf((_, value) => value 
 /** Marks a member that may be left out. `null` is a valid value. */
 export const Nullable = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined && value !== null);
 
-/** The services check the form of texts. The lowest decorator of a member runs first. */
+/** The services check the form of texts. */
 export const Text = (maxLength: number): PropertyDecorator =>
   applyDecorators(
-    MaxLength(maxLength, { message: `must not be longer than ${maxLength} characters` }),
     IsString({ message: 'must be a string' }),
+    MaxLength(maxLength, { message: `must not be longer than ${maxLength} characters` }),
   );
 
 export const Flag = (): PropertyDecorator => IsBoolean({ message: 'must be true or false' });
@@ -19,8 +21,16 @@ export const Flag = (): PropertyDecorator => IsBoolean({ message: 'must be true 
 export const OneOf = (values: readonly string[]): PropertyDecorator =>
   IsIn(values, { message: `must be one of ${values.join(', ')}` });
 
-/** A time in ISO 8601 with a time zone. A service checks that it exists. */
+/** A time in ISO 8601 with a time zone. */
 export const Time = (): PropertyDecorator =>
-  Matches(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/, {
-    message: 'must be a time in ISO 8601 with a time zone, such as 2027-01-31T00:00:00Z',
-  });
+  ValidateBy(
+    { name: 'isTime', validator: { validate: isTime } },
+    { message: 'must be a time in ISO 8601 with a time zone, such as 2027-01-31T00:00:00Z' },
+  );
+
+/** `Date` reads 30 February as 2 March. */
+function isTime(value: unknown): boolean {
+  const [time, day] = typeof value === 'string' ? (TIME.exec(value) ?? []) : [];
+  if (time === undefined || day === undefined || Number.isNaN(Date.parse(time))) return false;
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}

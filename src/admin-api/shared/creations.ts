@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { OperatorRequests } from '../../accounts/operator-keys/operator-requests.js';
+import { canonicalJson } from '../../common/json/canonical-json.js';
 import { ServiceError } from '../../common/service-error.js';
 
 const HEADER = 'Idempotency-Key';
@@ -33,7 +34,7 @@ export class Creations {
     const { createdId, isFirst, release } = await this.requests.claim({
       operatorKey: headers.authorization ?? '',
       idempotencyKey,
-      content: `${originalUrl} ${JSON.stringify(request.body)}`,
+      content: `${originalUrl} ${canonicalJson(request.body)}`,
     });
     const replayed = async (): Promise<T | undefined> => {
       const known = await find(createdId);

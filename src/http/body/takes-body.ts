@@ -16,8 +16,8 @@ export function bodyIndex(controller: object, handler: string): number | undefin
   return Object.entries(parameters).find(([key]) => key.startsWith(`${RouteParamtypes.BODY}:`))?.[1].index;
 }
 
-/** Whether the request has no body and names no type of a body. */
+/** Whether the request has no body. Some clients name a type nevertheless. */
 export function isWithoutBody({ headers }: Request): boolean {
-  const { 'content-type': type, 'content-length': length = '0', 'transfer-encoding': coding } = headers;
-  return type === undefined && length === '0' && coding === undefined;
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = headers;
+  return length === '0' && coding === undefined;
 }

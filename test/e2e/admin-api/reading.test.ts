@@ -43,7 +43,13 @@ describe('the API for operators', () => {
     for (const query of ['email=ADA@example.com', 'search=ada@', `search=${ada.id}`, 'tier=pro', 'state=disabled']) {
       expect((await client.get(`accounts?${query}`)).body).toEqual({ data: [shown], next_cursor: null });
     }
-    expect((await client.get('accounts?email=nobody@example.com')).body).toEqual({ data: [], next_cursor: null });
+    for (const query of [
+      'email=nobody@example.com',
+      'email=ada@example.com&state=active',
+      'email=ada@example.com&tier=free',
+    ]) {
+      expect((await client.get(`accounts?${query}`)).body).toEqual({ data: [], next_cursor: null });
+    }
     expect((await client.get(`accounts/${NO_ACCOUNT}`)).status).toBe(404);
     expect((await client.get('accounts/ada')).status).toBe(404);
   });

@@ -199,6 +199,12 @@ describe('the API for operators, with a key that may write', () => {
       expect(second.headers.get('idempotency-replayed')).toBe('true');
     });
 
+    it('knows a body again whose members are in another order', async () => {
+      const first = await post('accounts', 'order', { email: 'order@example.com', tier: 'pro' });
+      const second = await post('accounts', 'order', { tier: 'pro', email: 'order@example.com' });
+      expect(second).toMatchObject({ status: 201, body: { id: first.body['id'] } });
+    });
+
     it('refuses the key for another body or another operation', async () => {
       expect((await post('accounts', 'conflict', { email: 'one@example.com' })).status).toBe(201);
       const other = await post('accounts', 'conflict', { email: 'two@example.com' });
@@ -240,6 +246,7 @@ describe('the API for operators, with a key that may write', () => {
     ['POST', 'accounts/ID/keys', { name: 'a\nb' }, 'name'],
     ['POST', 'accounts/ID/keys', { name: 'ci', expires_at: 'tomorrow' }, 'expires_at'],
     ['POST', 'accounts/ID/keys', { name: 'ci', expires_at: '2099-99-99T00:00:00Z' }, 'expires_at'],
+    ['POST', 'accounts/ID/keys', { name: 'ci', expires_at: '2099-02-30T00:00:00Z' }, 'expires_at'],
     ['POST', 'accounts/ID/keys', { name: 'ci', expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
     ['POST', 'accounts/ID/keys', { name: 'ci', models: 'acme/*' }, 'models'],
     ['POST', 'accounts/ID/keys', { name: 'ci', models: [] }, 'models'],
@@ -261,6 +268,18 @@ describe('the API for operators, with a key that may write', () => {
     const answer = await change(method, path.replace('ID', id), body);
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } }, actions: [] });
     if (field !== undefined) expect(answer.body['error']).toMatchObject({ details: [{ field }] });
+  });
+
+  it('says what is wrong with a value of another type', async () => {
+    const { body } = await client.send('POST', 'accounts', { email: 5 });
+    expect(body['error']).toMatchObject({ details: [{ message: 'must be a string' }] });
+  });
+
+  it('takes a request without a body, also if its client names a type', async () => {
+    const created = await client.send('POST', `accounts/${await newAccount()}/keys`, { name: 'ci' });
+    const path = `keys/${String(created.body['id'])}/revoke`;
+    const headers = { 'content-type': 'application/json' };
+    expect((await client.send('POST', path, undefined, headers)).status).toBe(200);
   });
 
   it('refuses bodies that are too long, compressed or no JSON, and ids that do not exist', async () => {

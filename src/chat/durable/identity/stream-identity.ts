@@ -1,3 +1,4 @@
+import { canonicalJson, sortedEntries } from '../../../common/json/canonical-json.js';
 import { Steps } from '../../../common/event-loop/event-loop-turns.js';
 import { createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -34,7 +35,7 @@ export async function requestKey(accountId: string, idempotencyKey: string, body
   for (const [member, value] of sortedEntries(body)) {
     digest.update(`\n${JSON.stringify(member)}:`);
     for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
-      const text = canonical(item);
+      const text = canonicalJson(item);
       digest.update(`\n${text.length}:`);
       for (let start = 0; start < text.length; start += SLICE_LENGTH) {
         digest.update(text.slice(start, start + SLICE_LENGTH), 'utf16le');
@@ -79,18 +80,4 @@ export function derive(secret: Buffer, salt: string, purpose: string): Buffer {
 /** Compares in constant time, so that the time does not disclose how much of a secret is right. */
 export function isSame(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(sortedEntries(inner))
-      : inner,
-  );
-}
-
-function sortedEntries(value: object): [string, unknown][] {
-  return (Object.entries(value) as [string, unknown][])
-    .filter(([, member]) => member !== undefined)
-    .sort(([one], [other]) => (one < other ? -1 : 1));
 }

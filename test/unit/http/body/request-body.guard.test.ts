@@ -7,7 +7,7 @@ import type { BodyReader } from '../../../../src/http/body/read-body.js';
 import { RequestBodyGuard } from '../../../../src/http/body/request-body.guard.js';
 import { RequestValidationPipe } from '../../../../src/http/request/request-validation.pipe.js';
 
-const JSON_TYPE = { 'content-type': 'application/json' };
+const JSON_TYPE = { 'content-type': 'application/json', 'content-length': '13' };
 
 class Anything {
   @Allow()
