@@ -12,7 +12,7 @@ export interface Effect {
   set(mode: Mode): Promise<void>;
   /** Fails unless the default has its effect. */
   unset(mode: Mode): Promise<void>;
-  /** Values that are refused, each with the whole problem that the start tells. */
+  /** Values that are refused, each with the whole problem that the start reports. */
   readonly refused: readonly (readonly [value: unknown, problem: string])[];
 }
 

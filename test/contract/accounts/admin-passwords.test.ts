@@ -85,10 +85,10 @@ describe('a password for the admin command', () => {
   it('is in no list of processes', async () => {
     const secret = 'a very secret horse';
     const seen: string[] = [];
-    const looks = setInterval(() => seen.push(commandLines()), 20);
+    const timer = setInterval(() => seen.push(commandLines()), 20);
     const words = ['account', 'create', '--email', newEmail(), '--password-stdin'];
     const { exitCode } = await adminProcess(secret, database, ...words);
-    clearInterval(looks);
+    clearInterval(timer);
     expect(exitCode).toBe(0);
     expect(seen.join('\n')).toContain('--password-stdin');
     expect(seen.join('\n')).not.toContain(secret);

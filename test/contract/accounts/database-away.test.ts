@@ -55,7 +55,8 @@ describe.skipIf(postgres === undefined)('while the database is unavailable, on P
 
   const isThere = () => waitFor(() => app.get(DatabaseHealth, { strict: false }).ping(), 'the database to be there');
   const isUnavailable = () => waitFor(() => app.get(DatabasePresence).isUnavailable, 'the database to be away');
-  const asked = () => vi.spyOn(app.get(CredentialDatabase, { strict: false }).repository(ApiKey), 'createQueryBuilder');
+  const spiedQueries = () =>
+    vi.spyOn(app.get(CredentialDatabase, { strict: false }).repository(ApiKey), 'createQueryBuilder');
 
   it.each(['cut', 'stall'] as const)(
     '(%s) keys seen good go on, and others are unavailable, not unknown',
@@ -84,7 +85,7 @@ describe.skipIf(postgres === undefined)('while the database is unavailable, on P
     now += STALE_MS;
     await verifier.verify(key);
 
-    const queries = asked();
+    const queries = spiedQueries();
     for (let request = 0; request < 1000; request++) {
       await verifier.verify(key);
       await expect(verifier.verify(generateApiKey())).rejects.toMatchObject({ code: 'unavailable' });
@@ -114,9 +115,9 @@ describe.skipIf(postgres === undefined)('while the database is unavailable, on P
     await other.get(ApiKeysService).revoke(there.id);
     now += STALE_MS;
     await expect(verifier.verify(there.key)).resolves.toBeUndefined();
-    const told = new Promise<void>((resolve) => app.get(RevocationWatch).watch(watched.id, resolve));
+    const notified = new Promise<void>((resolve) => app.get(RevocationWatch).watch(watched.id, resolve));
     await other.get(ApiKeysService).revoke(watched.id);
-    await told;
+    await notified;
     now += STALE_MS;
 
     proxy.cut();

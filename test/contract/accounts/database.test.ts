@@ -128,12 +128,12 @@ describe('a ping', () => {
   });
 
   it('times out after a second on a database that hangs, and queries it once', async () => {
-    let asked = 0;
-    const query = () => new Promise(() => (asked += 1));
+    let queries = 0;
+    const query = () => new Promise(() => (queries += 1));
     const hanging = { options: { type: 'better-sqlite3' }, query } as unknown as DataSource;
     const health = new DatabaseHealth(hanging, new EmbeddedPresence());
     await expect(Promise.all([health.ping(), health.ping()])).resolves.toEqual([false, false]);
-    expect(asked).toBe(1);
+    expect(queries).toBe(1);
   });
 });
 

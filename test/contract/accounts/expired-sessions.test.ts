@@ -55,21 +55,21 @@ describe.each(await testEngines())('rows of expired sessions on $name', (engine)
     await add(1, -7 * DAY_MS + 1, DAY_MS);
     await add(1, -DAY_MS, 1);
     const other = await suite.get(AccountsService).create({ email: 'bob@example.com', password: PASSWORD });
-    const asked = statements();
+    const queries = statements();
     const { sessionId } = await suite.get(SessionsService).create(other.id);
     await waitFor(async () => (await sessions.count()) === 3, 'the rows to be deleted');
-    expect(asked).toHaveBeenCalledTimes(Math.ceil(MANY / ROWS_PER_STATEMENT));
+    expect(queries).toHaveBeenCalledTimes(Math.ceil(MANY / ROWS_PER_STATEMENT));
     expect(await sessions.existsBy({ id: sessionId })).toBe(true);
   });
 
   it('are looked for at most once a minute', async () => {
-    const asked = statements();
+    const queries = statements();
     remove();
     await add(1, -DAY_MS, 0);
     now += MINUTE_MS - 1;
     remove();
     await new Promise(setImmediate);
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(queries).toHaveBeenCalledTimes(1);
     now += 1;
     remove();
     await removed();
@@ -77,7 +77,7 @@ describe.each(await testEngines())('rows of expired sessions on $name', (engine)
 
   it('are deleted by one statement at a time, also when the first takes longer than a minute', async () => {
     const latch = new Latch();
-    const asked = statements().mockImplementationOnce(async () => {
+    const queries = statements().mockImplementationOnce(async () => {
       await latch.opened;
       return { affected: 0, raw: [] };
     });
@@ -86,7 +86,7 @@ describe.each(await testEngines())('rows of expired sessions on $name', (engine)
     await add(1, -DAY_MS, 0);
     remove();
     await new Promise(setImmediate);
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(queries).toHaveBeenCalledTimes(1);
     latch.open();
     await removed();
   });

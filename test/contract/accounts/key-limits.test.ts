@@ -47,10 +47,10 @@ describe.each(await testEngines())('the limits of keys on $name', (engine) => {
 
   it('are a hundred active ones, however many are requested at once, at any process', async () => {
     const account = await newAccount();
-    const asked = apps.flatMap((app) =>
+    const requested = apps.flatMap((app) =>
       Array.from({ length: 70 }, () => app.get(ApiKeysService).create(account, { name: 'flood' })),
     );
-    const outcomes = await Promise.allSettled(asked);
+    const outcomes = await Promise.allSettled(requested);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(MAX_ACTIVE);
     const refusals = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as object] : []));
     for (const refusal of refusals) {
@@ -121,9 +121,9 @@ describe.each(await testEngines())('the limits of keys on $name', (engine) => {
     const { sessionId } = await sessions.create(account);
     const made = await keys.create(account, { name: 'x', sessionId });
     await sessions.end(sessionId);
-    const asked = { name: 'x', sessionId };
-    await expect(keys.create(account, asked)).rejects.toMatchObject({ code: 'unauthenticated' });
-    await expect(rotation.rotate(made.id, account, { ...asked, overlapMs: 0 })).rejects.toMatchObject({
+    const requested = { name: 'x', sessionId };
+    await expect(keys.create(account, requested)).rejects.toMatchObject({ code: 'unauthenticated' });
+    await expect(rotation.rotate(made.id, account, { ...requested, overlapMs: 0 })).rejects.toMatchObject({
       code: 'unauthenticated',
     });
     expect((await activeKeys(account)).map(({ id }) => id)).toEqual([made.id]);

@@ -71,7 +71,7 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
     await of(suite.app).end(ended.sessionId);
 
     expect(onHere).toHaveBeenCalledTimes(1);
-    await waitFor(() => onThere.mock.calls.length === 1, 'the other process to be told', ENDED_WITHIN_MS);
+    await waitFor(() => onThere.mock.calls.length === 1, 'the other process to notice', ENDED_WITHIN_MS);
     expect(onOther).not.toHaveBeenCalled();
     unwatch();
   });
@@ -206,14 +206,14 @@ describe.each(await testEngines())('sessions on $name', (engine) => {
 
   it('are looked up once for many concurrent requests, and not at all for what cannot be a token', async () => {
     const { token } = await of(suite.app).create(accountId);
-    const asked = vi.spyOn(repository(suite.other), 'createQueryBuilder');
+    const queries = vi.spyOn(repository(suite.other), 'createQueryBuilder');
     await Promise.all(Array.from({ length: 50 }, () => of(suite.other).verify(token)));
     await of(suite.other).verify(token);
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(queries).toHaveBeenCalledTimes(1);
     for (const nonsense of ['', 'x', `${token}x`, token.slice(1), `${token.slice(1)} `, 'é'.repeat(43)]) {
       expect(await of(suite.other).verify(nonsense)).toBeUndefined();
     }
-    expect(asked).toHaveBeenCalledTimes(1);
+    expect(queries).toHaveBeenCalledTimes(1);
   });
 
   it('are neither good nor bad while the database fails, but for what it said within half a second', async () => {

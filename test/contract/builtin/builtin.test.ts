@@ -24,10 +24,10 @@ const call = (message: string | readonly ChatMessage[], changes: Partial<ChatCal
   ...changes,
 });
 
-async function partsOf(asked: ChatCall): Promise<StreamPart[]> {
+async function partsOf(chatCall: ChatCall): Promise<StreamPart[]> {
   const parts: StreamPart[] = [];
   const protocol = new BuiltinProtocol({ wordDelayMs: 0 });
-  for await (const part of protocol.stream(asked, upstream, CONTEXT)) parts.push(part);
+  for await (const part of protocol.stream(chatCall, upstream, CONTEXT)) parts.push(part);
   return parts;
 }
 
@@ -138,9 +138,9 @@ describe('texts on request', () => {
   });
 
   it('generates no more of a long text than requested', async () => {
-    const asked = call(`echo ${'a '.repeat(2_000_000)}`);
+    const chatCall = call(`echo ${'a '.repeat(2_000_000)}`);
     const cpuMs = await leastCpuMs(async () => {
-      const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(asked, upstream, CONTEXT);
+      const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(chatCall, upstream, CONTEXT);
       expect(await stream.next()).toMatchObject({ value: { text: 'a ' } });
       await stream.return(undefined);
     });
@@ -160,8 +160,8 @@ describe('texts on request', () => {
 
   it('stops counting when the signal aborts', async () => {
     const abort = new AbortController();
-    const asked = call(`echo ${'a '.repeat(2_000_000)}`, { maxTokens: 1 });
-    const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(asked, upstream, {
+    const chatCall = call(`echo ${'a '.repeat(2_000_000)}`, { maxTokens: 1 });
+    const stream = new BuiltinProtocol({ wordDelayMs: 0 }).stream(chatCall, upstream, {
       ...CONTEXT,
       signal: abort.signal,
     });

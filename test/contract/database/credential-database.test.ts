@@ -58,7 +58,7 @@ describe.each(await testEngines())('the database for credentials on $name', (eng
       const old = await server();
       expect(await server()).toBe(old);
 
-      for (const tell of silences) tell();
+      for (const release of silences) release();
 
       await waitFor(async () => ![old, undefined].includes(await server().catch(() => undefined)), 'a new connection');
       await credentials.onApplicationShutdown();

@@ -48,7 +48,7 @@ describe.each([openAi, anthropic, gemini, ollama])('the answers recorded from pr
       const filtered = expected.text === '' ? 'upstream_rejected' : 'content_filtered';
       const failure = isFiltered ? filtered : (expected.error ?? 'upstream_error');
       const isWhole = expected.complete && !isFiltered;
-      expect(await told(answer), name).toEqual({ text: expected.text, terminal: isWhole ? 'done' : failure });
+      expect(await received(answer), name).toEqual({ text: expected.text, terminal: isWhole ? 'done' : failure });
       const record = await waitFor(() => records[count], 'the record');
       expect(record.errorCode, name).toBe(isWhole ? undefined : failure);
       expect(record.finishReason, name).toBe(expected.finish?.raw);
@@ -68,7 +68,7 @@ function reported({ usage = {}, finish, complete }: ExpectedAnswer): Partial<Usa
 }
 
 /** Before any text, a failure is an ordinary HTTP error. */
-async function told(answer: ReceivedStream): Promise<{ text: string; terminal: string | undefined }> {
+async function received(answer: ReceivedStream): Promise<{ text: string; terminal: string | undefined }> {
   if (answer.status !== 200) return { text: '', terminal: (await answer.error()).code };
   const { text, terminal } = readWire(answer.raw);
   return { text, terminal };

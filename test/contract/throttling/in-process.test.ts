@@ -65,10 +65,10 @@ describe('the limits counted in a process', () => {
 
   it('begin a new day with what was used of that day, also where nothing was counted in between', async () => {
     let now = Date.parse('2026-03-01T23:00:00Z');
-    const asked: string[] = [];
+    const lookups: string[] = [];
     const since = (_: string, from: Date) => {
-      asked.push(from.toISOString().slice(0, 10));
-      return Promise.resolve(asked.length === 1 ? 100 : 30);
+      lookups.push(from.toISOString().slice(0, 10));
+      return Promise.resolve(lookups.length === 1 ? 100 : 30);
     };
     const store = new InProcessLimitStore({ tokensUsed: { since }, now: () => now });
     expect(await admit(store, 1)).toMatchObject({ refusedBy: 'tokensPerDay' });
@@ -77,7 +77,7 @@ describe('the limits counted in a process', () => {
 
     expect(await admit(store, 71)).toMatchObject({ refusedBy: 'tokensPerDay' });
     expect(await admit(store, 70)).toMatchObject({ admitted: true });
-    expect(asked).toEqual(['2026-03-01', '2026-03-02']);
+    expect(lookups).toEqual(['2026-03-01', '2026-03-02']);
   });
 
   it('do not begin a day with what was used on the day before, where the answer comes after midnight', async () => {

@@ -173,9 +173,9 @@ describe.skipIf(redis === undefined)('the limits counted in Redis', () => {
     await waitFor(() => one.fallback.replicas === 2, 'both to be counted');
     const admissions: Admission[] = [];
     for (let block = 0; block < 3; block++) {
-      const asked = admitMany(one, 8, limits);
+      const pending = admitMany(one, 8, limits);
       holdEventLoop(2000);
-      admissions.push(...(await asked));
+      admissions.push(...(await pending));
     }
 
     expect(leasesOf(admissions)).toHaveLength(9);

@@ -39,10 +39,10 @@ it('leases hold for as long as their process renews them, slots and tokens', asy
     const before = await expiries();
     expect(before).toHaveLength(2);
     vi.advanceTimersByTime(LEASE_MS / 3);
-    let looks = 0;
+    let rounds = 0;
     await waitFor(async () => {
       // A busy Redis can miss a renewal. The next one is as good.
-      if (++looks % 100 === 0) vi.advanceTimersByTime(LEASE_MS / 3);
+      if (++rounds % 100 === 0) vi.advanceTimersByTime(LEASE_MS / 3);
       const after = await expiries();
       return after.every((expiry, index) => expiry > (before[index] ?? Infinity));
     }, 'the leases to be renewed');

@@ -103,9 +103,9 @@ describe.each(await testEngines())('the usage store on $name', (engine) => {
 
   it('stores a dead letter once, with any text', async () => {
     for (const text of ODD_TEXTS) {
-      const aside = { id: `id ${text}`, requestId: text, reason: text, record: JSON.stringify(text) };
-      await ledger.store.deadLetter(aside);
-      await ledger.store.deadLetter(aside);
+      const letter = { id: `id ${text}`, requestId: text, reason: text, record: JSON.stringify(text) };
+      await ledger.store.deadLetter(letter);
+      await ledger.store.deadLetter(letter);
     }
     expect(await ledger.source.query<unknown[]>('SELECT * FROM usage_set_aside')).toHaveLength(ODD_TEXTS.length);
   });

@@ -39,13 +39,13 @@ const hang: Script = () => undefined;
 describe('the ledger has exactly one record of a stream', () => {
   let stage: Stage;
   let backup: ScriptedProvider;
-  let told: UsageRecord[];
+  let recorded: UsageRecord[];
   let known: number;
   /** A model whose provider times out soon after its text. */
   let short: string;
 
   beforeAll(async () => {
-    told = [];
+    recorded = [];
     stage = await setStage(2, {
       catalog: (providers) => {
         const one = routesTo(providers);
@@ -56,7 +56,7 @@ describe('the ledger has exactly one record of a stream', () => {
       usageSinks: [
         {
           record: (record) => {
-            told.push(record);
+            recorded.push(record);
           },
         },
         {
@@ -74,7 +74,7 @@ describe('the ledger has exactly one record of a stream', () => {
       call.refuse(500);
     });
     known = (await rows()).length;
-    told.length = 0;
+    recorded.length = 0;
   });
   afterAll(() => stage.clear());
 
@@ -88,9 +88,9 @@ describe('the ledger has exactly one record of a stream', () => {
       return all.length > known ? all.slice(known) : undefined;
     }, 'the record');
     expect(newest).toHaveLength(1);
-    expect(told).toHaveLength(1);
+    expect(recorded).toHaveLength(1);
     const [only] = newest as [Row];
-    expect(told[0]).toMatchObject({ outcome: only.outcome, model });
+    expect(recorded[0]).toMatchObject({ outcome: only.outcome, model });
     return only;
   }
 
@@ -181,7 +181,7 @@ describe('the ledger has exactly one record of a stream', () => {
       prompt_tokens_source: 'unknown',
       completion_tokens_source: 'unknown',
     });
-    expect(told[0]?.attempts.map(({ upstream, code }) => [upstream, code])).toEqual([
+    expect(recorded[0]?.attempts.map(({ upstream, code }) => [upstream, code])).toEqual([
       ['acme', 'upstream_error'],
       ['backup', 'upstream_error'],
     ]);

@@ -16,10 +16,10 @@ import { Decided, NO_OPERATORS, SEND_A_KEY } from './strategies/callers.js';
 
 describe('the module of authentication', () => {
   it('calls its own strategies first, then those of plugins in their order, and hints at all of them', async () => {
-    const asked: string[] = [];
+    const tried: string[] = [];
     const decided = (name: string) =>
       new Decided((strategy) => {
-        asked.push(name);
+        tried.push(name);
         strategy.fail();
       });
     class Team extends Strategy {
@@ -47,7 +47,7 @@ describe('the module of authentication', () => {
     await expect(guard.canActivate(contextOf(requestWith()))).rejects.toMatchObject({
       message: `${SEND_A_KEY} Or send a token of the team.`,
     });
-    expect(asked).toEqual(['bearer', 'session', 'team', 'partner']);
+    expect(tried).toEqual(['bearer', 'session', 'team', 'partner']);
   });
 
   it('counts attempts in Redis where there is Redis', () => {

@@ -7,7 +7,7 @@ const EVERY_MS = 60_000;
 const HERE = Date.parse('2026-11-22T12:00:00Z');
 const AHEAD_MS = 3 * 3_600_000;
 
-let asked: number;
+let queries: number;
 /** How long the database takes for its answer, and how far its clock is ahead. */
 let roundTripMs: number;
 let aheadMs: number;
@@ -16,7 +16,7 @@ let clock: DatabaseClock;
 
 beforeEach(() => {
   vi.useFakeTimers({ now: HERE });
-  asked = 0;
+  queries = 0;
   roundTripMs = 0;
   aheadMs = AHEAD_MS;
   failure = undefined;
@@ -25,7 +25,7 @@ beforeEach(() => {
 
 function clockOf(type: string): DatabaseClock {
   const query = async (): Promise<unknown[]> => {
-    asked += 1;
+    queries += 1;
     await later(roundTripMs / 2);
     const now = Date.now() + aheadMs;
     await later(roundTripMs / 2);
@@ -77,10 +77,10 @@ describe('the time of the database', () => {
     expect((Reflect.get(clock, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
     aheadMs = 0;
     await vi.advanceTimersByTimeAsync(EVERY_MS - 1);
-    expect(asked).toBe(1);
+    expect(queries).toBe(1);
     await vi.advanceTimersByTimeAsync(1);
     await vi.advanceTimersByTimeAsync(1);
-    expect([asked, ahead()]).toEqual([2, 0]);
+    expect([queries, ahead()]).toEqual([2, 0]);
     clock.onModuleDestroy();
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -93,7 +93,7 @@ describe('the time of the database', () => {
     aheadMs = 0;
     spoil();
     await vi.advanceTimersByTimeAsync(EVERY_MS + 2_000);
-    expect([asked, ahead()]).toEqual([2, AHEAD_MS]);
+    expect([queries, ahead()]).toEqual([2, AHEAD_MS]);
     clock.onModuleDestroy();
   });
 
@@ -101,6 +101,6 @@ describe('the time of the database', () => {
     expect(ahead()).toBe(0);
     clock = clockOf('better-sqlite3');
     await clock.onModuleInit();
-    expect([asked, ahead(), vi.getTimerCount()]).toEqual([0, 0, 0]);
+    expect([queries, ahead(), vi.getTimerCount()]).toEqual([0, 0, 0]);
   });
 });

@@ -42,15 +42,15 @@ describe('the health of PostgreSQL', () => {
   });
 
   it('is checked once for concurrent requests while there is no result, for a second each, and then again', async () => {
-    let tell: (state: Presence) => void = () => undefined;
-    answer = () => new Promise((resolve) => (tell = resolve));
+    let resolveAnswer: (state: Presence) => void = () => undefined;
+    answer = () => new Promise((resolve) => (resolveAnswer = resolve));
     const health = healthOf('postgres');
     const [first, second] = [health.ping(), health.ping()];
     await vi.advanceTimersByTimeAsync(PATIENCE_MS);
     expect(await Promise.all([first, second])).toEqual([false, false]);
     const third = health.ping();
     expect(check).toHaveBeenCalledTimes(1);
-    tell('available');
+    resolveAnswer('available');
     expect(await third).toBe(true);
 
     answer = () => Promise.resolve('available');

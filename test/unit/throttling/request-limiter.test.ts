@@ -163,11 +163,11 @@ describe('a request to a route with limits', () => {
 
   function admits(handler: keyof Routes, tier = TIER): Promise<boolean> {
     context.principal = { accountId: 'ada', tier, credential: { kind: 'session', sessionId: 's1' } };
-    return asked(Routes, Routes.prototype[handler]);
+    return isAdmitted(Routes, Routes.prototype[handler]);
   }
 
   /** Passes the guards in their order. The guard of the body is played. */
-  async function asked(routes: object, handler: () => void): Promise<boolean> {
+  async function isAdmitted(routes: object, handler: () => void): Promise<boolean> {
     const request = { context, body } as unknown as Request;
     const execution = {
       switchToHttp: () => ({ getRequest: () => request, getResponse: () => response }),
@@ -186,7 +186,7 @@ describe('a request to a route with limits', () => {
   }
 
   it('has no effect on a route without limits, where no account is needed', async () => {
-    expect(await asked(OpenRoutes, OpenRoutes.prototype.home)).toBe(true);
+    expect(await isAdmitted(OpenRoutes, OpenRoutes.prototype.home)).toBe(true);
     expect(did).toEqual(['read']);
   });
 

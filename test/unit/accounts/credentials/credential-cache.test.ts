@@ -12,7 +12,7 @@ const REFUSED = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNR
 
 let now: number;
 let rows: Map<string, string>;
-let asked: (readonly string[])[];
+let lookups: (readonly string[])[];
 type Answer = (outcome: ReadonlyMap<string, string> | Error) => void;
 /** The answers that the test gives by itself, instead of `rows` at once. */
 let waiting: Answer[] | undefined;
@@ -26,7 +26,7 @@ let cache: CredentialCache<string>;
 beforeEach(() => {
   now = 1_000_000;
   rows = new Map([['key', 'ada']]);
-  asked = [];
+  lookups = [];
   waiting = failure = undefined;
   state = checked = 'available';
   shedLoad = new ShedLoad();
@@ -40,7 +40,7 @@ beforeEach(() => {
 });
 
 function lookUp(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  asked.push(ids);
+  lookups.push(ids);
   if (failure !== undefined) return Promise.reject(failure);
   const answers = waiting;
   if (answers === undefined) return Promise.resolve(new Map(rows));
@@ -61,10 +61,10 @@ describe('a credential', () => {
     rows.clear();
     now += REMEMBERED_MS - 1;
     expect(await cache.get('key')).toBe('ada');
-    expect(asked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
     now += 1;
     expect(await cache.get('key')).toBeUndefined();
-    expect(asked).toHaveLength(2);
+    expect(lookups).toHaveLength(2);
   });
 
   it('is remembered from the question on, not from the answer', async () => {
@@ -76,7 +76,7 @@ describe('a credential', () => {
     expect(await answer).toBe('ada');
     waiting = undefined;
     await cache.get('key');
-    expect(asked).toHaveLength(2);
+    expect(lookups).toHaveLength(2);
   });
 
   it('that does not exist is looked up again after a second', async () => {
@@ -86,14 +86,14 @@ describe('a credential', () => {
     expect(await cache.get('nobody')).toBeUndefined();
     now += 1;
     expect(await cache.get('nobody')).toBe('bob');
-    expect(asked).toHaveLength(2);
+    expect(lookups).toHaveLength(2);
   });
 
   it('has one lookup for all concurrent requests', async () => {
     waiting = [];
     const answers = [cache.get('key'), cache.get('key')];
     await turn();
-    expect(asked).toEqual([['key']]);
+    expect(lookups).toEqual([['key']]);
     waiting[0]?.(rows);
     expect(await Promise.all(answers)).toEqual(['ada', 'ada']);
     expect((Reflect.get(cache, 'pending') as Map<string, unknown>).size).toBe(0);
@@ -125,13 +125,13 @@ describe('a credential that is invalidated', () => {
 
   it('is not remembered by an answer that may be older, nor shared by it', async () => {
     const { before, after, answers } = await askedTwice();
-    expect(asked).toHaveLength(2);
+    expect(lookups).toHaveLength(2);
     answers[1]?.(new Map());
     expect(await after).toBeUndefined();
     answers[0]?.(rows);
     expect(await before).toBe('ada');
     expect(await cache.get('key')).toBeUndefined();
-    expect(asked).toHaveLength(2);
+    expect(lookups).toHaveLength(2);
   });
 
   it('does not affect later lookups', async () => {
@@ -140,7 +140,7 @@ describe('a credential that is invalidated', () => {
     await before;
     const third = cache.get('key');
     await turn();
-    expect(asked).toHaveLength(2);
+    expect(lookups).toHaveLength(2);
     answers[1]?.(rows);
     expect(await Promise.all([after, third])).toEqual(['ada', 'ada']);
   });
@@ -161,7 +161,7 @@ describe('while the database is unavailable', () => {
     expect(await cache.get('key')).toBe('ada');
     now += 1;
     expect(await failed(cache.get('key'))).toMatchObject({ code: 'unavailable' });
-    expect(asked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
   });
 
   it('the last answer counts for who has noticed it, too', async () => {
@@ -206,9 +206,9 @@ describe('unknown credentials', () => {
     // Time gives a part of the budget back.
     const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     for (let number = 0; number < AT_ONCE; number++) await guess(number, 'one');
-    const before = asked.length;
+    const before = lookups.length;
     expect(await failed(guess(AT_ONCE, 'one'))).toMatchObject({ code: 'rate_limit_exceeded', retryAfterSeconds: 1 });
-    expect([asked.length - before, shed('unknown_credentials')]).toEqual([0, 1]);
+    expect([lookups.length - before, shed('unknown_credentials')]).toEqual([0, 1]);
     expect(await guess(0, 'two')).toBeUndefined();
     cache.expect('key');
     expect(await cache.get('key', () => 'one')).toBe('ada');

@@ -4,13 +4,13 @@ import { ValidityWatch } from '../../../../src/accounts/credentials/validity-wat
 const POLL_MS = 1_000;
 
 let invalid: Set<string>;
-let asked: (readonly string[])[];
+let lookups: (readonly string[])[];
 let answering: () => Promise<void>;
 let watch: Watch;
 
 class Watch extends ValidityWatch {
   protected override async validOf(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    asked.push(ids);
+    lookups.push(ids);
     await answering();
     return new Set(ids.filter((id) => !invalid.has(id)));
   }
@@ -19,7 +19,7 @@ class Watch extends ValidityWatch {
 beforeEach(() => {
   vi.useFakeTimers();
   invalid = new Set();
-  asked = [];
+  lookups = [];
   answering = () => Promise.resolve();
   watch = new Watch();
 });
@@ -39,11 +39,11 @@ describe('a watched credential', () => {
     expect(vi.getTimerCount()).toBe(1);
     expect((Reflect.get(watch, 'timer') as NodeJS.Timeout).hasRef()).toBe(false);
     await pass(POLL_MS - 1);
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
     await pass(1);
-    expect(asked).toEqual([['one', 'two']]);
+    expect(lookups).toEqual([['one', 'two']]);
     await pass(POLL_MS);
-    expect(asked).toHaveLength(2);
+    expect(lookups).toHaveLength(2);
   });
 
   it('that has ended notifies all its watchers once, and no others', async () => {
@@ -54,7 +54,7 @@ describe('a watched credential', () => {
     invalid.add('one');
     await pass(2 * POLL_MS);
     expect([first, second, other].map(({ mock }) => mock.calls.length)).toEqual([1, 1, 0]);
-    expect(asked).toEqual([['one', 'two'], ['two']]);
+    expect(lookups).toEqual([['one', 'two'], ['two']]);
     expect([watch.hasEnded('one'), watch.hasEnded('two'), watched()]).toEqual([true, false, 1]);
   });
 
@@ -72,7 +72,7 @@ describe('a watched credential', () => {
   it('is queried in batches of five hundred', async () => {
     for (let number = 0; number < 501; number++) watch.watch(String(number), vi.fn());
     await pass(POLL_MS);
-    expect(asked.map(({ length }) => length)).toEqual([500, 1]);
+    expect(lookups.map(({ length }) => length)).toEqual([500, 1]);
   });
 
   it('is not queried again before there is a result, but afterwards, also after a failure', async () => {
@@ -82,11 +82,11 @@ describe('a watched credential', () => {
     invalid.add('one');
     watch.watch('one', onEnded);
     await pass(3 * POLL_MS);
-    expect(asked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
     fail(new Error('away'));
     answering = () => Promise.resolve();
     await pass(POLL_MS);
-    expect([asked.length, onEnded.mock.calls.length]).toEqual([2, 1]);
+    expect([lookups.length, onEnded.mock.calls.length]).toEqual([2, 1]);
   });
 });
 
@@ -104,7 +104,7 @@ describe('the end of a watch', () => {
     last();
     expect([watched(), vi.getTimerCount()]).toEqual([0, 0]);
     await pass(2 * POLL_MS);
-    expect(asked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
   });
 
   it('does not end a later watch of the same credential', async () => {
@@ -126,7 +126,7 @@ describe('the end of a watch', () => {
     watch.onModuleDestroy();
     watch.notify('one');
     await pass(2 * POLL_MS);
-    expect([asked, onEnded.mock.calls.length]).toEqual([[], 0]);
+    expect([lookups, onEnded.mock.calls.length]).toEqual([[], 0]);
   });
 });
 

@@ -34,7 +34,7 @@ describe('the guard of authentication', () => {
   it('accepts the principal of the first strategy that knows the caller', async () => {
     const request = requestWith();
     const other: Decision = () => {
-      throw new Error('It was asked.');
+      throw new Error('It was called.');
     };
     await expect(guardOf(fail, accept, other).canActivate(contextOf(request))).resolves.toBe(true);
     expect(request.context.principal).toBe(ADA);

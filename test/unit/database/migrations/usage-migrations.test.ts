@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../../src/database/migrations/all-migrations.js';
 import { WidenUsageTokens } from '../../../../src/database/migrations/usage-migrations.js';
 
-/** A connection on which each statement takes a moment. Keeps what it was asked, and whether it was asked too early. */
+/** A connection on which each statement takes a moment. Keeps what it was statements, and whether it was statements too early. */
 class SlowConnection {
-  readonly asked: string[] = [];
+  readonly statements: string[] = [];
   running = 0;
   most = 0;
 
@@ -22,7 +22,7 @@ class SlowConnection {
   }
 
   private async run(statement: string): Promise<void> {
-    this.asked.push(statement);
+    this.statements.push(statement);
     this.running += 1;
     this.most = Math.max(this.most, this.running);
     await new Promise((resolve) => setImmediate(resolve));
@@ -38,14 +38,14 @@ describe.each(['postgres', 'better-sqlite3'])('a migration on %s', (type) => {
   )('%s (%s) does one thing after the other, and is over after the last', async (_, way, Migration) => {
     const connection = new SlowConnection(type);
     await new Migration()[way](connection.queryRunner);
-    expect(connection).toMatchObject({ running: 0, most: Math.min(1, connection.asked.length) });
+    expect(connection).toMatchObject({ running: 0, most: Math.min(1, connection.statements.length) });
   });
 });
 
 it('the migration that rewrites the records waits ten seconds at most for those who read them', async () => {
   const connection = new SlowConnection('postgres');
   await new WidenUsageTokens().up(connection.queryRunner);
-  expect(connection.asked).toEqual([
+  expect(connection.statements).toEqual([
     'query SET LOCAL lock_timeout = 10000',
     expect.stringMatching(/^query ALTER TABLE usage_records /),
   ]);

@@ -4,13 +4,13 @@ import type { ProbeConnection } from '../../../../src/database/postgres/probe-co
 
 it('the lock of a connection that is lost before its answer is read is not held', async () => {
   const lock = new PresenceLock();
-  let told = 0;
-  lock.onTaken.push(() => (told += 1));
+  let notified = 0;
+  lock.onTaken.push(() => (notified += 1));
   const connection = { isLost: true, lock: () => Promise.resolve(true) };
   await lock.take(connection as unknown as ProbeConnection);
-  expect([lock.held, told]).toEqual([undefined, 0]);
+  expect([lock.held, notified]).toEqual([undefined, 0]);
 
   connection.isLost = false;
   await lock.take(connection as unknown as ProbeConnection);
-  expect([lock.held === undefined, told]).toEqual([false, 1]);
+  expect([lock.held === undefined, notified]).toEqual([false, 1]);
 });

@@ -49,10 +49,10 @@ describe('the connection that checks whether the server replies', () => {
 
   it('is closed at once, also while the server is silent, and is then not reported as lost', async () => {
     const connection = await dial();
-    const asked = connection.ping();
+    const pending = connection.ping();
     connection.close();
     expect(connection.isLost).toBe(true);
-    await expect(asked).rejects.toThrow('Connection terminated');
+    await expect(pending).rejects.toThrow('Connection terminated');
     await isLeftWith(0);
     expect(losses).toEqual([]);
   });

@@ -11,7 +11,7 @@ const WRONG = Object.assign(new Error('syntax error'), { code: '42601' });
 
 let state: Presence;
 let checks: number;
-let asked: number;
+let attempts: number;
 let answers: (() => Promise<string>)[];
 const presence = {
   check() {
@@ -24,15 +24,15 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   state = 'available';
   checks = 0;
-  asked = 0;
+  attempts = 0;
   answers = [];
 });
 
 /** Asks, and takes the next of the answers at each try; the last one again and again. */
 function ask(): Promise<unknown> {
   const outcome = queryInTime(() => {
-    const answer = answers[Math.min(asked, answers.length - 1)];
-    asked += 1;
+    const answer = answers[Math.min(attempts, answers.length - 1)];
+    attempts += 1;
     return answer?.() ?? never();
   }, presence);
   return outcome.catch((error: unknown) => error);
@@ -52,16 +52,16 @@ describe('a query about a credential', () => {
   });
 
   it('makes doubt after a quarter of a second, but has its answer if the database is there', async () => {
-    let tell: (value: string) => void = () => undefined;
-    answers = [() => new Promise((resolve) => (tell = resolve))];
+    let resolveAnswer: (value: string) => void = () => undefined;
+    answers = [() => new Promise((resolve) => (resolveAnswer = resolve))];
     const outcome = ask();
     await pass(DOUBT_AFTER_MS - 1);
     expect(checks).toBe(0);
     await pass(1);
     expect(checks).toBe(1);
-    tell('late');
+    resolveAnswer('late');
     expect(await outcome).toBe('late');
-    expect([asked, vi.getTimerCount()]).toEqual([1, 0]);
+    expect([attempts, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
   it('fails as soon as the doubt is true', async () => {
@@ -69,7 +69,7 @@ describe('a query about a credential', () => {
     const outcome = ask();
     await pass(DOUBT_AFTER_MS);
     expect(await outcome).toBeInstanceOf(DatabaseUnavailable);
-    expect([asked, checks, vi.getTimerCount()]).toEqual([1, 1, 0]);
+    expect([attempts, checks, vi.getTimerCount()]).toEqual([1, 1, 0]);
   });
 
   it('is too slow after a second, and not tried again', async () => {
@@ -78,7 +78,7 @@ describe('a query about a credential', () => {
     const error = await outcome;
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({ code: 'unavailable', retryAfterSeconds: 1, cause: { name: 'TooSlow' } });
-    expect([asked, vi.getTimerCount()]).toEqual([1, 0]);
+    expect([attempts, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
   it.each([
@@ -87,13 +87,13 @@ describe('a query about a credential', () => {
   ])('is tried again when its connection %s', async (_, failure) => {
     answers = [() => Promise.reject(failure), () => Promise.reject(failure), answer];
     expect(await ask()).toBe('answer');
-    expect([asked, checks]).toEqual([3, 2]);
+    expect([attempts, checks]).toEqual([3, 2]);
   });
 
   it('is tried three times at most', async () => {
     answers = [() => Promise.reject(REFUSED)];
     expect(await ask()).toMatchObject({ code: 'unavailable', cause: REFUSED });
-    expect(asked).toBe(3);
+    expect(attempts).toBe(3);
   });
 
   it('is not tried again when the database is unavailable', async () => {
@@ -102,13 +102,13 @@ describe('a query about a credential', () => {
     const error = await ask();
     expect(error).toBeInstanceOf(DatabaseUnavailable);
     expect(error).toMatchObject({ cause: REFUSED });
-    expect(asked).toBe(1);
+    expect(attempts).toBe(1);
   });
 
   it('is not tried again when the database refuses it', async () => {
     answers = [() => Promise.reject(WRONG)];
     expect(await ask()).toMatchObject({ code: 'unavailable', cause: WRONG });
-    expect(asked).toBe(1);
+    expect(attempts).toBe(1);
   });
 
   it('is sent again when its result was read too late by a busy process, three times at most', async () => {
@@ -120,11 +120,11 @@ describe('a query about a credential', () => {
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
     answers = [busy, answer];
     expect(await ask()).toBe('answer');
-    expect(asked).toBe(2);
-    asked = 0;
+    expect(attempts).toBe(2);
+    attempts = 0;
     answers = [busy];
     expect(await ask()).toMatchObject({ code: 'unavailable', cause: { name: 'TooSlow' } });
-    expect(asked).toBe(3);
+    expect(attempts).toBe(3);
     clock.mockRestore();
   });
 });

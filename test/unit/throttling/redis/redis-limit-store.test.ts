@@ -37,12 +37,12 @@ const AWAY = new RedisUnavailable('away', false);
 let redis: FakeRedis;
 let fallback: LimitFallback;
 let store: RedisLimitStore;
-let asked: string[];
+let lookups: string[];
 let used: () => Promise<number>;
 
 class Ledger extends TokensUsed {
   since(accountId: string, from: Date): Promise<number> {
-    asked.push(`${accountId} ${from.toISOString()}`);
+    lookups.push(`${accountId} ${from.toISOString()}`);
     return used();
   }
 }
@@ -52,7 +52,7 @@ beforeEach(() => {
   redis = new FakeRedis();
   redis.answer = () => reply(ADMITTED);
   fallback = new LimitFallback();
-  asked = [];
+  lookups = [];
   used = () => Promise.resolve(100);
   store = new RedisLimitStore(redis, new Ledger(), fallback);
 });
@@ -241,7 +241,7 @@ describe('the tokens that the ledger knows', () => {
   it('are read where Redis does not know them, and written to Redis once', async () => {
     redis.answer = ({ args }) => reply(args[3] === '?' ? UNSEEDED : ADMITTED);
     await admitted();
-    expect(asked).toEqual([`ada ${new Date(DAY).toISOString()}`]);
+    expect(lookups).toEqual([`ada ${new Date(DAY).toISOString()}`]);
     expect(redis.argsOf(ADMIT).map((args) => args.slice(3, 5))).toEqual([
       ['?', '0'],
       ['100', String(DAY + DAY_MS)],
@@ -252,7 +252,7 @@ describe('the tokens that the ledger knows', () => {
   it('are read again once, if midnight has passed meanwhile, and then the request continues without', async () => {
     redis.answer = ({ args }) => reply(args[3] === '' ? ADMITTED : UNSEEDED);
     await admitted();
-    expect(asked).toHaveLength(2);
+    expect(lookups).toHaveLength(2);
     expect(redis.argsOf(ADMIT).map((args) => args[3])).toEqual(['?', '100', '100', '']);
   });
 
@@ -383,11 +383,11 @@ describe('without an answer of Redis', () => {
     redis.goAway(AWAY);
     await admit();
     await admit();
-    expect(asked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
     redis.comeBack();
     redis.goAway(AWAY);
     await admit();
-    expect(asked).toHaveLength(2);
+    expect(lookups).toHaveLength(2);
   });
 });
 

@@ -9,16 +9,16 @@ const WAIT_MS = 1000;
 const PAUSE_MS = 5000;
 
 describe('the tokens that the ledger knows', () => {
-  let asked: string[];
+  let lookups: string[];
   let answer: () => Promise<number>;
   let lookup: TokensUsedLookup;
 
   beforeEach(() => {
     vi.useFakeTimers();
-    asked = [];
+    lookups = [];
     class Ledger extends TokensUsed {
       since(accountId: string, from: Date): Promise<number> {
-        asked.push(`${accountId} ${from.toISOString()}`);
+        lookups.push(`${accountId} ${from.toISOString()}`);
         return answer();
       }
     }
@@ -34,9 +34,9 @@ describe('the tokens that the ledger knows', () => {
         lookup.since('bob', DAY, LIMIT),
       ]),
     ).toEqual([42, 42, 42]);
-    expect(asked).toEqual(['ada 2026-11-21T00:00:00.000Z', 'bob 2026-11-21T00:00:00.000Z']);
+    expect(lookups).toEqual(['ada 2026-11-21T00:00:00.000Z', 'bob 2026-11-21T00:00:00.000Z']);
     expect(await lookup.since('ada', DAY, LIMIT)).toBe(42);
-    expect(asked).toHaveLength(3);
+    expect(lookups).toHaveLength(3);
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -58,7 +58,7 @@ describe('the tokens that the ledger knows', () => {
     answer = () => Promise.resolve(42);
     vi.advanceTimersByTime(PAUSE_MS - 1);
     expect(await lookup.since('ada', DAY, LIMIT)).toBeUndefined();
-    expect(asked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
 
     vi.advanceTimersByTime(1);
     expect(await lookup.since('ada', DAY, LIMIT)).toBe(42);

@@ -15,7 +15,7 @@ describe('an intent log', () => {
   let openResult: (batch: IntentBatch) => Promise<void>;
   let closeResult: () => Promise<void>;
   let opened: Set<string>;
-  let journal: IntentLog;
+  let intents: IntentLog;
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -32,12 +32,12 @@ describe('an intent log', () => {
         return closeResult();
       },
     };
-    journal = new IntentLog(store as unknown as UsageStore, (...values: unknown[]) => failures.push(values[0]));
+    intents = new IntentLog(store as unknown as UsageStore, (...values: unknown[]) => failures.push(values[0]));
   });
 
   const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-  const add = (id: string) => journal.add(begun({ id }));
-  /** Whether the opening is kept now. */
+  const add = (id: string) => intents.add(begun({ id }));
+  /** Whether the intent is kept now. */
   const isKept = ({ stored }: StreamIntent): Promise<boolean> => isOver(stored);
 
   it('writes streams together that begin within 2 ms', async () => {
@@ -71,11 +71,11 @@ describe('an intent log', () => {
   it('delays a stream until its intent is stored', async () => {
     const latch = new Latch();
     openResult = () => latch.opened;
-    const opening = add('a');
+    const intent = add('a');
     await advance(2);
-    expect(await isKept(opening)).toBe(false);
+    expect(await isKept(intent)).toBe(false);
     latch.open();
-    expect(await isKept(opening)).toBe(true);
+    expect(await isKept(intent)).toBe(true);
     expect([vi.getTimerCount(), failures]).toEqual([0, []]);
   });
 
@@ -99,7 +99,7 @@ describe('an intent log', () => {
     add('a');
     await advance(2);
     openResult = () => Promise.resolve();
-    await journal.flush();
+    await intents.flush();
     await advance(1000);
     openResult = () => new Promise(() => undefined);
     expect(await isKept(add('b'))).toBe(false);
@@ -107,20 +107,20 @@ describe('an intent log', () => {
 
   it('reports a failure to its owner once, and lets streams begin meanwhile', async () => {
     openResult = AWAY;
-    const opening = add('a');
+    const intent = add('a');
     await advance(2);
     expect(failures).toEqual([new Error('The database is away.')]);
-    expect([await isKept(opening), await isKept(add('b'))]).toEqual([true, true]);
+    expect([await isKept(intent), await isKept(add('b'))]).toEqual([true, true]);
   });
 
   it('writes what failed again with each flush until it is stored, and only then', async () => {
     openResult = AWAY;
     add('a');
     await advance(2);
-    await expect(journal.flush()).rejects.toThrow('away');
+    await expect(intents.flush()).rejects.toThrow('away');
     openResult = () => Promise.resolve();
-    await journal.flush();
-    await journal.flush();
+    await intents.flush();
+    await intents.flush();
     expect([opens, closes]).toEqual([['a', 'a', 'a'], []]);
   });
 
@@ -130,43 +130,43 @@ describe('an intent log', () => {
     await advance(2);
     first.settle();
     openResult = () => Promise.resolve();
-    await journal.flush();
+    await intents.flush();
     expect(opens).toEqual(['a b', 'b']);
   });
 
   it('removes an intent whose write failed, because the store may have it', async () => {
     openResult = AWAY;
-    const opening = add('a');
+    const intent = add('a');
     await advance(2);
-    opening.settle();
-    await journal.flush();
+    intent.settle();
+    await intents.flush();
     expect([opens, closes]).toEqual([['a'], [1]]);
-    expect([Reflect.get(journal, 'unwritten'), Reflect.get(journal, 'finished')]).toEqual([new Set(), new Set()]);
+    expect([Reflect.get(intents, 'unwritten'), Reflect.get(intents, 'finished')]).toEqual([new Set(), new Set()]);
   });
 
   it('removes intents together when the last stream of each is over, and once', async () => {
-    const openings = [add('a'), add('b')];
+    const added = [add('a'), add('b')];
     await advance(2);
-    openings[0]?.settle();
-    await journal.flush();
+    added[0]?.settle();
+    await intents.flush();
     expect(closes).toEqual([]);
-    openings.push(add('c'));
+    added.push(add('c'));
     await advance(10);
-    for (const opening of openings.slice(1)) opening.settle();
-    await journal.flush();
-    await journal.flush();
+    for (const intent of added.slice(1)) intent.settle();
+    await intents.flush();
+    await intents.flush();
     expect(closes).toEqual([2]);
   });
 
   it('removes intents again after the store has failed to', async () => {
-    const opening = add('a');
+    const intent = add('a');
     await advance(2);
-    opening.settle();
+    intent.settle();
     closeResult = AWAY;
-    await expect(journal.flush()).rejects.toThrow('away');
+    await expect(intents.flush()).rejects.toThrow('away');
     closeResult = () => Promise.resolve();
-    await journal.flush();
-    await journal.flush();
+    await intents.flush();
+    await intents.flush();
     expect(closes).toEqual([1, 1]);
   });
 
@@ -178,24 +178,24 @@ describe('an intent log', () => {
     add('b').settle();
     const later = add('c');
     await advance(10);
-    await journal.flush();
+    await intents.flush();
     expect([opens, closes]).toEqual([['c'], []]);
     later.settle();
-    await journal.flush();
+    await intents.flush();
     expect(closes).toEqual([1]);
   });
 
   it('removes an intent of a stream that ended while it was written, when it is written', async () => {
     const latch = new Latch();
     openResult = () => latch.opened;
-    const opening = add('a');
+    const intent = add('a');
     await advance(2);
-    opening.settle();
-    await journal.flush();
+    intent.settle();
+    await intents.flush();
     expect(closes).toEqual([]);
     latch.open();
     await advance(0);
-    await journal.flush();
+    await intents.flush();
     expect(closes).toEqual([1]);
   });
 
@@ -210,9 +210,9 @@ describe('an intent log', () => {
     });
 
     it('writes the others alone, and logs the one that is refused', async () => {
-      const openings = [add('a'), add('bad'), add('c')];
+      const added = [add('a'), add('bad'), add('c')];
       await advance(2);
-      for (const opening of openings) expect(await isKept(opening)).toBe(true);
+      for (const intent of added) expect(await isKept(intent)).toBe(true);
       expect(opens).toEqual(['a bad c', 'a', 'bad', 'c']);
       expect(errors).toEqual([
         {
@@ -222,16 +222,16 @@ describe('an intent log', () => {
           reason: 'A bad one.',
         },
       ]);
-      for (const opening of openings) opening.settle();
-      await journal.flush();
+      for (const intent of added) intent.settle();
+      await intents.flush();
       expect([closes, failures]).toEqual([[2], []]);
     });
 
     it('removes nothing of a stream that is refused alone', async () => {
-      const opening = add('bad');
+      const intent = add('bad');
       await advance(2);
-      opening.settle();
-      await journal.flush();
+      intent.settle();
+      await intents.flush();
       expect(closes).toEqual([]);
     });
 
@@ -243,7 +243,7 @@ describe('an intent log', () => {
       await advance(2);
       expect([opens, failures, errors]).toEqual([['a bad', 'a'], [new Error('The database is away.')], []]);
       openResult = usual;
-      await journal.flush();
+      await intents.flush();
       expect(opens).toEqual(['a bad', 'a', 'a bad', 'a', 'bad']);
       expect(await isKept(add('c'))).toBe(false);
     });

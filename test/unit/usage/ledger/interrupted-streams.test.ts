@@ -16,7 +16,7 @@ const RECHECK_MS = 300;
 
 let store: ScriptedStore;
 let written: UsageRecord[][];
-let aside: DeadLetter[];
+let deadLetters: DeadLetter[];
 /** How long the writer takes for one call. */
 let writing: () => Promise<void>;
 /** How many of the records one call writes. */
@@ -27,7 +27,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
   vi.spyOn(Logger.prototype, 'debug').mockReturnValue();
   store = new ScriptedStore();
-  [written, aside] = [[], []];
+  [written, deadLetters] = [[], []];
   writing = () => Promise.resolve();
   most = Infinity;
   interrupted = new InterruptedStreams(
@@ -40,7 +40,7 @@ beforeEach(() => {
       },
       async deadLetter(record: DeadLetter) {
         await writing();
-        aside.push(record);
+        deadLetters.push(record);
       },
     } as unknown as RecordWriter,
     SHARED_LIMITS,
@@ -65,7 +65,7 @@ describe('the streams of killed processes', () => {
     expect(written).toEqual([batches.flatMap(({ streams }) => streams).map(interruptedRecord)]);
     expect(store.closed).toEqual(['one', 'two']);
     expect(store.takeCalls()).toEqual(['beat', 'abandoned', 'close 2', 'abandoned']);
-    expect(aside).toEqual([]);
+    expect(deadLetters).toEqual([]);
 
     await turn(BEAT_MS - 1);
     expect(store.takeCalls()).toEqual([]);
@@ -123,7 +123,7 @@ describe('the streams of killed processes', () => {
     latch.open();
     await start;
     const reason = 'The intents of interrupted streams cannot be read.';
-    expect(aside).toEqual([{ id: 'broken', requestId: undefined, reason, record: '{' }]);
+    expect(deadLetters).toEqual([{ id: 'broken', requestId: undefined, reason, record: '{' }]);
     expect(store.closed).toEqual(['broken']);
   });
 

@@ -19,7 +19,7 @@ beforeEach(() => {
 /** A store that refuses records of some ids, and is away at some of its calls. */
 class PickyStore extends UsageStore {
   readonly kept: string[] = [];
-  readonly aside: DeadLetter[] = [];
+  readonly deadLetters: DeadLetter[] = [];
   private appends = 0;
 
   constructor(
@@ -37,7 +37,7 @@ class PickyStore extends UsageStore {
   }
 
   override deadLetter(record: DeadLetter): Promise<void> {
-    this.aside.push(record);
+    this.deadLetters.push(record);
     return Promise.resolve();
   }
 
@@ -66,7 +66,7 @@ describe('the writer of records', () => {
         const store = new PickyStore(new Set(bad), () => away.next().value === true);
         const writer = await drained(store, records);
         expect(store.kept).toEqual(records.map(({ id }) => id).filter((id) => !bad.includes(id)));
-        expect(store.aside.map(({ id }) => id)).toEqual(bad);
+        expect(store.deadLetters.map(({ id }) => id)).toEqual(bad);
         expect(writer.deadLetterCount).toBe(bad.length);
       }),
     );
@@ -87,7 +87,7 @@ describe('the writer of records', () => {
       refuseAll,
       odd.map((parts) => ({ ...over({ id: 'odd' }), ...parts })),
     );
-    const texts = refuseAll.aside.map(({ record }) => record);
+    const texts = refuseAll.deadLetters.map(({ record }) => record);
     expect(texts).toHaveLength(odd.length);
     expect(JSON.parse(texts[0] ?? '')).toMatchObject({ costMicros: 'NaN', startedAt: 'Infinity', keyId: '12' });
     expect(texts[1]).toContain('a\\u0000b\\ud800');
@@ -96,7 +96,7 @@ describe('the writer of records', () => {
       expect(text).not.toMatch(/[\0\p{Cs}]/u);
       expect(text.length).toBeLessThan(20_000);
     }
-    expect(refuseAll.aside.at(-1)).toMatchObject({
+    expect(refuseAll.deadLetters.at(-1)).toMatchObject({
       id: expect.stringMatching(/^[\w-]{36}$/) as string,
       requestId: undefined,
     });
@@ -136,7 +136,7 @@ describe('the writer of records that are refused', () => {
     const writer = new RecordWriter(store);
     await expect(writer.writeSome(records.slice(0, 2))).resolves.toBe(1);
     expect(store.calls).toEqual(['append a b', 'append a', 'deadLetter a']);
-    expect(store.aside).toEqual([
+    expect(store.deadLetters).toEqual([
       { id: 'id a', requestId: 'a', reason: 'A bad one.', record: '{"id":"id a","requestId":"a"}' },
     ]);
     expect(writer.deadLetterCount).toBe(1);
@@ -157,7 +157,7 @@ describe('the writer of records that are refused', () => {
     const store = new ScriptedStore();
     store.results.append = REFUSE;
     await new RecordWriter(store).writeSome([{ id: 7, requestId: {} } as unknown as UsageRecord]);
-    expect(store.aside).toEqual([
+    expect(store.deadLetters).toEqual([
       {
         id: expect.stringMatching(/^[\da-f-]{36}$/) as string,
         requestId: undefined,
@@ -192,6 +192,6 @@ describe('the writer of records that are refused', () => {
     const store = new ScriptedStore();
     store.results.append = REFUSE;
     await expect(new RecordWriter(store).writeSome([])).resolves.toBe(0);
-    expect([store.calls, store.aside]).toEqual([['append'], []]);
+    expect([store.calls, store.deadLetters]).toEqual([['append'], []]);
   });
 });

@@ -7,7 +7,7 @@ export type StoreCall = 'open' | 'append' | 'close' | 'beat' | 'abandoned' | 'le
 export class ScriptedStore extends UsageStore {
   readonly calls: string[] = [];
   readonly records: UsageRecord[] = [];
-  readonly aside: DeadLetter[] = [];
+  readonly deadLetters: DeadLetter[] = [];
   /** The ids of the batches that `close` has deleted. */
   readonly closed: string[] = [];
   /** The batches that `abandoned` returns, one list a call. */
@@ -44,7 +44,7 @@ export class ScriptedStore extends UsageStore {
 
   override async deadLetter(refused: DeadLetter): Promise<void> {
     await this.call('deadLetter', refused.requestId ?? '');
-    this.aside.push(refused);
+    this.deadLetters.push(refused);
   }
 
   /** Takes the calls since the last time. */

@@ -224,13 +224,13 @@ describe('the ledger', () => {
     ];
 
     it('notifies all of them at once, whatever one does, and writes the record', async () => {
-      const told: UsageRecord[] = [];
-      const sinks = [...failing, { record: (record: UsageRecord) => void told.push(record) }];
+      const recorded: UsageRecord[] = [];
+      const sinks = [...failing, { record: (record: UsageRecord) => void recorded.push(record) }];
       opened(sinks);
       const late: UsageRecord[] = [];
       ledger.listen({ record: (record) => void late.push(record) });
       const record = end('r1');
-      expect([told, late]).toEqual([[record], [record]]);
+      expect([recorded, late]).toEqual([[record], [record]]);
       await advance(5);
       expect(store.records).toEqual([record]);
       expect(sinks).toHaveLength(4);

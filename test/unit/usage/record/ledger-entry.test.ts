@@ -14,14 +14,14 @@ const PRICE = { inputPerMillion: 3, outputPerMillion: 15, currency: 'USD' };
 
 describe('the entry of a stream', () => {
   const MODEL = { contextLength: 1000, maxOutputTokens: 100, price: PRICE };
-  let told: UsageRecord[];
+  let recorded: UsageRecord[];
   let entry: LedgerEntry;
   const stream = begun();
 
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    told = [];
-    entry = new LedgerEntry(stream, MODEL, Promise.resolve(), (record) => told.push(record));
+    recorded = [];
+    entry = new LedgerEntry(stream, MODEL, Promise.resolve(), (record) => recorded.push(record));
   });
 
   function answered(trace = new CallTrace('r'), price?: PriceConfig): CallTrace {
@@ -138,6 +138,6 @@ describe('the entry of a stream', () => {
     const record = entry.end(undefined, answered(), HELLO);
     const heard: UsageRecord[] = [];
     entry.whenOver((one) => heard.push(one));
-    expect([told[0], heard[0], heard.length]).toEqual([record, record, 1]);
+    expect([recorded[0], heard[0], heard.length]).toEqual([record, record, 1]);
   });
 });

@@ -16,8 +16,8 @@ function errorOf(work: () => unknown): unknown {
 }
 
 describe('the period of a report', () => {
-  const days = (asked: Parameters<typeof usagePeriod>[0]) => {
-    const { from, to } = usagePeriod(asked, NOW);
+  const days = (requested: Parameters<typeof usagePeriod>[0]) => {
+    const { from, to } = usagePeriod(requested, NOW);
     return [from.toISOString(), to.toISOString()];
   };
 

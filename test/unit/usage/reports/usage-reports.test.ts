@@ -26,14 +26,14 @@ describe('reports', () => {
   });
 
   it('read a page after each full page, from its last row on', async () => {
-    const asked: string[][] = [];
+    const queries: string[][] = [];
     const pages = [full, full, full.slice(1)];
     const reports = reportsOn((_, parameters) => {
-      asked.push(parameters);
-      return Promise.resolve(pages[asked.length - 1]);
+      queries.push(parameters);
+      return Promise.resolve(pages[queries.length - 1]);
     });
     expect(await reports.daily('ada', TODAY, TOMORROW)).toHaveLength(1499);
-    expect(asked).toEqual([
+    expect(queries).toEqual([
       ['ada', '2026-11-21', '2026-11-22'],
       ['ada', '2026-11-21', 'm499', 'laptop', 'api_key', 'USD', '2026-11-22'],
       ['ada', '2026-11-21', 'm499', 'laptop', 'api_key', 'USD', '2026-11-22'],
@@ -41,14 +41,14 @@ describe('reports', () => {
   });
 
   it('include a last day that has begun, and select an account by its stored text', async () => {
-    const asked: string[][] = [];
+    const queries: string[][] = [];
     const reports = reportsOn((_, parameters) => {
-      asked.push(parameters);
+      queries.push(parameters);
       return Promise.resolve([]);
     });
     await reports.daily('a\0', new Date(NOW), new Date(TOMORROW.getTime() + 1));
     await reports.dailyOfAll(TODAY, TOMORROW);
-    expect(asked).toEqual([
+    expect(queries).toEqual([
       ['a\ufffd', '2026-11-21', '2026-11-23'],
       ['2026-11-21', '2026-11-22'],
     ]);
@@ -102,16 +102,16 @@ describe('reports', () => {
   });
 
   it('know the tokens of an account since the start of a day, from any number of pages', async () => {
-    const asked: string[][] = [];
+    const queries: string[][] = [];
     const pages = [full, [SUMS], []];
     const reports = reportsOn((_, parameters) => {
-      asked.push(parameters);
-      return Promise.resolve(pages[asked.length - 1]);
+      queries.push(parameters);
+      return Promise.resolve(pages[queries.length - 1]);
     });
     const since = () => reports.tokensSince('a\0', new Date(NOW));
     const ofOne = SUMS.prompt_tokens + SUMS.completion_tokens;
     expect([await since(), await since()]).toEqual([501 * ofOne, 0]);
-    expect([asked[0], asked[2]]).toEqual([
+    expect([queries[0], queries[2]]).toEqual([
       ['a\ufffd', '2026-11-21'],
       ['a\ufffd', '2026-11-21'],
     ]);

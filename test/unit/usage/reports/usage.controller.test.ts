@@ -12,10 +12,10 @@ import { TODAY, TOMORROW, NOW, ROW, FIGURES, pagesOf } from './rows.js';
 const PRINCIPAL = { accountId: 'ada' } as Principal;
 
 describe('the route of reports', () => {
-  const asked: unknown[][] = [];
+  const queries: unknown[][] = [];
   const reports = {
     dailyPages: (...values: unknown[]) => {
-      asked.push(values);
+      queries.push(values);
       return pagesOf([ROW]);
     },
   } as unknown as UsageReports;
@@ -28,12 +28,12 @@ describe('the route of reports', () => {
     const text = await textOf(file.getStream());
     expect(file.getHeaders()).toMatchObject({ type: 'application/json; charset=utf-8', length: text.length });
     expect(JSON.parse(text)).toMatchObject({ from: '2026-11-20', to: '2026-11-20', usage: [FIGURES] });
-    expect(asked.at(-1)).toEqual(['ada', new Date('2026-11-20T00:00:00Z'), TODAY]);
+    expect(queries.at(-1)).toEqual(['ada', new Date('2026-11-20T00:00:00Z'), TODAY]);
   });
 
   it('returns the last thirty days by default', async () => {
     await controller.own(PRINCIPAL, {});
-    expect(asked.at(-1)).toEqual(['ada', new Date('2026-10-23T00:00:00Z'), TOMORROW]);
+    expect(queries.at(-1)).toEqual(['ada', new Date('2026-10-23T00:00:00Z'), TOMORROW]);
   });
 
   it.each([

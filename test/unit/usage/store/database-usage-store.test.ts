@@ -70,8 +70,8 @@ describe('the store in the database', () => {
     const query = vi.fn<(statement: string) => Promise<[]>>(() => Promise.resolve([]));
     const database = { options: { type: 'postgres' }, query } as unknown as DataSource;
     await new DatabaseUsageStore(database, presence as unknown as DatabasePresence).abandoned(isUrgent);
-    const looks = query.mock.calls.filter(([statement]) => statement.includes('lock_key IS NOT NULL'));
-    expect(looks.map(([statement]) => !statement.includes('seen_at <'))).toEqual([checksAll]);
+    const lookups = query.mock.calls.filter(([statement]) => statement.includes('lock_key IS NOT NULL'));
+    expect(lookups.map(([statement]) => !statement.includes('seen_at <'))).toEqual([checksAll]);
   });
 
   it('tries a statement once that fails because of an outage, and passes the error on', async () => {

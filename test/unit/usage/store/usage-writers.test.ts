@@ -10,10 +10,10 @@ const RECOVERY_MS = 20_000;
 const RECONNECT_MS = 500;
 
 let now: number;
-let asked: { readonly statement: string; readonly values: readonly unknown[] }[];
+let queries: { readonly statement: string; readonly values: readonly unknown[] }[];
 /** The processes of this host. */
 let here: readonly { readonly id: string; readonly pid: number }[];
-/** The ids that the looks for lost connections find, one after the other. */
+/** The ids that the lookups for lost connections find, one after the other. */
 let disconnected: (readonly string[])[];
 let failure: Error | undefined;
 /** The statements that fail. */
@@ -43,7 +43,7 @@ class Presence extends DatabasePresence {
 beforeEach(() => {
   now = 1_000_000;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
-  asked = [];
+  queries = [];
   here = [];
   disconnected = [];
   failure = failing = undefined;
@@ -52,7 +52,7 @@ beforeEach(() => {
     {
       options: { type: 'postgres' },
       query(statement: string, values: readonly unknown[] = []) {
-        asked.push({ statement, values });
+        queries.push({ statement, values });
         if (failure !== undefined) return Promise.reject(failure);
         if (failing?.test(statement) === true) return Promise.reject(new Error('away'));
         if (statement.startsWith('SELECT id, pid')) return Promise.resolve(here);
@@ -65,13 +65,13 @@ beforeEach(() => {
 });
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const beats = () => asked.filter(({ statement }) => statement.startsWith('INSERT INTO usage_writers'));
-const looks = () => asked.filter(({ statement }) => statement.includes('lock_key IS NOT NULL'));
-const removed = () => asked.filter(({ statement }) => /^DELETE .* id IN/.test(statement)).map(({ values }) => values);
+const beats = () => queries.filter(({ statement }) => statement.startsWith('INSERT INTO usage_writers'));
+const lookups = () => queries.filter(({ statement }) => statement.includes('lock_key IS NOT NULL'));
+const removed = () => queries.filter(({ statement }) => /^DELETE .* id IN/.test(statement)).map(({ values }) => values);
 const removesSilent = async (): Promise<boolean> => {
-  asked = [];
+  queries = [];
   await writers.removeDead(false);
-  return asked.some(({ statement }) => statement.startsWith('DELETE') && statement.includes('seen_at <'));
+  return queries.some(({ statement }) => statement.startsWith('DELETE') && statement.includes('seen_at <'));
 };
 
 describe('the row of this process', () => {
@@ -112,7 +112,7 @@ describe('the row of this process', () => {
 describe('processes without a heartbeat', () => {
   it('are removed by the clock of the database', async () => {
     expect(await removesSilent()).toBe(true);
-    expect(asked[0]?.statement).toContain('seen_at < extract(epoch from clock_timestamp()) - 60');
+    expect(queries[0]?.statement).toContain('seen_at < extract(epoch from clock_timestamp()) - 60');
   });
 
   it.each([
@@ -174,21 +174,24 @@ describe('processes that have lost their connection', () => {
 
   it('are looked for twice only if there are some', async () => {
     await writers.removeDead(false);
-    expect(looks()).toHaveLength(1);
+    expect(lookups()).toHaveLength(1);
     expect(removed()).toEqual([]);
   });
 
   it('are never this process itself', async () => {
     disconnected = [[writers.id], [writers.id]];
     await writers.removeDead(false);
-    expect([looks().length, removed()]).toEqual([1, []]);
+    expect([lookups().length, removed()]).toEqual([1, []]);
   });
 
   it('are those without a heartbeat for 15 seconds, or all if it is urgent', async () => {
     await writers.removeDead(false);
     await writers.removeDead(true);
-    expect(looks().map(({ statement }) => /AND seen_at < .* - (\d+)/.exec(statement)?.[1])).toEqual(['15', undefined]);
-    expect(looks()[1]?.statement).toMatch(/ IS NOT NULL\s+AND lock_key NOT IN /);
+    expect(lookups().map(({ statement }) => /AND seen_at < .* - (\d+)/.exec(statement)?.[1])).toEqual([
+      '15',
+      undefined,
+    ]);
+    expect(lookups()[1]?.statement).toMatch(/ IS NOT NULL\s+AND lock_key NOT IN /);
   });
 
   it('are not looked for until this process has held its lock for five seconds, or without a lock', async () => {
@@ -197,6 +200,6 @@ describe('processes that have lost their connection', () => {
     presence.lock = undefined;
     now += SETTLED_MS;
     await writers.removeDead(true);
-    expect(looks()).toEqual([]);
+    expect(lookups()).toEqual([]);
   });
 });
