@@ -33,7 +33,7 @@ export class AccountRoles {
     return this.repository.merge(account, { role });
   }
 
-  /** Whether the session exists and its account is an active operator. Always asks the database. */
+  /** Whether the session exists and its account is an active operator. Always queries the database. */
   async isOperator(sessionId: string): Promise<boolean> {
     const where = { id: sessionId, account: { role: 'operator', disabledAt: IsNull() } } as const;
     return orUnavailable(this.sessions.existsBy(where));

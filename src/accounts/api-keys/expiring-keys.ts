@@ -18,7 +18,7 @@ interface ExpiringKey {
   readonly expires_at: string;
 }
 
-/** Reports the API keys that expire within seven days to webhooks, once for each expiry date. Looks once an hour. */
+/** Reports the API keys that expire within seven days to webhooks, once for each expiry date. Checks once an hour. */
 @Injectable()
 export class ExpiringKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger('ExpiringKeys');

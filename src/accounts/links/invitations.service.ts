@@ -94,7 +94,7 @@ export class Invitations {
     return invitation;
   }
 
-  /** Returns the invitation of this token. `undefined`: it is unknown, revoked, used or expired. The result does not tell which. */
+  /** Returns the invitation of this token. `undefined`: it is unknown, revoked, used or expired. The result does not disclose which. */
   async find(token: string): Promise<Invitation | undefined> {
     if (!isWellFormedToken(token)) return undefined;
     const where = { hashedToken: hashToken(token), expiresAt: MoreThan(new Date(this.now())) };

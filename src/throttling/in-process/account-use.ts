@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 interface WindowCount {
   used: number;
   endsAt: number;
-  /** The part of `used` that the ledger had recorded for all replicas. `undefined`: the ledger was not asked. */
+  /** The part of `used` that the ledger had recorded for all replicas. `undefined`: the ledger was not queried. */
   seed: number | undefined;
 }
 

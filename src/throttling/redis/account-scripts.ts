@@ -71,7 +71,7 @@ export const UNSEEDED = -1;
  * Admits or refuses a request. KEYS: those of the account, then those of each key with limits of its own.
  *
  * ARGV: id of the lease ('' reads the state only); fewest and most tokens. Then for the account, and for each key: the tokens used
- * since the beginning of the day or the month ('?' not asked yet, '' unknown), the end of that day or month, the number of limits,
+ * since the beginning of the day or the month ('?' not queried yet, '' unknown), the end of that day or month, the number of limits,
  * and for each limit its name, unit, window, maximum and cost.
  * Returns: outcome, tokens granted, now in ms; for each limit the units left and the end of the window in ms. If unseeded, the
  * second number is 1 for the account, and n + 1 for the nth key.

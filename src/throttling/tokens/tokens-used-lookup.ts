@@ -30,14 +30,14 @@ export class TokensUsedLookup {
     const timeout = new Promise<undefined>((resolve) => {
       timer = setTimeout(resolve, TIMEOUT_MS, undefined);
     });
-    const value = await Promise.race([this.ask(accountId, from, limit).catch(() => undefined), timeout]);
+    const value = await Promise.race([this.query(accountId, from, limit).catch(() => undefined), timeout]);
     clearTimeout(timer);
     const used = value === undefined ? undefined : wholeTokens(value);
     if (used === undefined) this.failedUntil = performance.now() + COOLDOWN_MS;
     return used;
   }
 
-  private async ask(accountId: string, from: Date, limit: Limit): Promise<number> {
+  private async query(accountId: string, from: Date, limit: Limit): Promise<number> {
     if (limit.usedBefore !== undefined) return limit.usedBefore(from);
     const { key } = limit;
     return key === undefined ? this.tokensUsed.since(accountId, from) : this.tokensUsed.since(accountId, from, key);

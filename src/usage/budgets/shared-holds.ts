@@ -40,7 +40,7 @@ interface BusyCaller extends BudgetCaller {
 
 /**
  * Lets the requests of a busy caller share one hold, so that not every request needs a transaction. The hold has the money for about
- * one second. It is taken only while the budgets have at least 16 times as much left, and each round gives back what was not needed.
+ * one second. It is taken only while the budgets have at least 16 times as much left, and each round returns what was not needed.
  * So the budgets stay exact, and a budget that is almost used up is shared by all processes request by request.
  */
 @Injectable()
@@ -103,7 +103,7 @@ export class SharedHolds implements OnModuleInit, BeforeApplicationShutdown {
     share.micros = micros;
   }
 
-  /** Gives all money back, as soon as the ledger has stored the records. */
+  /** Returns all money, as soon as the ledger has stored the records. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     await this.rounds?.stop();
@@ -177,7 +177,7 @@ export class SharedHolds implements OnModuleInit, BeforeApplicationShutdown {
     this.shares.delete(recordId);
   }
 
-  /** Gives back what the last round did not need. */
+  /** Returns what the last round did not need. */
   private async round(): Promise<number> {
     for (const [name, caller] of this.callers) {
       const isIdle = caller.requests === 0;

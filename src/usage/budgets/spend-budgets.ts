@@ -82,7 +82,7 @@ export class SpendBudgets implements OnModuleDestroy {
    *
    * @param micros the most that the stream can cost, in millionths of the currency unit.
    * @param id the id of the record of the stream.
-   * @returns a promise only if the database must be asked.
+   * @returns a promise only if the database must be queried.
    * @throws {ServiceError} `budget_exceeded`, and `unavailable` when the database does not answer.
    */
   reserve(principal: Principal, micros: number, id: string): SpendHold | Promise<SpendHold> {

@@ -40,7 +40,7 @@ export interface BegunStream extends UsageClient {
  * @since 1.0
  */
 export interface UsageRecord extends BegunStream {
-  /** The upstream that answered or that failed last. `undefined`: no upstream was asked. */
+  /** The upstream that answered or that failed last. `undefined`: no upstream was called. */
   readonly upstream: string | undefined;
   /** The attempts in order. The last attempt belongs to `upstream`. */
   readonly attempts: readonly AttemptTrace[];

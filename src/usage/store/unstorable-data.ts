@@ -1,5 +1,5 @@
 /**
- * A {@link UsageStore} throws this error for data that it can never store. The ledger then sets the invalid record aside.
+ * A {@link UsageStore} throws this error for data that it can never store. The ledger then keeps the invalid record as a dead letter.
  * Every other error of a store counts as an outage: the ledger waits and retries.
  *
  * @experimental

@@ -55,7 +55,7 @@ export abstract class UsageStore {
    * Returns batches of processes that count as dead, for example after 60 seconds without a heartbeat. A process that is
    * alive all the same corrects the records when its streams end, see {@link append}.
    *
-   * @param isUrgent whether a client waits for a receipt, so that a more expensive look is justified.
+   * @param isUrgent whether a client waits for a receipt, so that a more expensive check is justified.
    */
   abstract abandoned(isUrgent?: boolean): Promise<readonly AbandonedBatch[]>;
   /** Removes this process at an orderly shutdown. Batches that remain then count as abandoned. */

@@ -61,7 +61,7 @@ export class UsageWriters {
   /**
    * Removes the processes that are dead.
    *
-   * @param isUrgent whether to look at the connections of all processes. The cost of this look grows with the number of
+   * @param isUrgent whether to check the connections of all processes. The cost of this check grows with the number of
    *   processes. Otherwise, only late processes are looked at.
    */
   async removeDead(isUrgent: boolean): Promise<void> {
