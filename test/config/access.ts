@@ -14,18 +14,22 @@ export const access: Effects = {
     refused: notWithin('TRUST_PROXY', 0, 100, 'true'),
   },
   SIGN_UP: {
-    async set(mode) {
-      await serving(mode, { env: { SIGN_UP: 'open' } }, async ({ origin }) => {
+    async set() {
+      await serving({ env: { SIGN_UP: 'open' } }, async ({ origin }) => {
         expect(await statusOfSignUp(origin)).toBe(303);
       });
-      await serving(mode, { env: { SIGN_UP: 'closed' } }, async ({ origin }) => {
+      await serving({ env: { SIGN_UP: 'closed' } }, async ({ origin }) => {
         expect(await statusOfSignUp(origin)).toBe(403);
       });
     },
-    unset: (mode) =>
-      serving(mode, {}, async ({ origin }) => {
-        expect(await statusOfSignUp(origin)).toBe(mode === 'production' ? 403 : 303);
-      }),
+    async unset() {
+      await serving({}, async ({ origin }) => {
+        expect(await statusOfSignUp(origin)).toBe(403);
+      });
+      await serving({ env: { NODE_ENV: 'development' } }, async ({ origin }) => {
+        expect(await statusOfSignUp(origin)).toBe(303);
+      });
+    },
     refused: [
       ['yes', `SIGN_UP: ${OPEN_OR_CLOSED}`],
       ['OPEN', `SIGN_UP: ${OPEN_OR_CLOSED}`],
@@ -56,8 +60,8 @@ export const access: Effects = {
     refused: [['none', `API_DOCS: ${OPEN_OR_CLOSED}`]],
   },
   MAX_STREAMS: {
-    set: (mode) =>
-      serving(mode, { env: { MAX_STREAMS: '1' } }, async ({ origin, key, provider }) => {
+    set: () =>
+      serving({ env: { MAX_STREAMS: '1' } }, async ({ origin, key, provider }) => {
         provider.next((call) => void call.head().text('Hel'));
         const running = await openStream(origin, { key });
         const refused = await stream(origin, { key });
@@ -66,8 +70,8 @@ export const access: Effects = {
         running.leave();
       }),
     // The number is the business of capacity.test.ts: this machine may have any.
-    unset: (mode) =>
-      serving(mode, {}, async ({ origin, key, provider }) => {
+    unset: () =>
+      serving({}, async ({ origin, key, provider }) => {
         provider.answers((call) => void call.head().text('Hel'));
         const running = await Promise.all(Array.from({ length: 50 }, () => openStream(origin, { key })));
         expect(running.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 200));

@@ -7,7 +7,7 @@ import type { HookContext } from '../../src/chat/hooks/completion-hook.js';
 import type { ChatRequest } from '../../src/chat/request/chat-request.dto.js';
 import { ChatPlugin } from '../../src/plugins/chat-plugin.decorator.js';
 import { PLUGIN_CONFIG } from '../../src/plugins/plugin-configs.js';
-import { serving, type Effect, type Mode, type Serving } from './effect.js';
+import { serving, type Effect, type Serving } from './effect.js';
 import { inMovedTime } from '../support/moved-time.js';
 import { sent } from './upstream-members.js';
 
@@ -20,12 +20,12 @@ const MANY = 6;
 /** Members of a model, and of a tier: callers see what they change. */
 export const catalogMembers: Readonly<Record<string, Effect>> = {
   plugins: {
-    set: (mode) => configured(mode, { limit: 7 }, { limit: 7 }),
-    unset: (mode) => configured(mode, undefined, { limit: 5 }),
+    set: () => configured({ limit: 7 }, { limit: 7 }),
+    unset: () => configured(undefined, { limit: 5 }),
     refused: [['x', 'Invalid input: expected record']],
   },
   'models[].id': {
-    set: (mode) => listed(mode, { id: 'ours/best' }, { id: 'ours/best' }),
+    set: () => listed({ id: 'ours/best' }, { id: 'ours/best' }),
     unset: REQUIRED,
     refused: [
       ['best', 'must have the form <vendor>/<model_name>'],
@@ -33,7 +33,7 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     ],
   },
   'models[].name': {
-    set: (mode) => listed(mode, { name: 'Best' }, { name: 'Best' }),
+    set: () => listed({ name: 'Best' }, { name: 'Best' }),
     unset: REQUIRED,
     refused: [
       ['', TEXT],
@@ -41,7 +41,7 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     ],
   },
   'models[].provider': {
-    set: (mode) => listed(mode, { provider: 'Ours' }, { provider: 'Ours' }),
+    set: () => listed({ provider: 'Ours' }, { provider: 'Ours' }),
     unset: REQUIRED,
     refused: [
       ['', TEXT],
@@ -49,7 +49,7 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     ],
   },
   'models[].context_length': {
-    set: (mode) => listed(mode, { context_length: 99 }, { context_length: 99 }),
+    set: () => listed({ context_length: 99 }, { context_length: 99 }),
     unset: REQUIRED,
     refused: [
       [0, COUNT],
@@ -57,64 +57,64 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     ],
   },
   'models[].max_output_tokens': {
-    set: (mode) => refusesLonger(mode, { model: { max_output_tokens: 5 } }),
-    unset: (mode) => sent(mode, {}, ({ json }) => json['max_tokens'], 7),
+    set: () => refusesLonger({ model: { max_output_tokens: 5 } }),
+    unset: () => sent({}, ({ json }) => json['max_tokens'], 7),
     refused: [[0, COUNT]],
   },
   'models[].aliases': {
-    set: (mode) => named(mode, { aliases: ['gpt-*'] }, 200),
-    unset: (mode) => named(mode, {}, 400),
+    set: () => named({ aliases: ['gpt-*'] }, 200),
+    unset: () => named({}, 400),
     refused: [['gpt-4o', 'expected array']],
   },
   'models[].capabilities': {
-    set: (mode) => withTools(mode, { capabilities: ['images'] }, 'invalid_request'),
-    unset: (mode) => withTools(mode, {}, undefined),
+    set: () => withTools({ capabilities: ['images'] }, 'invalid_request'),
+    unset: () => withTools({}, undefined),
     refused: [['tools', 'expected array']],
   },
   'models[].sticky': {
-    set: (mode) => routesOfAccount(mode, true, 1),
-    unset: (mode) => routesOfAccount(mode, undefined, 2),
+    set: () => routesOfAccount(true, 1),
+    unset: () => routesOfAccount(undefined, 2),
     refused: [['account', 'expected boolean']],
   },
   'tiers.<name>.requests_per_minute': {
-    async set(mode) {
+    async set() {
       const tiers = { free: { requests_per_minute: 2 } };
-      await inMovedTime(() => codesOf(mode, { tiers }, [200, 200, 429, 429, 429, 429]));
+      await inMovedTime(() => codesOf({ tiers }, [200, 200, 429, 429, 429, 429]));
     },
-    unset: (mode) => codesOf(mode, {}, [200, 200, 200, 200, 200, 200]),
+    unset: () => codesOf({}, [200, 200, 200, 200, 200, 200]),
     refused: [[0, COUNT]],
   },
   'tiers.<name>.concurrent_streams': {
-    set: (mode) => codesOfOpen(mode, { tiers: { free: { concurrent_streams: 2 } } }, [200, 200, 429, 429, 429, 429]),
-    unset: (mode) => codesOfOpen(mode, {}, [200, 200, 200, 200, 200, 200]),
+    set: () => codesOfOpen({ tiers: { free: { concurrent_streams: 2 } } }, [200, 200, 429, 429, 429, 429]),
+    unset: () => codesOfOpen({}, [200, 200, 200, 200, 200, 200]),
     refused: [['2', 'expected number']],
   },
   'tiers.<name>.max_tokens': {
-    set: async (mode) => {
+    set: async () => {
       const tiers = { free: { max_tokens: 5 } };
-      await refusesLonger(mode, { tiers });
-      await sent(mode, { tiers }, ({ json }) => json['max_tokens'], 5, {});
+      await refusesLonger({ tiers });
+      await sent({ tiers }, ({ json }) => json['max_tokens'], 5, {});
     },
-    unset: (mode) => sent(mode, {}, ({ json }) => json['max_tokens'], 7),
+    unset: () => sent({}, ({ json }) => json['max_tokens'], 7),
     refused: [[-1, COUNT]],
   },
   'tiers.<name>.plugins': {
-    set: (mode) => tierOfPlugin(mode, { ours: { pages: 7 } }, { pages: 7 }),
-    unset: (mode) => tierOfPlugin(mode, undefined, { pages: 5 }),
+    set: () => tierOfPlugin({ ours: { pages: 7 } }, { pages: 7 }),
+    unset: () => tierOfPlugin(undefined, { pages: 5 }),
     refused: [['x', 'Invalid input: expected record']],
   },
   'tiers.<name>.tokens_per_minute': {
-    set: (mode) => codesOf(mode, { tiers: { free: { tokens_per_minute: 1 } } }, [429, 429, 429, 429, 429, 429]),
-    unset: (mode) => codesOf(mode, {}, [200, 200, 200, 200, 200, 200]),
+    set: () => codesOf({ tiers: { free: { tokens_per_minute: 1 } } }, [429, 429, 429, 429, 429, 429]),
+    unset: () => codesOf({}, [200, 200, 200, 200, 200, 200]),
     refused: [[0, COUNT]],
   },
   'tiers.<name>.tokens_per_day': {
-    set: (mode) => codesOf(mode, { tiers: { free: { tokens_per_day: 1 } } }, [429, 429, 429, 429, 429, 429]),
-    unset: (mode) => codesOf(mode, {}, [200, 200, 200, 200, 200, 200]),
+    set: () => codesOf({ tiers: { free: { tokens_per_day: 1 } } }, [429, 429, 429, 429, 429, 429]),
+    unset: () => codesOf({}, [200, 200, 200, 200, 200, 200]),
     refused: [[0, COUNT]],
   },
   'tiers.<name>.budget.amount': {
-    set: (mode) => refusesAbove(mode, { amount: 0.000001, per: 'month' }, '0.000001 USD per month'),
+    set: () => refusesAbove({ amount: 0.000001, per: 'month' }, '0.000001 USD per month'),
     unset: REQUIRED,
     refused: [
       [0, '>=0.000001'],
@@ -122,18 +122,18 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     ],
   },
   'tiers.<name>.budget.per': {
-    set: (mode) => refusesAbove(mode, { amount: 0.000001, per: 'day' }, '0.000001 USD per day'),
+    set: () => refusesAbove({ amount: 0.000001, per: 'day' }, '0.000001 USD per day'),
     unset: REQUIRED,
     refused: [['year', 'month']],
   },
   'tiers.<name>.budget.currency': {
-    set: (mode) => refusesAbove(mode, { amount: 0.000001, currency: 'EUR', per: 'day' }, 'EUR per day', 'EUR'),
-    unset: (mode) => refusesAbove(mode, { amount: 0.000001, per: 'day' }, 'EUR per day', 'EUR'),
+    set: () => refusesAbove({ amount: 0.000001, currency: 'EUR', per: 'day' }, 'EUR per day', 'EUR'),
+    unset: () => refusesAbove({ amount: 0.000001, per: 'day' }, 'EUR per day', 'EUR'),
     refused: [['EUR', 'must be USD, the currency of the prices']],
   },
   default_tier: {
     // The first tier is the default of the test; here it is the one without room for a token.
-    set: (mode) => codesOf(mode, { tiers: { none: { tokens_per_day: 1 }, all: {} } }, [429, 429, 429, 429, 429, 429]),
+    set: () => codesOf({ tiers: { none: { tokens_per_day: 1 }, all: {} } }, [429, 429, 429, 429, 429, 429]),
     unset: REQUIRED,
     refused: [
       ['nobody', 'is not one of the tiers'],
@@ -141,14 +141,14 @@ export const catalogMembers: Readonly<Record<string, Effect>> = {
     ],
   },
   currency: {
-    set: (mode) => costs(mode, { input_per_million: 1, output_per_million: 1_000_000 }, 'EUR', 'EUR'),
-    unset: (mode) => costs(mode, { input_per_million: 1, output_per_million: 1_000_000 }, 'USD'),
+    set: () => costs({ input_per_million: 1, output_per_million: 1_000_000 }, 'EUR', 'EUR'),
+    unset: () => costs({ input_per_million: 1, output_per_million: 1_000_000 }, 'USD'),
     refused: [['Euro', 'must be a currency code of three letters, such as USD']],
   },
 };
 
-async function refusesLonger(mode: Mode, options: Serving): Promise<void> {
-  await serving(mode, options, async ({ origin, key, provider }) => {
+async function refusesLonger(options: Serving): Promise<void> {
+  await serving(options, async ({ origin, key, provider }) => {
     const refused = await stream(origin, { key, body: { max_tokens: 6 } });
     expect(refused.status).toBe(400);
     expect((await refused.error()).message).toContain('max_tokens must not be above 5');
@@ -158,15 +158,15 @@ async function refusesLonger(mode: Mode, options: Serving): Promise<void> {
 }
 
 /** Requests the model by a name of another API. */
-async function named(mode: Mode, model: object, status: number): Promise<void> {
-  await serving(mode, { model }, async ({ origin, key }) => {
+async function named(model: object, status: number): Promise<void> {
+  await serving({ model }, async ({ origin, key }) => {
     expect((await stream(origin, { key, body: { model: 'gpt-4o' } })).status).toBe(status);
   });
 }
 
 /** Asks for a completion with a tool. `code`: the expected error, which names the member. */
-async function withTools(mode: Mode, model: object, code: string | undefined): Promise<void> {
-  await serving(mode, { model }, async ({ service, provider }) => {
+async function withTools(model: object, code: string | undefined): Promise<void> {
+  await serving({ model }, async ({ service, provider }) => {
     const principal = { accountId: 'ada', tier: { name: 'free' }, credential: { kind: 'external', id: 'job' } };
     const caller = { principal: principal as Principal, signal: new AbortController().signal, requestId: 'job-1' };
     const tools = [{ name: 'weather', parameters: { type: 'object' } }];
@@ -178,29 +178,24 @@ async function withTools(mode: Mode, model: object, code: string | undefined): P
   });
 }
 
-async function refusesAbove(mode: Mode, budget: object, text: string, currency?: string): Promise<void> {
+async function refusesAbove(budget: object, text: string, currency?: string): Promise<void> {
   const price = { input_per_million: 1, output_per_million: 1 };
-  await serving(mode, { tiers: { free: { budget } }, model: { price }, currency }, async ({ origin, key }) => {
+  await serving({ tiers: { free: { budget } }, model: { price }, currency }, async ({ origin, key }) => {
     const refused = await stream(origin, { key });
     expect(refused.status).toBe(429);
     expect((await refused.error()).message).toContain(text);
   });
 }
 
-async function listed(mode: Mode, model: object, expected: object): Promise<void> {
-  await serving(mode, { model }, async ({ origin }) => {
+async function listed(model: object, expected: object): Promise<void> {
+  await serving({ model }, async ({ origin }) => {
     const { models } = JSON.parse((await get(origin, '/api/v1/chat/models')).raw) as { models: object[] };
     expect(models).toEqual([expect.objectContaining(expected)]);
   });
 }
 
 /** The report of what one stream has cost. Without a price it names no currency. */
-async function costs(
-  mode: Mode,
-  price: object | undefined,
-  shown: string | undefined,
-  currency?: string,
-): Promise<void> {
+async function costs(price: object | undefined, shown: string | undefined, currency?: string): Promise<void> {
   const sink: { currency: string | undefined; cost: number | undefined }[] = [];
   const usageSinks = [
     {
@@ -213,7 +208,7 @@ async function costs(
       }) => void sink.push({ currency: priced?.currency, cost: costMicros }),
     },
   ];
-  await serving(mode, { model: { price }, usageSinks, ...(currency !== undefined && { currency }) }, async (served) => {
+  await serving({ model: { price }, usageSinks, ...(currency !== undefined && { currency }) }, async (served) => {
     await stream(served.origin, { key: served.key });
   });
   const cost = price === undefined ? undefined : (expect.any(Number) as number);
@@ -221,16 +216,16 @@ async function costs(
   if (price !== undefined) expect(sink[0]?.cost).toBeGreaterThan(1_000_000);
 }
 
-async function codesOf(mode: Mode, options: Serving, expected: readonly number[]): Promise<void> {
-  await serving(mode, options, async ({ origin, key }) => {
+async function codesOf(options: Serving, expected: readonly number[]): Promise<void> {
+  await serving(options, async ({ origin, key }) => {
     const statuses: number[] = [];
     for (let count = 0; count < MANY; count++) statuses.push((await stream(origin, { key })).status);
     expect(statuses).toEqual(expected);
   });
 }
 
-async function codesOfOpen(mode: Mode, options: Serving, expected: readonly number[]): Promise<void> {
-  await serving(mode, options, async ({ origin, key, provider }) => {
+async function codesOfOpen(options: Serving, expected: readonly number[]): Promise<void> {
+  await serving(options, async ({ origin, key, provider }) => {
     provider.answers((call) => void call.head().text('Hel'));
     const answers: ReceivedStream[] = [];
     for (let count = 0; count < MANY; count++) answers.push(await openStream(origin, { key }));
@@ -240,9 +235,9 @@ async function codesOfOpen(mode: Mode, options: Serving, expected: readonly numb
 }
 
 /** How many of two routes with the same priority answer many requests of one account. */
-async function routesOfAccount(mode: Mode, sticky: boolean | undefined, count: number): Promise<void> {
+async function routesOfAccount(sticky: boolean | undefined, count: number): Promise<void> {
   const routes = ['first', 'second'].map((model) => ({ upstream: 'acme', model, priority: 1 }));
-  await serving(mode, { model: { sticky, routes } }, async ({ origin, key, provider }) => {
+  await serving({ model: { sticky, routes } }, async ({ origin, key, provider }) => {
     // By chance alone, all of so many requests go to one of the two routes once in a million times.
     for (let index = 0; index < 21; index++) await stream(origin, { key });
     expect(new Set(provider.calls.map(({ json }) => json['model'])).size).toBe(count);
@@ -250,7 +245,7 @@ async function routesOfAccount(mode: Mode, sticky: boolean | undefined, count: n
 }
 
 /** What a plugin gets that has a default. */
-async function tierOfPlugin(mode: Mode, plugins: object | undefined, expected: object): Promise<void> {
+async function tierOfPlugin(plugins: object | undefined, expected: object): Promise<void> {
   const seen: unknown[] = [];
   @ChatPlugin({
     name: 'ours',
@@ -268,11 +263,11 @@ async function tierOfPlugin(mode: Mode, plugins: object | undefined, expected: o
     ],
   })
   class OurPlugin {}
-  await codesOf(mode, { plugins: [OurPlugin], tiers: { free: { plugins } } }, [200, 200, 200, 200, 200, 200]);
+  await codesOf({ plugins: [OurPlugin], tiers: { free: { plugins } } }, [200, 200, 200, 200, 200, 200]);
   expect(seen[0]).toEqual(expected);
 }
 
-async function configured(mode: Mode, given: object | undefined, expected: object): Promise<void> {
+async function configured(given: object | undefined, expected: object): Promise<void> {
   const seen: unknown[] = [];
   @ChatPlugin({
     name: 'ours',
@@ -282,6 +277,6 @@ async function configured(mode: Mode, given: object | undefined, expected: objec
   })
   class OurPlugin {}
   const pluginConfigs = given === undefined ? undefined : { ours: given };
-  await serving(mode, { plugins: [OurPlugin], pluginConfigs }, () => Promise.resolve());
+  await serving({ plugins: [OurPlugin], pluginConfigs }, () => Promise.resolve());
   expect(seen).toEqual([expected]);
 }

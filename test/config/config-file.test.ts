@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { catalogVariables, configFileMembers } from '../../src/config/reference/configuration-members.js';
 import { catalogMembers } from './catalog-members.js';
-import { MODES, serving, type Effects } from './effect.js';
+import { serving, type Effects } from './effect.js';
 import { placeOf, problemsOfFile } from './file-problems.js';
 import { modelsOf } from './stores.js';
 import { priceMembers } from './price-members.js';
@@ -26,14 +26,10 @@ describe('the table of members', () => {
   });
 });
 
-describe.each(MODES)('in %s', (mode) => {
-  describe.each(Object.entries(EFFECTS))('%s', (_, { set, unset }) => {
-    it('has its effect where it is set', () => set(mode));
-    it('has its default where it is not', () => unset(mode));
-  });
-});
+describe.each(Object.entries(EFFECTS))('%s', (name, { set, unset, refused }) => {
+  it('has its effect where it is set', () => set());
+  it('has its default where it is not', () => unset());
 
-describe.each(Object.entries(EFFECTS))('%s', (name, { refused }) => {
   it('is refused with a clear problem that names it', () => {
     expect(refused.length).toBeGreaterThan(0);
     for (const [value, problem] of refused) {
@@ -62,7 +58,7 @@ describe('the variables of the built-in catalog', () => {
   it.each(upstreams)('list models of %s once they are set', async (upstream) => {
     const variables = all.filter((variable) => variable.upstream === upstream);
     const env = Object.fromEntries(variables.map(({ name }) => [name, 'http://127.0.0.1:9']));
-    await serving('production', { env: { CONFIG_FILE: '', ...env } }, async ({ origin }) => {
+    await serving({ env: { CONFIG_FILE: '', ...env } }, async ({ origin }) => {
       expect((await modelsOf(origin)).length).toBeGreaterThan(1);
     });
   });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { durableWireOf, resume, streamIdOf } from '../support/durable.js';
 import { openStream, type ReceivedStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
-import { notWithin, serving, type Effects, type Mode, type Served } from './effect.js';
+import { notWithin, serving, type Effects, type Served } from './effect.js';
 import { inMovedTime, type MovedTime } from '../support/moved-time.js';
 
 const MIB = 1024 * 1024;
@@ -14,18 +14,18 @@ const CHECK_MS = 1_100;
 /** How durable streams are kept. */
 export const durable: Effects = {
   STREAM_RETENTION_SECONDS: {
-    set: (mode) => isKept(mode, { STREAM_RETENTION_SECONDS: '7' }, 7_000),
-    unset: (mode) => isKept(mode, {}, 300_000),
+    set: () => isKept({ STREAM_RETENTION_SECONDS: '7' }, 7_000),
+    unset: () => isKept({}, 300_000),
     refused: notWithin('STREAM_RETENTION_SECONDS', 1, 86_400, '5m'),
   },
   STREAM_DETACHED_SECONDS: {
-    set: (mode) => isDetached(mode, { STREAM_DETACHED_SECONDS: '9' }, 9_000),
-    unset: (mode) => isDetached(mode, {}, 60_000),
+    set: () => isDetached({ STREAM_DETACHED_SECONDS: '9' }, 9_000),
+    unset: () => isDetached({}, 60_000),
     refused: notWithin('STREAM_DETACHED_SECONDS', 1, 86_400, '-1'),
   },
   STREAM_MEMORY_MB: {
-    set: (mode) => holds(mode, { STREAM_MEMORY_MB: '3' }, 3 * MIB),
-    unset: (mode) => holds(mode, {}, 64 * MIB),
+    set: () => holds({ STREAM_MEMORY_MB: '3' }, 3 * MIB),
+    unset: () => holds({}, 64 * MIB),
     refused: notWithin('STREAM_MEMORY_MB', 1, 1_048_576, '64MB'),
   },
 };
@@ -35,12 +35,12 @@ type Variables = Readonly<Record<string, string>>;
 const ask = ({ origin, key }: Served): Promise<ReceivedStream> =>
   openStream(origin, { key, headers: { 'idempotency-key': 'one' } });
 
-function inTime(mode: Mode, env: Variables, use: (served: Served, time: MovedTime) => Promise<void>): Promise<void> {
-  return inMovedTime((time) => serving(mode, { env }, (served) => use(served, time)));
+function inTime(env: Variables, use: (served: Served, time: MovedTime) => Promise<void>): Promise<void> {
+  return inMovedTime((time) => serving({ env }, (served) => use(served, time)));
 }
 
-function isKept(mode: Mode, env: Variables, keptMs: number): Promise<void> {
-  return inTime(mode, env, async (served, time) => {
+function isKept(env: Variables, keptMs: number): Promise<void> {
+  return inTime(env, async (served, time) => {
     const first = await ask(served);
     await first.over;
     const again = async (): Promise<number> => {
@@ -57,8 +57,8 @@ function isKept(mode: Mode, env: Variables, keptMs: number): Promise<void> {
   });
 }
 
-function isDetached(mode: Mode, env: Variables, detachedMs: number): Promise<void> {
-  return inTime(mode, env, async (served, time) => {
+function isDetached(env: Variables, detachedMs: number): Promise<void> {
+  return inTime(env, async (served, time) => {
     served.provider.answers((call) => void call.head().text('Hel'));
     const answer = await ask(served);
     await answer.block(1);
@@ -74,8 +74,8 @@ function isDetached(mode: Mode, env: Variables, detachedMs: number): Promise<voi
   });
 }
 
-function holds(mode: Mode, env: Variables, bytes: number): Promise<void> {
-  return serving(mode, { env }, async (served) => {
+function holds(env: Variables, bytes: number): Promise<void> {
+  return serving({ env }, async (served) => {
     served.provider.answers(async (call) => {
       call.head();
       for (let sent = 0; sent < 2 * bytes && call.abortedAt === undefined; sent += PIECE.length) {

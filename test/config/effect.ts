@@ -3,15 +3,12 @@ import { routesTo } from '../support/catalog.js';
 import { ScriptedProvider } from '../../src/testing/provider/scripted-provider.js';
 import { startService, type RunningService, type ServiceOptions } from '../support/service.js';
 
-export const MODES = ['development', 'production'] as const;
-export type Mode = (typeof MODES)[number];
-
 /** What one variable or member does, as it is seen from outside of the service. */
 export interface Effect {
   /** Fails unless a value other than the default has its effect. */
-  set(mode: Mode): Promise<void>;
+  set(): Promise<void>;
   /** Fails unless the default has its effect. */
-  unset(mode: Mode): Promise<void>;
+  unset(): Promise<void>;
   /** Values that are refused, each with the whole problem that the start reports. */
   readonly refused: readonly (readonly [value: unknown, problem: string])[];
 }
@@ -32,25 +29,25 @@ type Variables = Readonly<Record<string, string>>;
  *
  * @param run runs the service with variables for as long as `use` takes.
  */
-export function shownIn<T>(run: (mode: Mode, env: Variables, use: (running: T) => Promise<void>) => Promise<void>) {
+export function shownIn<T>(run: (env: Variables, use: (running: T) => Promise<void>) => Promise<void>) {
   return (
     env: Variables,
     look: (running: T) => unknown,
     expected: { readonly set: unknown; readonly unset: unknown },
   ) => {
-    const compare = (mode: Mode, variables: Variables, value: unknown) =>
-      run(mode, variables, async (running) => {
+    const compare = (variables: Variables, value: unknown) =>
+      run(variables, async (running) => {
         expect(await look(running)).toEqual(value);
       });
     return {
-      set: (mode: Mode) => compare(mode, env, expected.set),
-      unset: (mode: Mode) => compare(mode, {}, expected.unset),
+      set: () => compare(env, expected.set),
+      unset: () => compare({}, expected.unset),
     };
   };
 }
 
 /** The effects of which the tests only need the service with one model. */
-export const shown = shownIn<Served>((mode, env, use) => serving(mode, { env }, use));
+export const shown = shownIn<Served>((env, use) => serving({ env }, use));
 
 export type Effects = Readonly<Record<string, Effect>>;
 
@@ -73,9 +70,8 @@ export interface Serving extends Omit<ServiceOptions, 'env'> {
   readonly route?: object;
 }
 
-/** Runs the service in this process, with one model of one scripted provider, for as long as `use` takes. */
+/** Runs the service in this process as in production, with one model of one scripted provider, for as long as `use` takes. */
 export async function serving(
-  mode: Mode,
   { env, upstream, model, route, ...options }: Serving,
   use: (served: Served) => Promise<void>,
 ): Promise<void> {
@@ -89,7 +85,7 @@ export async function serving(
       ...model,
     })),
     ...options,
-    env: { NODE_ENV: mode, ...env },
+    env: { NODE_ENV: 'production', ...env },
   });
   try {
     const { key } = await service.createKey({ email: 'someone@example.com' });

@@ -19,31 +19,31 @@ const at = (host: string, origin: string): string => `http://${host}:${new URL(o
 /** Where the service listens. */
 export const listening: Effects = {
   HOST: {
-    set: (mode) =>
-      serving(mode, { env: { HOST: '127.0.0.2' } }, async ({ origin }) => {
+    set: () =>
+      serving({ env: { HOST: '127.0.0.2' } }, async ({ origin }) => {
         expect(await answers(at('127.0.0.2', origin))).toBe(true);
         expect(await answers(at('127.0.0.1', origin))).toBe(false);
       }),
-    unset: (mode) =>
-      serving(mode, {}, async ({ origin }) => {
+    unset: () =>
+      serving({}, async ({ origin }) => {
         expect(await answers(at('127.0.0.1', origin))).toBe(true);
         expect(await answers(at('127.0.0.2', origin))).toBe(false);
       }),
     refused: [],
   },
   PORT: {
-    async set(mode) {
+    async set() {
       const port = await closedPort();
-      await serving(mode, { env: { PORT: String(port) } }, async () => {
+      await serving({ env: { PORT: String(port) } }, async () => {
         expect(await answers(`http://127.0.0.1:${port}`)).toBe(true);
       });
     },
     // The port may be in use on this machine, so the test sees to it that it is.
-    async unset(mode) {
+    async unset() {
       const other = createServer();
       other.listen(3000, '127.0.0.1');
       await Promise.race([once(other, 'listening'), once(other, 'error')]).catch(() => undefined);
-      await expect(startService({ env: { NODE_ENV: mode, PORT: '' } })).rejects.toMatchObject({
+      await expect(startService({ env: { NODE_ENV: 'production', PORT: '' } })).rejects.toMatchObject({
         code: 'EADDRINUSE',
         address: '127.0.0.1',
         port: 3000,

@@ -6,7 +6,7 @@ import { Installation, type SpawnedProcess } from '../support/process.js';
 import { closedPort } from '../support/silent-server.js';
 import { get, stream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
-import { notWithin, serving, type Effects, type Mode } from './effect.js';
+import { notWithin, serving, type Effects } from './effect.js';
 
 const FIRST_START = 'This is the first start';
 const HEALTH = '/api/v1/health';
@@ -28,16 +28,16 @@ export const observed: Effects = {
     refused: [['prod', 'NODE_ENV: must be one of production, development, test']],
   },
   LOG_LEVEL: {
-    async set(mode) {
+    async set() {
       const port = await closedPort();
-      await inProcess({ NODE_ENV: mode, LOG_LEVEL: 'error', PORT: String(port) }, async (service) => {
+      await inProcess({ NODE_ENV: 'production', LOG_LEVEL: 'error', PORT: String(port) }, async (service) => {
         await waitFor(() => isHealthy(`http://127.0.0.1:${port}`), 'the service to answer', 60_000);
         service.signal('SIGTERM');
         expect((await service.exited).stdout).not.toContain('"level"');
       });
     },
-    unset: (mode) =>
-      inProcess({ NODE_ENV: mode }, async (service) => {
+    unset: () =>
+      inProcess({ NODE_ENV: 'production' }, async (service) => {
         await service.origin();
         service.signal('SIGTERM');
         const levels = [...(await service.exited).stdout.matchAll(/"level":(\d+)/g)].map(([, level]) => Number(level));
@@ -49,28 +49,28 @@ export const observed: Effects = {
     ],
   },
   METRICS_PORT: {
-    async set(mode) {
+    async set() {
       const port = await closedPort();
-      await serving(mode, { env: { METRICS_PORT: String(port) } }, async ({ service }) => {
+      await serving({ env: { METRICS_PORT: String(port) } }, async ({ service }) => {
         expect(metricsOrigin(service.app)).toBe(`http://127.0.0.1:${port}`);
         expect((await scrape(service)).map(({ name }) => name)).toContain('chat_open_streams');
       });
     },
-    unset: (mode) =>
-      serving(mode, {}, async ({ service, origin }) => {
+    unset: () =>
+      serving({}, async ({ service, origin }) => {
         expect(() => metricsOrigin(service.app)).toThrow('no port for metrics');
         expect((await get(origin, '/metrics')).status).toBe(404);
       }),
     refused: notWithin('METRICS_PORT', 0, 65_535, 'on'),
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    set: (mode) =>
-      traced(mode, {}, async (collector) => {
+    set: () =>
+      traced({}, async (collector) => {
         await collector.until('of the request', ({ name }) => name === 'POST /api/v1/chat/stream');
         expect(collector.paths[0]).toBe('/v1/traces');
       }),
-    unset: (mode) =>
-      serving(mode, {}, async ({ origin, key, provider }) => {
+    unset: () =>
+      serving({}, async ({ origin, key, provider }) => {
         await stream(origin, { key });
         expect((await provider.call(1)).headers).not.toHaveProperty('traceparent');
       }),
@@ -80,18 +80,17 @@ export const observed: Effects = {
     ],
   },
   OTEL_SERVICE_NAME: {
-    set: (mode) => traced(mode, { OTEL_SERVICE_NAME: 'ours' }, (collector) => namedService(collector, 'ours')),
-    unset: async (mode) => {
-      await traced(mode, {}, (collector) => namedService(collector, 'chat-streaming-service'));
+    set: () => traced({ OTEL_SERVICE_NAME: 'ours' }, (collector) => namedService(collector, 'ours')),
+    unset: async () => {
+      await traced({}, (collector) => namedService(collector, 'chat-streaming-service'));
       const env = { OTEL_RESOURCE_ATTRIBUTES: 'service.name=theirs' };
-      await traced(mode, env, (collector) => namedService(collector, 'theirs'));
+      await traced(env, (collector) => namedService(collector, 'theirs'));
     },
     refused: [],
   },
   OTEL_RESOURCE_ATTRIBUTES: {
-    set: (mode) =>
+    set: () =>
       traced(
-        mode,
         {
           OTEL_SERVICE_NAME: 'ours',
           OTEL_RESOURCE_ATTRIBUTES: 'service.name=theirs, team=a%2Cb ,service.version=7,empty=',
@@ -102,8 +101,8 @@ export const observed: Effects = {
           expect(resource).toMatchObject(expected);
         },
       ),
-    unset: (mode) =>
-      traced(mode, {}, async (collector) => {
+    unset: () =>
+      traced({}, async (collector) => {
         const { resource } = await collector.until('of any kind', () => true);
         expect(Object.keys(resource).sort()).toEqual([
           ...['process.pid', 'service.name', 'service.version', 'telemetry.sdk.language', 'telemetry.sdk.name'],
@@ -123,18 +122,13 @@ async function namedService(collector: OtlpCollector, name: string): Promise<voi
 
 /** With one stream in the traces, which are sent when the service stops at the latest. */
 async function traced(
-  mode: Mode,
   env: Readonly<Record<string, string>>,
   look: (collector: OtlpCollector) => Promise<void>,
 ): Promise<void> {
   const collector = await OtlpCollector.start();
-  await serving(
-    mode,
-    { env: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`, ...env } },
-    async ({ origin, key }) => {
-      await stream(origin, { key });
-    },
-  );
+  await serving({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.endpoint}/`, ...env } }, async ({ origin, key }) => {
+    await stream(origin, { key });
+  });
   await look(collector);
   await collector.stop();
 }

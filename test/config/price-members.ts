@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { UsageRecord } from '../../src/usage/record/usage-record.js';
 import { stream } from '../support/sse-client.js';
-import { serving, type Effect, type Effects, type Mode } from './effect.js';
+import { serving, type Effect, type Effects } from './effect.js';
 
 /** 50 fresh, 40 cached and 10 written tokens of the prompt; 30 tokens of text and 20 of reasoning. */
 const USAGE = {
@@ -49,11 +49,9 @@ function kindsAt(prefix: string, placed: Placed, within: (prices: object) => obj
     return [
       `${prefix}${kind}`,
       {
-        set: (mode) => costs(mode, placed(within({ ...FREE, [kind]: 2 })), 2 * tokens),
-        unset: (mode) =>
-          isRequired
-            ? costs(mode, placed(), undefined)
-            : costs(mode, placed(within({ ...FREE, [kind]: undefined })), without),
+        set: () => costs(placed(within({ ...FREE, [kind]: 2 })), 2 * tokens),
+        unset: () =>
+          isRequired ? costs(placed(), undefined) : costs(placed(within({ ...FREE, [kind]: undefined })), without),
         refused: [
           [-1, 'expected number to be >=0'],
           [1_000_001, 'expected number to be <=1000000'],
@@ -70,11 +68,11 @@ function limitAt(placed: Placed): Effect {
     long_input: { ...FREE, input_per_million: 2, above_input_tokens: above },
   });
   return {
-    set: async (mode) => {
-      await costs(mode, placed(prices(99)), 100);
-      await costs(mode, placed(prices(100)), 0);
+    set: async () => {
+      await costs(placed(prices(99)), 100);
+      await costs(placed(prices(100)), 0);
     },
-    unset: (mode) => costs(mode, placed(FREE), 0),
+    unset: () => costs(placed(FREE), 0),
     refused: [
       [0, 'expected number to be >=1'],
       [undefined, 'expected number'],
@@ -83,10 +81,10 @@ function limitAt(placed: Placed): Effect {
 }
 
 /** The cost of one stream, in millionths. */
-async function costs(mode: Mode, options: ReturnType<Placed>, expected: number | undefined): Promise<void> {
+async function costs(options: ReturnType<Placed>, expected: number | undefined): Promise<void> {
   const records: UsageRecord[] = [];
   const usageSinks = [{ record: (record: UsageRecord) => void records.push(record) }];
-  await serving(mode, { ...options, usageSinks }, async ({ origin, key, provider }) => {
+  await serving({ ...options, usageSinks }, async ({ origin, key, provider }) => {
     provider.answers((call) => {
       const usage = `data: ${JSON.stringify({ choices: [], usage: USAGE })}\n\n`;
       call.head().text('Hello').finish().write(usage).endMarker().end();

@@ -10,7 +10,7 @@ import {
   type SignOnStage,
 } from '../support/single-sign-on/sign-on-stage.js';
 import { get } from '../support/sse-client.js';
-import { serving, shownIn, type Effects, type Mode } from './effect.js';
+import { serving, shownIn, type Effects } from './effect.js';
 
 const PERSON = { sub: 'ada', email: 'ada@example.com', groups: ['a', 'b'], tier: 'pro' };
 const WHOLE = 'needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL';
@@ -18,11 +18,10 @@ const ADDRESS = 'must be https://…, or http://… with a host name of this mac
 const ON_OR_OFF = 'must be on or off';
 
 async function withIssuer(
-  mode: Mode,
   env: Readonly<Record<string, string>>,
   use: (stage: SignOnStage) => Promise<void>,
 ): Promise<void> {
-  const stage = await signOnStage({ tiers: { free: {}, pro: {} }, env: { NODE_ENV: mode, ...env } });
+  const stage = await signOnStage({ tiers: { free: {}, pro: {} }, env: { NODE_ENV: 'production', ...env } });
   try {
     await use(stage);
   } finally {
@@ -33,13 +32,13 @@ async function withIssuer(
 const shownBy = shownIn<SignOnStage>(withIssuer);
 
 /** Each of the variables has the same effect when it is missing: there is no single sign-on. */
-const missing = (mode: Mode) =>
-  serving(mode, {}, async ({ origin }) => {
+const missing = () =>
+  serving({}, async ({ origin }) => {
     expect((await get(origin, START)).status).toBe(404);
   });
 
-const sentToIssuer = (mode: Mode, name: string, expected: (stage: SignOnStage) => string) =>
-  withIssuer(mode, {}, async (stage) => {
+const sentToIssuer = (name: string, expected: (stage: SignOnStage) => string) =>
+  withIssuer({}, async (stage) => {
     const url = new URL(await startSignOn(stage.browser()));
     expect(url.searchParams.get(name) ?? url.origin).toBe(expected(stage));
   });
@@ -68,7 +67,7 @@ async function keyOf({ service }: SignOnStage) {
 /** Single sign-on. */
 export const singleSignOn: Effects = {
   PUBLIC_URL: {
-    set: (mode) => sentToIssuer(mode, 'redirect_uri', ({ origin }) => `${origin}${START}/callback`),
+    set: () => sentToIssuer('redirect_uri', ({ origin }) => `${origin}${START}/callback`),
     unset: missing,
     refused: [
       ['chat.example.com', `PUBLIC_URL: ${ADDRESS}`],
@@ -80,7 +79,7 @@ export const singleSignOn: Effects = {
     ],
   },
   OIDC_ISSUER: {
-    set: (mode) => sentToIssuer(mode, 'no such parameter', ({ issuer }) => issuer.url),
+    set: () => sentToIssuer('no such parameter', ({ issuer }) => issuer.url),
     unset: missing,
     refused: [
       ['https://login.example.com', `OIDC_ISSUER: ${WHOLE}`],
@@ -93,13 +92,13 @@ export const singleSignOn: Effects = {
     ],
   },
   OIDC_CLIENT_ID: {
-    set: (mode) => sentToIssuer(mode, 'client_id', () => 'chat'),
+    set: () => sentToIssuer('client_id', () => 'chat'),
     unset: missing,
     refused: [],
   },
   OIDC_CLIENT_SECRET: {
-    set: (mode) =>
-      withIssuer(mode, { OIDC_CLIENT_SECRET: 'another' }, async (stage) => {
+    set: () =>
+      withIssuer({ OIDC_CLIENT_SECRET: 'another' }, async (stage) => {
         // The issuer compares the secret.
         expect((await accountAfterSignOn(stage)).status).toBe(400);
       }),
@@ -107,11 +106,11 @@ export const singleSignOn: Effects = {
     refused: [],
   },
   OIDC_SCOPES: {
-    set: (mode) =>
-      withIssuer(mode, { OIDC_SCOPES: 'openid groups' }, async (stage) => {
+    set: () =>
+      withIssuer({ OIDC_SCOPES: 'openid groups' }, async (stage) => {
         expect(new URL(await startSignOn(stage.browser())).searchParams.get('scope')).toBe('openid groups');
       }),
-    unset: (mode) => sentToIssuer(mode, 'scope', () => 'openid profile email'),
+    unset: () => sentToIssuer('scope', () => 'openid profile email'),
     refused: [
       ['profile email', 'OIDC_SCOPES: must contain openid'],
       ['openid,email', 'OIDC_SCOPES: must contain openid'],
@@ -144,12 +143,12 @@ export const singleSignOn: Effects = {
     refused: [['true', `OIDC_LOGOUT_REVOKES_KEYS: ${ON_OR_OFF}`]],
   },
   PASSWORDS: {
-    set: (mode) =>
-      withIssuer(mode, { PASSWORDS: 'off', SIGN_UP: 'open' }, async (stage) => {
+    set: () =>
+      withIssuer({ PASSWORDS: 'off', SIGN_UP: 'open' }, async (stage) => {
         expect((await stage.browser().signUp()).status).toBe(404);
       }),
-    unset: (mode) =>
-      withIssuer(mode, { SIGN_UP: 'open' }, async (stage) => {
+    unset: () =>
+      withIssuer({ SIGN_UP: 'open' }, async (stage) => {
         expect((await stage.browser().signUp()).status).toBe(303);
       }),
     refused: [

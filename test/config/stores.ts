@@ -20,24 +20,24 @@ const REDIS_PROBLEM_OF_SENTINEL =
 /** Stores, and the file of upstreams, models and tiers. */
 export const stores: Effects = {
   DATABASE_URL: {
-    async set(mode) {
+    async set() {
       for (const engine of await testEngines()) {
         const { config, drop } = await engine.create();
         const env = { DATABASE_URL: config.type === 'sqlite' ? `sqlite:${config.path}` : config.url };
         let keyOfBefore: string | undefined;
-        await serving(mode, { env }, ({ key }) => {
+        await serving({ env }, ({ key }) => {
           keyOfBefore = key;
           return Promise.resolve();
         });
-        await serving(mode, { env }, async ({ origin }) => {
+        await serving({ env }, async ({ origin }) => {
           expect((await stream(origin, { key: keyOfBefore })).status).toBe(200);
         });
         await drop();
       }
     },
-    unset: (mode) =>
+    unset: () =>
       inFolder(async (folder) => {
-        await serving(mode, { env: { DATABASE_URL: '' } }, async ({ origin, key }) => {
+        await serving({ env: { DATABASE_URL: '' } }, async ({ origin, key }) => {
           expect((await stream(origin, { key })).status).toBe(200);
           expect(existsSync(join(folder, 'data', 'chat.sqlite'))).toBe(true);
         });
@@ -66,14 +66,14 @@ export const stores: Effects = {
     refused: notWithin('AUDIT_RETENTION_DAYS', 1, 36_500, '1.5'),
   },
   REDIS_URL: {
-    async set(mode) {
+    async set() {
       const postgres = (await testEngines()).find(({ name }) => name === 'PostgreSQL');
       const redis = await testRedis();
       // Both helpers say loudly which store does not answer.
       if (postgres === undefined || redis === undefined) return;
       const { config, drop } = await postgres.create();
       const env = { DATABASE_URL: config.type === 'postgres' ? config.url : '', REDIS_URL: redis.url };
-      await serving(mode, { env, tiers: { free: { requests_per_minute: 9 } } }, async ({ origin, key }) => {
+      await serving({ env, tiers: { free: { requests_per_minute: 9 } } }, async ({ origin, key }) => {
         expect(await partsOf(origin)).toMatchObject({ redis: 'up' });
         const before = await redis.client.dbSize();
         expect((await stream(origin, { key })).status).toBe(200);
@@ -82,8 +82,8 @@ export const stores: Effects = {
       await drop();
       await redis.drop();
     },
-    unset: (mode) =>
-      serving(mode, {}, async ({ origin }) => {
+    unset: () =>
+      serving({}, async ({ origin }) => {
         expect(await partsOf(origin)).toEqual({ database: 'up', draining: false });
       }),
     refused: [
@@ -99,18 +99,18 @@ export const stores: Effects = {
     ],
   },
   CONFIG_FILE: {
-    set: (mode) =>
+    set: () =>
       inFolder(async (folder) => {
         const path = join(folder, 'ours.yaml');
         const [model] = routesTo(['http://127.0.0.1:9']).models;
         const ours = { ...routesTo(['http://127.0.0.1:9']), models: [{ ...model, id: 'ours/only' }] };
         await writeFile(path, configFile(ours));
-        await serving(mode, { env: { CONFIG_FILE: path } }, async ({ origin }) => {
+        await serving({ env: { CONFIG_FILE: path } }, async ({ origin }) => {
           expect(await modelsOf(origin)).toEqual(['ours/only']);
         });
       }),
-    unset: (mode) =>
-      serving(mode, { env: { CONFIG_FILE: '' } }, async ({ origin }) => {
+    unset: () =>
+      serving({ env: { CONFIG_FILE: '' } }, async ({ origin }) => {
         expect(await modelsOf(origin)).toEqual(['builtin/eliza']);
       }),
     refused: [

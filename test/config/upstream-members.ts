@@ -3,7 +3,7 @@ import { CONFIG, type Config } from '../../src/config/config.js';
 import { startSilentServer } from '../support/silent-server.js';
 import { startStream, stream } from '../support/sse-client.js';
 import type { ProviderCall } from '../../src/testing/provider/provider-call.js';
-import { serving, type Effect, type Mode, type Serving } from './effect.js';
+import { serving, type Effect, type Serving } from './effect.js';
 import { inMovedTime } from '../support/moved-time.js';
 
 const EVENT_BYTES = 8_192;
@@ -15,17 +15,17 @@ const TEXT = 'expected string to have >=1 characters';
 /** Members of an upstream and of a route: what they change is seen by the provider. */
 export const upstreamMembers: Readonly<Record<string, Effect>> = {
   'upstreams.<name>.protocol': {
-    set: (mode) => sent(mode, { upstream: { protocol: 'anthropic' } }, ({ path }) => path, '/v1/messages'),
-    unset: (mode) => sent(mode, { upstream: { protocol: 'openai' } }, ({ path }) => path, '/v1/chat/completions'),
+    set: () => sent({ upstream: { protocol: 'anthropic' } }, ({ path }) => path, '/v1/messages'),
+    unset: () => sent({ upstream: { protocol: 'openai' } }, ({ path }) => path, '/v1/chat/completions'),
     refused: [
       ['', TEXT],
       [undefined, 'expected string'],
     ],
   },
   'upstreams.<name>.base_url': {
-    set: (mode) => sent(mode, {}, ({ path }) => path, '/v1/chat/completions'),
-    unset: (mode) =>
-      serving(mode, { upstream: { protocol: 'builtin', base_url: undefined } }, async ({ origin, key, provider }) => {
+    set: () => sent({}, ({ path }) => path, '/v1/chat/completions'),
+    unset: () =>
+      serving({ upstream: { protocol: 'builtin', base_url: undefined } }, async ({ origin, key, provider }) => {
         expect((await stream(origin, { key })).status).toBe(200);
         expect(provider.calls).toEqual([]);
       }),
@@ -35,60 +35,58 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
     ],
   },
   'upstreams.<name>.api_key': {
-    set: (mode) => sent(mode, { upstream: { api_key: 'ours' } }, ({ headers }) => headers.authorization, 'Bearer ours'),
-    unset: (mode) =>
-      sent(mode, { upstream: { api_key: undefined } }, ({ headers }) => headers.authorization, undefined),
+    set: () => sent({ upstream: { api_key: 'ours' } }, ({ headers }) => headers.authorization, 'Bearer ours'),
+    unset: () => sent({ upstream: { api_key: undefined } }, ({ headers }) => headers.authorization, undefined),
     refused: [
       ['', TEXT],
       ['a\nb', 'contains a character that is not allowed in a header'],
     ],
   },
   'upstreams.<name>.headers': {
-    set: (mode) => sent(mode, { upstream: { headers: { 'x-team': 'ours' } } }, teamOf, 'ours'),
-    unset: (mode) => sent(mode, {}, teamOf, undefined),
+    set: () => sent({ upstream: { headers: { 'x-team': 'ours' } } }, teamOf, 'ours'),
+    unset: () => sent({}, teamOf, undefined),
     refused: [[['x-team'], 'expected record']],
   },
   'upstreams.<name>.timeouts.connect_ms': {
     set: givesUpConnecting,
     // The HTTP client has a clock of its own, which no test can move.
-    unset: (mode) =>
-      serving(mode, {}, ({ service: { app } }) => {
+    unset: () =>
+      serving({}, ({ service: { app } }) => {
         expect(app.get<Config>(CONFIG).upstreams.get('acme')?.timeouts.connectMs).toBe(10_000);
         return Promise.resolve();
       }),
     refused: [[0, COUNT]],
   },
   'upstreams.<name>.timeouts.first_token_ms': {
-    set: (mode) => givesUp(mode, { first_token_ms: 300_000 }, 300_000, () => undefined),
-    unset: (mode) => givesUp(mode, {}, 120_000, () => undefined),
+    set: () => givesUp({ first_token_ms: 300_000 }, 300_000, () => undefined),
+    unset: () => givesUp({}, 120_000, () => undefined),
     refused: [[86_400_001, 'expected number to be <=86400000']],
   },
   'upstreams.<name>.timeouts.idle_ms': {
-    set: (mode) => givesUp(mode, { idle_ms: 300_000 }, 300_000, beginAnswer),
-    unset: (mode) => givesUp(mode, {}, 60_000, beginAnswer),
+    set: () => givesUp({ idle_ms: 300_000 }, 300_000, beginAnswer),
+    unset: () => givesUp({}, 60_000, beginAnswer),
     refused: [[1.5, 'expected int']],
   },
   'upstreams.<name>.options': {
-    set: (mode) => cachedPrompt(mode, { options: { prompt_caching: false } }, undefined),
-    unset: (mode) => cachedPrompt(mode, {}, { type: 'ephemeral' }),
+    set: () => cachedPrompt({ options: { prompt_caching: false } }, undefined),
+    unset: () => cachedPrompt({}, { type: 'ephemeral' }),
     refused: [[['prompt_caching'], 'expected record']],
   },
   'upstreams.<name>.max_tokens_field': {
-    set: (mode) =>
-      sentBody(mode, { upstream: { max_tokens_field: 'max_completion_tokens' } }, { max_completion_tokens: 7 }),
-    unset: (mode) => sentBody(mode, {}, { max_tokens: 7 }),
+    set: () => sentBody({ upstream: { max_tokens_field: 'max_completion_tokens' } }, { max_completion_tokens: 7 }),
+    unset: () => sentBody({}, { max_tokens: 7 }),
     refused: [['tokens', 'expected one of "max_tokens"|"max_completion_tokens"']],
   },
   'upstreams.<name>.include_usage': {
-    set: (mode) => sent(mode, { upstream: { include_usage: false } }, optionsOf, undefined),
-    unset: (mode) => sent(mode, {}, optionsOf, { include_usage: true }),
+    set: () => sent({ upstream: { include_usage: false } }, optionsOf, undefined),
+    unset: () => sent({}, optionsOf, { include_usage: true }),
     refused: [['yes', 'expected boolean']],
   },
   'upstreams.<name>.max_event_bytes': {
-    set: (mode) => statusOfEvent(mode, { max_event_bytes: EVENT_BYTES }, EVENT_BYTES, 502),
-    async unset(mode) {
-      await statusOfEvent(mode, {}, EVENT_BYTES, 200);
-      await statusOfEvent(mode, {}, 1024 * 1024, 502);
+    set: () => statusOfEvent({ max_event_bytes: EVENT_BYTES }, EVENT_BYTES, 502),
+    async unset() {
+      await statusOfEvent({}, EVENT_BYTES, 200);
+      await statusOfEvent({}, 1024 * 1024, 502);
     },
     refused: [
       [4095, 'expected number to be >=4096'],
@@ -96,7 +94,7 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
     ],
   },
   'models[].routes[].upstream': {
-    set: (mode) => sent(mode, { route: { upstream: 'acme' } }, ({ path }) => path, '/v1/chat/completions'),
+    set: () => sent({ route: { upstream: 'acme' } }, ({ path }) => path, '/v1/chat/completions'),
     unset: () => Promise.resolve(),
     refused: [
       ['nobody', '"nobody" is not one of the upstreams'],
@@ -104,13 +102,13 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
     ],
   },
   'models[].routes[].model': {
-    set: (mode) => sentBody(mode, { route: { model: 'fast-1' } }, { model: 'fast-1' }),
+    set: () => sentBody({ route: { model: 'fast-1' } }, { model: 'fast-1' }),
     unset: () => Promise.resolve(),
     refused: [[undefined, 'expected string']],
   },
   'models[].routes[].priority': {
-    set: (mode) => sentBody(mode, routes({ priority: 2 }, { priority: 1 }), { model: 'second' }),
-    unset: (mode) => sentBody(mode, routes({}, {}), { model: 'first' }),
+    set: () => sentBody(routes({ priority: 2 }, { priority: 1 }), { model: 'second' }),
+    unset: () => sentBody(routes({}, {}), { model: 'first' }),
     refused: [
       [0, COUNT],
       [1001, 'expected number to be <=1000'],
@@ -118,22 +116,21 @@ export const upstreamMembers: Readonly<Record<string, Effect>> = {
     ],
   },
   'models[].routes[].weight': {
-    set: (mode) => shareOfFirst(mode, { weight: 1_000 }, { weight: 0.001 }, [MANY, MANY]),
-    unset: (mode) => shareOfFirst(mode, {}, {}, [1, MANY - 1]),
+    set: () => shareOfFirst({ weight: 1_000 }, { weight: 0.001 }, [MANY, MANY]),
+    unset: () => shareOfFirst({}, {}, [1, MANY - 1]),
     refused: [
       [0, 'expected number to be >=0.001'],
       [1001, 'expected number to be <=1000'],
     ],
   },
   'models[].routes[].unsupported_options': {
-    set: (mode) =>
-      sent(mode, { route: { unsupported_options: ['temperature'] } }, ({ json }) => json['temperature'], undefined),
-    unset: (mode) => sent(mode, {}, ({ json }) => json['temperature'], 0.7),
+    set: () => sent({ route: { unsupported_options: ['temperature'] } }, ({ json }) => json['temperature'], undefined),
+    unset: () => sent({}, ({ json }) => json['temperature'], 0.7),
     refused: [['temperature', 'expected array']],
   },
   'models[].routes[].temperature': {
-    set: (mode) => sent(mode, { route: { temperature: false } }, ({ json }) => json['temperature'], undefined),
-    unset: (mode) => sent(mode, {}, ({ json }) => json['temperature'], 0.7),
+    set: () => sent({ route: { temperature: false } }, ({ json }) => json['temperature'], undefined),
+    unset: () => sent({}, ({ json }) => json['temperature'], 0.7),
     refused: [[0.7, 'expected boolean']],
   },
 };
@@ -144,20 +141,19 @@ const beginAnswer = (call: ProviderCall): void => void call.head().text('Hel');
 
 /** What the provider gets with a request, of 7 tokens at most by default. */
 export async function sent(
-  mode: Mode,
   options: Serving,
   look: (call: ProviderCall) => unknown,
   expected: unknown,
   body: object = { max_tokens: 7 },
 ): Promise<void> {
-  await serving(mode, options, async ({ origin, key, provider }) => {
+  await serving(options, async ({ origin, key, provider }) => {
     await stream(origin, { key, body });
     expect(look(await provider.call(1))).toEqual(expected);
   });
 }
 
-function sentBody(mode: Mode, options: Serving, expected: object): Promise<void> {
-  return sent(mode, options, ({ json }) => json, expect.objectContaining(expected));
+function sentBody(options: Serving, expected: object): Promise<void> {
+  return sent(options, ({ json }) => json, expect.objectContaining(expected));
 }
 
 /** A model with two routes. */
@@ -173,14 +169,9 @@ function routes(first: object, second: object): Serving {
 }
 
 /** How many of many requests go to the first of two routes with the same priority. */
-async function shareOfFirst(
-  mode: Mode,
-  first: object,
-  second: object,
-  [least, most]: readonly [number, number],
-): Promise<void> {
+async function shareOfFirst(first: object, second: object, [least, most]: readonly [number, number]): Promise<void> {
   const same = { priority: 1 };
-  await serving(mode, routes({ ...same, ...first }, { ...same, ...second }), async ({ origin, key, provider }) => {
+  await serving(routes({ ...same, ...first }, { ...same, ...second }), async ({ origin, key, provider }) => {
     for (let index = 0; index < MANY; index++) await stream(origin, { key });
     const count = provider.calls.filter(({ json }) => json['model'] === 'first').length;
     expect(count).toBeGreaterThanOrEqual(least);
@@ -188,20 +179,20 @@ async function shareOfFirst(
   });
 }
 
-async function cachedPrompt(mode: Mode, upstream: object, mark: object | undefined): Promise<void> {
+async function cachedPrompt(upstream: object, mark: object | undefined): Promise<void> {
   const messages = [
     { role: 'system', content: 'x'.repeat(5_000) },
     { role: 'user', content: 'Hello' },
   ];
   const markOf = ({ json }: ProviderCall): unknown =>
     (json['system'] as { cache_control?: object }[])[0]?.cache_control;
-  await sent(mode, { upstream: { protocol: 'anthropic', ...upstream } }, markOf, mark, { messages });
+  await sent({ upstream: { protocol: 'anthropic', ...upstream } }, markOf, mark, { messages });
 }
 
 /** The stream goes on for most of the time, and fails at its end. */
-function givesUp(mode: Mode, timeouts: object, ms: number, answer: (call: ProviderCall) => void): Promise<void> {
+function givesUp(timeouts: object, ms: number, answer: (call: ProviderCall) => void): Promise<void> {
   return inMovedTime((time) =>
-    serving(mode, { upstream: { timeouts } }, async ({ origin, key, provider }) => {
+    serving({ upstream: { timeouts } }, async ({ origin, key, provider }) => {
       provider.next(answer);
       const pending = startStream(origin, { key });
       const call = await provider.call(1);
@@ -217,10 +208,10 @@ function givesUp(mode: Mode, timeouts: object, ms: number, answer: (call: Provid
   );
 }
 
-async function givesUpConnecting(mode: Mode): Promise<void> {
+async function givesUpConnecting(): Promise<void> {
   const silent = await startSilentServer();
   const upstream = { base_url: `https://${silent.authority}`, timeouts: { connect_ms: 100 } };
-  await serving(mode, { upstream }, async ({ origin, key }) => {
+  await serving({ upstream }, async ({ origin, key }) => {
     const answer = await stream(origin, { key });
     expect(answer.status).toBe(504);
     expect((await answer.error()).code).toBe('upstream_timeout');
@@ -228,8 +219,8 @@ async function givesUpConnecting(mode: Mode): Promise<void> {
   await silent.stop();
 }
 
-async function statusOfEvent(mode: Mode, upstream: object, bytes: number, status: number): Promise<void> {
-  await serving(mode, { upstream }, async ({ origin, key, provider }) => {
+async function statusOfEvent(upstream: object, bytes: number, status: number): Promise<void> {
+  await serving({ upstream }, async ({ origin, key, provider }) => {
     provider.next((call) => {
       call.answer('x'.repeat(bytes));
     });

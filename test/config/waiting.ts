@@ -8,7 +8,7 @@ import { scrape, valueOf } from '../support/metrics.js';
 import { openStream } from '../support/sse-client.js';
 import { sendMuch } from '../support/unread.js';
 import { standsStill, waitFor } from '../support/wait-for.js';
-import { notWithin, serving, type Effects, type Mode, type Served } from './effect.js';
+import { notWithin, serving, type Effects, type Served } from './effect.js';
 import { inMovedTime, type MovedTime } from '../support/moved-time.js';
 
 const QUIET_MS = 100;
@@ -25,33 +25,33 @@ const CHECK_MS = 1_100;
 /** How long the service waits for those who do not go on. */
 export const waiting: Effects = {
   SHUTDOWN_GRACE_SECONDS: {
-    set: (mode) => endsAfterGrace(mode, { SHUTDOWN_GRACE_SECONDS: '5' }, 5_000),
-    unset: (mode) => endsAfterGrace(mode, {}, 60_000),
+    set: () => endsAfterGrace({ SHUTDOWN_GRACE_SECONDS: '5' }, 5_000),
+    unset: () => endsAfterGrace({}, 60_000),
     refused: notWithin('SHUTDOWN_GRACE_SECONDS', 0, 86_400, 'a minute'),
   },
   STALLED_READER_SECONDS: {
-    set: (mode) => cutsStream(mode, { STALLED_READER_SECONDS: '40' }, 40_000),
-    unset: (mode) => cutsStream(mode, {}, 300_000),
+    set: () => cutsStream({ STALLED_READER_SECONDS: '40' }, 40_000),
+    unset: () => cutsStream({}, 300_000),
     refused: notWithin('STALLED_READER_SECONDS', 1, 86_400, '1.5'),
   },
   UNREAD_ANSWER_SECONDS: {
-    set: (mode) => cutsAnswer(mode, { UNREAD_ANSWER_SECONDS: '5' }, 5_000),
-    unset: (mode) => cutsAnswer(mode, {}, 30_000),
+    set: () => cutsAnswer({ UNREAD_ANSWER_SECONDS: '5' }, 5_000),
+    unset: () => cutsAnswer({}, 30_000),
     refused: notWithin('UNREAD_ANSWER_SECONDS', 1, 86_400, '-5'),
   },
 };
 
 type Variables = Readonly<Record<string, string>>;
 
-function inTime(mode: Mode, env: Variables, use: (served: Served, time: MovedTime) => Promise<void>): Promise<void> {
-  return inMovedTime((time) => serving(mode, { env, upstream: PATIENT }, (served) => use(served, time)));
+function inTime(env: Variables, use: (served: Served, time: MovedTime) => Promise<void>): Promise<void> {
+  return inMovedTime((time) => serving({ env, upstream: PATIENT }, (served) => use(served, time)));
 }
 
 /** The margin is for the time that passes by itself. */
 const before = (limitMs: number): number => limitMs * 0.6;
 
-function endsAfterGrace(mode: Mode, env: Variables, graceMs: number): Promise<void> {
-  return inTime(mode, env, async ({ service: { app }, origin, key, provider }, time) => {
+function endsAfterGrace(env: Variables, graceMs: number): Promise<void> {
+  return inTime(env, async ({ service: { app }, origin, key, provider }, time) => {
     const exited = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
     const listeners = (['SIGTERM', 'SIGINT'] as const).map((name) => [name, process.listeners(name)] as const);
     provider.next((call) => void call.head().text('Hel'));
@@ -75,8 +75,8 @@ function endsAfterGrace(mode: Mode, env: Variables, graceMs: number): Promise<vo
   });
 }
 
-function cutsStream(mode: Mode, env: Variables, limitMs: number): Promise<void> {
-  return inTime(mode, env, async ({ origin, key, provider }, time) => {
+function cutsStream(env: Variables, limitMs: number): Promise<void> {
+  return inTime(env, async ({ origin, key, provider }, time) => {
     provider.answers((call) => sendMuch(call, PIECES));
     const answer = await openStream(origin, { key });
     answer.pause();
@@ -93,8 +93,8 @@ function cutsStream(mode: Mode, env: Variables, limitMs: number): Promise<void> 
   });
 }
 
-function cutsAnswer(mode: Mode, env: Variables, limitMs: number): Promise<void> {
-  return inTime(mode, { METRICS_PORT: '0', ...env }, async ({ origin, service }, time) => {
+function cutsAnswer(env: Variables, limitMs: number): Promise<void> {
+  return inTime({ METRICS_PORT: '0', ...env }, async ({ origin, service }, time) => {
     const connection = (await RawConnection.open(origin)).send(LARGE.repeat(20));
     connection.socket.pause();
     const sockets = () => [...service.app.get(ClientConnections, { strict: false }).all()].map(({ socket }) => socket);

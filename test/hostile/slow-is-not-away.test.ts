@@ -13,7 +13,7 @@ import { MAX_HEALTH_MS, Target } from './support/target.js';
 const CONNECTIONS = 100;
 /** Requests with the revoked key, after the second in which every replica has to hear of its end. */
 const ROUNDS = 20;
-/** At once, and then a second: see UnknownBudget. Keys and cookies have one each. */
+/** At once, and then a second: see TokenBuckets. Keys and cookies have one each. */
 const UNKNOWN_AT_ONCE = 200;
 const UNKNOWN_A_SECOND = 20;
 /** The SQLSTATE of PostgreSQL. */
