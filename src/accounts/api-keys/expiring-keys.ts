@@ -1,14 +1,13 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CLOCK, type Clock } from '../../common/clock.js';
-import { Rounds } from '../../common/timers/rounds.js';
+import { hourly } from '../../common/timers/rounds.js';
 import { DAY_MS } from '../../common/utc-day.js';
 import { DatabasePresence } from '../../database/database-presence.js';
 import { queryRows } from '../../database/queries/statements.js';
 import { WebhookOutbox } from '../../webhooks/outbox/webhook-outbox.js';
 
 const FIRST_ROUND_AFTER_MS = 15_000;
-const ROUND_EVERY_MS = 3_600_000;
 const REPORTED_BEFORE_MS = 7 * DAY_MS;
 const KEYS_PER_STATEMENT = 100;
 
@@ -21,8 +20,11 @@ interface ExpiringKey {
 /** Reports the API keys that expire within seven days to webhooks, once for each expiry date. Checks once an hour. */
 @Injectable()
 export class ExpiringKeys implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger('ExpiringKeys');
-  private readonly rounds = new Rounds(() => this.run());
+  private readonly rounds = hourly(
+    () => this.report(),
+    new Logger('ExpiringKeys'),
+    'Expiring keys cannot be reported. The service tries again in an hour',
+  );
 
   constructor(
     private readonly database: DataSource,
@@ -65,17 +67,5 @@ export class ExpiringKeys implements OnApplicationBootstrap, OnApplicationShutdo
         ORDER BY expires_at, id LIMIT ${KEYS_PER_STATEMENT}`,
       { time, id, until },
     );
-  }
-
-  private async run(): Promise<number> {
-    try {
-      await this.report();
-    } catch (error) {
-      this.logger.warn({
-        msg: 'Expiring keys cannot be reported. The service tries again in an hour',
-        reason: String(error),
-      });
-    }
-    return ROUND_EVERY_MS;
   }
 }

@@ -1,3 +1,7 @@
+import type { Logger } from '@nestjs/common';
+
+const HOUR_MS = 3_600_000;
+
 /**
  * Runs a task in rounds. The next round begins some time after the end of the round before it. The timers do not keep the process
  * alive.
@@ -28,4 +32,18 @@ export class Rounds {
   private async run(): Promise<void> {
     this.start(await this.round());
   }
+}
+
+/**
+ * Runs a task once an hour.
+ *
+ * @param failure the message of the log when the task fails. The next round tries again.
+ */
+export function hourly(task: () => Promise<void>, logger: Logger, failure: string): Rounds {
+  return new Rounds(async () => {
+    await task().catch((error: unknown) => {
+      logger.warn({ msg: failure, reason: String(error) });
+    });
+    return HOUR_MS;
+  });
 }

@@ -2,7 +2,7 @@ import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplica
 import { DataSource } from 'typeorm';
 import { tierNamed } from '../../accounts/account/tier.js';
 import { CLOCK, type Clock } from '../../common/clock.js';
-import { Rounds } from '../../common/timers/rounds.js';
+import { hourly } from '../../common/timers/rounds.js';
 import { CONFIG, type Config } from '../../config/config.js';
 import type { BudgetPeriod } from '../../config/limits/budget.js';
 import { DatabasePresence } from '../../database/database-presence.js';
@@ -11,7 +11,6 @@ import { BudgetEvents } from './budget-events.js';
 import { currentBudget, type CurrentBudget } from './current-budget.js';
 
 const FIRST_ROUND_AFTER_MS = 20_000;
-const ROUND_EVERY_MS = 3_600_000;
 const ROWS_PER_STATEMENT = 200;
 
 interface AccountRow {
@@ -33,8 +32,11 @@ interface KeyRow {
  */
 @Injectable()
 export class BudgetRounds implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly logger = new Logger('BudgetEvents');
-  private readonly rounds = new Rounds(() => this.run());
+  private readonly rounds = hourly(
+    () => this.check(),
+    new Logger('BudgetEvents'),
+    'Budgets cannot be compared with the ledger',
+  );
 
   constructor(
     private readonly database: DataSource,
@@ -85,14 +87,5 @@ export class BudgetRounds implements OnApplicationBootstrap, OnApplicationShutdo
     }
     const { id, account_id: accountId, origin_id: origin, budget_micros: micros, budget_per: per } = row;
     return currentBudget({ micros, per: per ?? 'month' }, { accountId, key: origin ?? id }, now);
-  }
-
-  private async run(): Promise<number> {
-    try {
-      await this.check();
-    } catch (error) {
-      this.logger.warn({ msg: 'Budgets cannot be compared with the ledger', reason: String(error) });
-    }
-    return ROUND_EVERY_MS;
   }
 }
