@@ -18,8 +18,8 @@ import { signedHeaders } from './signature.js';
 import { WebhookDeliveries, type ClaimedDelivery } from './webhook-deliveries.js';
 import { postTo } from './webhook-request.js';
 
-/** How often a process looks for events of other processes, and for retries. */
-const LOOK_EVERY_MS = 2_000;
+/** How often a process polls for events of other processes, and for retries. */
+const POLL_EVERY_MS = 2_000;
 const FIRST_DELETION_AFTER_MS = 3_600_000;
 /** For each webhook, so that a slow receiver blocks no other one. */
 const MAX_AT_ONCE = 4;
@@ -38,7 +38,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   /** The attempts of this process since its start. */
   readonly results = new LabeledCounter<DeliveryResult>(['delivered', 'retried', 'failed']);
   private readonly running = new Map<string, Set<Promise<void>>>();
-  private readonly looking = new Map<string, Promise<void>>();
+  private readonly polls = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private readonly retention = new Retention('webhook deliveries', () => this.deliveries.deleteOld(), this.logger);
   private isStopping = false;
@@ -52,11 +52,11 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
   ) {}
 
   onApplicationBootstrap(): void {
-    const look = (): void => {
-      this.look();
+    const poll = (): void => {
+      this.poll();
     };
-    this.outbox.listen(look);
-    this.timer = setInterval(look, LOOK_EVERY_MS).unref();
+    this.outbox.listen(poll);
+    this.timer = setInterval(poll, POLL_EVERY_MS).unref();
     this.retention.start(FIRST_DELETION_AFTER_MS);
   }
 
@@ -65,25 +65,25 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
     this.isStopping = true;
     clearInterval(this.timer);
     await this.retention.stop();
-    await Promise.all(this.looking.values());
+    await Promise.all(this.polls.values());
     await Promise.all([...this.running.values()].flatMap((attempts) => [...attempts]));
   }
 
   /** Sends what is due. */
-  private look(): void {
+  private poll(): void {
     if (this.presence.isUnavailable) return;
-    for (const webhook of this.config.webhooks.values()) this.lookFor(webhook);
+    for (const webhook of this.config.webhooks.values()) this.pollFor(webhook);
   }
 
-  private lookFor(webhook: WebhookConfig): void {
+  private pollFor(webhook: WebhookConfig): void {
     const { name } = webhook;
-    if (this.isStopping || this.looking.has(name)) return;
-    const looking = this.take(webhook)
+    if (this.isStopping || this.polls.has(name)) return;
+    const running = this.take(webhook)
       .catch((error: unknown) => {
         this.logger.warn({ msg: 'Webhook deliveries cannot be read', webhook: name, reason: String(error) });
       })
-      .finally(() => this.looking.delete(name));
-    this.looking.set(name, looking);
+      .finally(() => this.polls.delete(name));
+    this.polls.set(name, running);
   }
 
   private async take(webhook: WebhookConfig): Promise<void> {
@@ -95,7 +95,7 @@ export class WebhookSender implements OnApplicationBootstrap, BeforeApplicationS
       const attempt = this.send(webhook, delivery).finally(() => {
         attempts.delete(attempt);
         const current = this.config.webhooks.get(webhook.name);
-        if (current !== undefined) this.lookFor(current);
+        if (current !== undefined) this.pollFor(current);
       });
       attempts.add(attempt);
     }
