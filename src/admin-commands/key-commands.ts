@@ -4,6 +4,7 @@ import { AccountsService } from '../accounts/accounts/accounts.service.js';
 import { ApiKeyUpdates } from '../accounts/api-keys/api-key-updates.js';
 import { ApiKeysService, type ListedApiKey } from '../accounts/api-keys/api-keys.service.js';
 import { checkBudgetPeriod } from '../accounts/api-keys/limits/key-limit-check.js';
+import { wireKeyTimes } from '../accounts/credentials/wire-key.js';
 import { ServiceError } from '../common/service-error.js';
 import { MICROS } from '../config/limits/budget.js';
 import { COMMAND } from './command-author.js';
@@ -55,11 +56,7 @@ function shownKey(key: ListedApiKey) {
   return {
     id: key.id,
     name: key.name,
-    prefix: key.prefix,
-    created_at: key.createdAt,
-    expires_at: key.expiresAt,
-    last_used_at: key.lastUsedAt,
-    revoked_at: key.revokedAt,
+    ...wireKeyTimes(key),
     models: key.models,
     requests_per_minute: key.requestsPerMinute,
     tokens_per_day: key.tokensPerDay,

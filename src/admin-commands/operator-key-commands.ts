@@ -1,3 +1,4 @@
+import { wireKeyTimes } from '../accounts/credentials/wire-key.js';
 import { OperatorKeys, type ListedOperatorKey } from '../accounts/operator-keys/operator-keys.service.js';
 import { COMMAND } from './command-author.js';
 import { command, type Command } from './command.js';
@@ -34,10 +35,6 @@ function shown(key: ListedOperatorKey) {
     id: key.id,
     name: key.name,
     scope: key.scope,
-    prefix: key.prefix,
-    created_at: key.createdAt,
-    expires_at: key.expiresAt,
-    last_used_at: key.lastUsedAt,
-    revoked_at: key.revokedAt,
+    ...wireKeyTimes(key),
   };
 }

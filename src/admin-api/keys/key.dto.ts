@@ -1,3 +1,4 @@
+import { wireKeyTimes } from '../../accounts/credentials/wire-key.js';
 import type { ListedApiKey } from '../../accounts/api-keys/api-keys.service.js';
 import { ApiProperty, ApiSchema } from '../../http/open-api/api-decorators.js';
 import type { BudgetState } from '../../usage/budgets/spend-budgets.js';
@@ -77,11 +78,7 @@ export function wireKey(accountId: string, key: ListedApiKey, budget: BudgetStat
     id: key.id,
     account_id: accountId,
     name: key.name,
-    prefix: key.prefix,
-    created_at: key.createdAt.toISOString(),
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
+    ...wireKeyTimes(key),
     models: key.models,
     requests_per_minute: key.requestsPerMinute,
     tokens_per_day: key.tokensPerDay,

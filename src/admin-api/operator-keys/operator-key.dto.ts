@@ -1,3 +1,4 @@
+import { wireKeyTimes } from '../../accounts/credentials/wire-key.js';
 import { OPERATOR_SCOPES, type OperatorScope } from '../../accounts/operator-keys/operator-key.entity.js';
 import type { ListedOperatorKey } from '../../accounts/operator-keys/operator-keys.service.js';
 import { ApiProperty, ApiSchema } from '../../http/open-api/api-decorators.js';
@@ -52,10 +53,6 @@ export function wireOperatorKey(key: ListedOperatorKey): OperatorKeyDto {
     id: key.id,
     name: key.name,
     scope: key.scope,
-    prefix: key.prefix,
-    created_at: key.createdAt.toISOString(),
-    expires_at: key.expiresAt?.toISOString() ?? null,
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
+    ...wireKeyTimes(key),
   };
 }
