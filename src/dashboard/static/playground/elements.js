@@ -13,17 +13,19 @@ export function element(id, type) {
 }
 
 /**
- * Creates an element with a class and a text. A text is never HTML.
+ * Creates an element with its properties and children. A text is never HTML.
  *
  * @template {keyof HTMLElementTagNameMap} K
  * @param {K} name
- * @param {string} [className]
- * @param {string} [text]
+ * @param {string | Partial<HTMLElementTagNameMap[K]>} [properties] a text is the class
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[K]}
  */
-export function create(name, className = '', text = '') {
+export function create(name, properties = '', ...children) {
   const made = document.createElement(name);
-  if (className !== '') made.className = className;
-  if (text !== '') made.textContent = text;
+  if (typeof properties !== 'string') Object.assign(made, properties);
+  else if (properties !== '') made.className = properties;
+  made.append(...children.filter((child) => child !== ''));
   return made;
 }
 
@@ -33,8 +35,7 @@ export function create(name, className = '', text = '') {
  * @param {string} [className]
  */
 export function button(text, act, className = 'quiet') {
-  const made = create('button', className, text);
-  made.type = 'button';
+  const made = create('button', { type: 'button', className }, text);
   made.addEventListener('click', act);
   return made;
 }

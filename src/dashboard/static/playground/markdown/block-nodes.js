@@ -51,11 +51,8 @@ function blockNode(token, depth) {
       return create('hr');
     case 'code':
       return codeNode(/** @type {Code} */ (token));
-    case 'blockquote': {
-      const element = create('blockquote');
-      element.append(...blockNodes(token.tokens, depth + 1));
-      return withDirection(element);
-    }
+    case 'blockquote':
+      return withDirection(create('blockquote', '', ...blockNodes(token.tokens, depth + 1)));
     case 'list':
       return listNode(/** @type {List} */ (token), depth);
     case 'table':
@@ -73,41 +70,35 @@ function blockNode(token, depth) {
 
 /** @param {List} list @param {number} depth */
 function listNode(list, depth) {
-  const element = create(list.ordered ? 'ol' : 'ul');
+  const element = create(list.ordered ? 'ol' : 'ul', '', ...list.items.map((item) => itemNode(item, depth)));
   if (element instanceof HTMLOListElement && typeof list.start === 'number') element.start = list.start;
-  element.append(...list.items.map((item) => itemNode(item, depth)));
   return withDirection(element);
 }
 
 /** @param {ListItem} item @param {number} depth */
 function itemNode(item, depth) {
-  const element = create('li', item.task ? 'task' : '');
-  for (const token of item.tokens) {
+  const nodes = item.tokens.flatMap((token) => {
     // The text of an item in a list without blank lines is not a paragraph.
-    if (token.type === 'text' || token.type === 'checkbox') element.append(...inlineNodes([token]));
-    else element.append(...blockNodes([token], depth + 1));
-  }
-  return withDirection(element);
+    if (token.type === 'text' || token.type === 'checkbox') return inlineNodes([token]);
+    return blockNodes([token], depth + 1);
+  });
+  return withDirection(create('li', item.task ? 'task' : '', ...nodes));
 }
 
 /** @param {Code} token */
 function codeNode({ text, lang = '' }) {
-  const element = create('div', 'code-block');
   const language = lang.split(/\s/, 1)[0] ?? '';
+  const status = create('span', { role: 'status' });
   const copyButton = button('Copy', () => void copy(code, status));
-  copyButton.setAttribute('aria-label', language === '' ? 'Copy code' : `Copy ${language} code`);
-  const status = create('span');
-  status.setAttribute('role', 'status');
-  const head = create('div', 'code-head');
-  head.append(create('span', 'language', language), status, copyButton);
-  const pre = create('pre');
-  pre.tabIndex = 0;
-  const code = create('code');
+  copyButton.ariaLabel = language === '' ? 'Copy code' : `Copy ${language} code`;
+  const code = create('code', '', ...piecesOf(text));
   if (language !== '') code.dataset['language'] = language.toLowerCase();
-  code.append(...piecesOf(text));
-  pre.append(code);
-  element.append(head, pre);
-  return element;
+  return create(
+    'div',
+    'code-block',
+    create('div', 'code-head', create('span', 'language', language), status, copyButton),
+    create('pre', { tabIndex: 0 }, code),
+  );
 }
 
 /** @param {string} text */
@@ -123,23 +114,13 @@ function piecesOf(text) {
 
 /** @param {Table} table */
 function tableNode(table) {
-  const element = create('table');
-  const head = element.createTHead().insertRow();
-  head.append(...table.header.map((cell) => cellNode('th', cell)));
-  element.createTBody().append(...table.rows.map(rowNode));
-  const region = create('div', 'table');
-  region.tabIndex = 0;
-  region.setAttribute('role', 'region');
-  region.setAttribute('aria-label', 'Table');
-  region.append(element);
-  return region;
-}
-
-/** @param {import('../../marked.js').Tokens.TableCell[]} cells */
-function rowNode(cells) {
-  const row = create('tr');
-  row.append(...cells.map((cell) => cellNode('td', cell)));
-  return row;
+  const element = create(
+    'table',
+    '',
+    create('thead', '', create('tr', '', ...table.header.map((cell) => cellNode('th', cell)))),
+    create('tbody', '', ...table.rows.map((row) => create('tr', '', ...row.map((cell) => cellNode('td', cell))))),
+  );
+  return create('div', { className: 'table', tabIndex: 0, role: 'region', ariaLabel: 'Table' }, element);
 }
 
 /**
@@ -158,9 +139,7 @@ function cellNode(name, { tokens, align }) {
  * @param {readonly Token[] | undefined} tokens
  */
 function block(name, tokens) {
-  const element = create(name);
-  element.append(...inlineNodes(tokens));
-  return withDirection(element);
+  return withDirection(create(name, '', ...inlineNodes(tokens)));
 }
 
 /**

@@ -60,9 +60,7 @@ async function colorCode(code) {
 function spansOf(parent) {
   return [...parent.childNodes].map((node) => {
     if (!(node instanceof Element)) return document.createTextNode(node.textContent ?? '');
-    const span = create('span', node.className);
-    span.append(...spansOf(node));
-    return span;
+    return create('span', node.className, ...spansOf(node));
   });
 }
 

@@ -37,24 +37,21 @@ function nodeOf(token, depth) {
     case 'strong':
     case 'em':
     case 'del':
-      return filled(create(token.type), token.tokens, depth);
+      return create(token.type, '', ...inlineNodes(token.tokens, depth + 1));
     case 'codespan':
       return create('code', '', token.text);
     case 'br':
-      return document.createElement('br');
+      return create('br');
     case 'link':
-      return filled(linkTo(token.href), token.tokens, depth);
-    case 'image': {
+      return linkTo(token.href, inlineNodes(token.tokens, depth + 1));
+    case 'image':
       // The page loads nothing from other hosts.
-      const link = linkTo(token.href);
-      link.append(token.text === '' ? token.href : token.text);
-      return link;
-    }
+      return linkTo(token.href, [token.text === '' ? token.href : token.text]);
     case 'checkbox':
       return document.createTextNode(token.checked ? '☑ ' : '☐ ');
     case 'text':
-      if (token.tokens !== undefined) return filled(document.createDocumentFragment(), token.tokens, depth);
-      return document.createTextNode(decoded(token.text));
+      if (token.tokens === undefined) return document.createTextNode(decoded(token.text));
+      return fragmentOf(inlineNodes(token.tokens, depth + 1));
     case 'formula':
       return formulaNode('span', /** @type {import('./formula-syntax.js').Formula} */ (token));
     case 'escape':
@@ -78,30 +75,23 @@ export function formulaNode(name, { raw, text, isDisplay }) {
   return element;
 }
 
-/**
- * @template {Node & ParentNode} T
- * @param {T} parent
- * @param {readonly Token[] | undefined} tokens
- * @param {number} depth
- */
-function filled(parent, tokens, depth) {
-  parent.append(...inlineNodes(tokens, depth + 1));
-  return parent;
+/** @param {Node[]} nodes */
+function fragmentOf(nodes) {
+  const fragment = document.createDocumentFragment();
+  fragment.append(...nodes);
+  return fragment;
 }
 
 /**
  * A link, if the address is one of the web. All other addresses stay text.
  *
  * @param {string} href
+ * @param {(Node | string)[]} content
  */
-function linkTo(href) {
+function linkTo(href, content) {
   const url = URL.canParse(href) ? new URL(href) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) return create('span');
-  const link = create('a');
-  link.href = url.href;
-  link.target = '_blank';
-  link.rel = 'noopener noreferrer';
-  return link;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) return create('span', '', ...content);
+  return create('a', { href: url.href, target: '_blank', rel: 'noopener noreferrer' }, ...content);
 }
 
 /** Replaces the usual character references of HTML. @param {string} text */

@@ -12,30 +12,18 @@ export class RetryControls {
    * @param {Pick<import('./turn-view.js').TurnActions, 'retry' | 'edit' | 'canRetryNow'>} actions
    */
   constructor(parent, { title, text, lines, link, canRetry, retryLabel, waitSeconds, requestId }, actions) {
-    this.element = create('div', 'failure notice bad');
-    const message = create('p');
-    message.append(create('strong', '', title), create('br'), text);
-    this.element.append(message);
-    if (lines.length > 0) {
-      const list = create('ul');
-      list.append(...lines.map((line) => create('li', '', line)));
-      this.element.append(list);
-    }
-    if (link !== undefined) {
+    const retry = button(retryLabel, actions.retry, 'secondary');
+    const edit = button('Edit message', actions.edit, 'secondary');
+    this.element = create(
+      'div',
+      'failure notice bad',
+      create('p', '', create('strong', '', title), create('br'), text),
+      ...(lines.length === 0 ? [] : [create('ul', '', ...lines.map((line) => create('li', '', line)))]),
       // Opens in a new tab, because the conversation exists only in this tab.
-      const anchor = Object.assign(create('a', '', link.text), { href: link.href, target: '_blank', rel: 'noopener' });
-      const paragraph = create('p');
-      paragraph.append(anchor);
-      this.element.append(paragraph);
-    }
-    const buttons = create('p', 'actions');
-    if (canRetry) {
-      const retry = button(retryLabel, actions.retry, 'secondary');
-      buttons.append(retry);
-      if (waitSeconds !== undefined) this.#countDown(retry, waitSeconds, actions.canRetryNow);
-    }
-    buttons.append(button('Edit message', actions.edit, 'secondary'));
-    this.element.append(buttons);
+      ...(link === undefined ? [] : [create('p', '', newTabLink(link.text, link.href))]),
+      create('p', 'actions', ...(canRetry ? [retry] : []), edit),
+    );
+    if (canRetry && waitSeconds !== undefined) this.#countDown(retry, waitSeconds, actions.canRetryNow);
     if (requestId !== undefined) this.element.append(requestLine(requestId));
     parent.append(this.element);
   }
@@ -79,14 +67,16 @@ export class RetryControls {
 
 /** Operators get a link to the request. @param {string} requestId */
 function requestLine(requestId) {
-  const line = create('small', '', 'Request ID: ');
   const list = document.querySelector('nav a[href="/operator/requests"]');
-  if (!(list instanceof HTMLAnchorElement)) line.append(requestId);
-  else {
-    const link = create('a', '', requestId);
-    link.href = `${list.pathname}?request=${encodeURIComponent(requestId)}`;
-    link.target = '_blank';
-    line.append(link);
-  }
-  return line;
+  const isOperator = list instanceof HTMLAnchorElement;
+  const path = isOperator ? `${list.pathname}?request=${encodeURIComponent(requestId)}` : '';
+  return create('small', '', 'Request ID: ', isOperator ? newTabLink(requestId, path) : requestId);
+}
+
+/**
+ * @param {string} text
+ * @param {string} href
+ */
+function newTabLink(text, href) {
+  return create('a', { href, target: '_blank', rel: 'noopener' }, text);
 }

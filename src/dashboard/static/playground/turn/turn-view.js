@@ -167,14 +167,13 @@ export class TurnView {
  * @param {string} who
  */
 function part(log, kind, who) {
-  const article = create('article', `turn ${kind}`);
-  const text = create('div', 'turn-text');
-  text.dir = 'auto';
+  const text = create('div', { className: 'turn-text', dir: 'auto' });
   const note = create('p', 'turn-note');
   const connection = create('p', 'turn-connection notice');
   const receipt = create('p', 'receipt');
   const actions = create('div', 'turn-actions');
-  article.append(create('h3', '', who), text, note, connection, receipt, actions);
+  const parts = [create('h3', '', who), text, note, connection, receipt, actions];
+  const article = create('article', `turn ${kind}`, ...parts);
   log.append(article);
   return { article, text, note, connection, receipt, actions };
 }
