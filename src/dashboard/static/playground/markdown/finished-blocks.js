@@ -4,6 +4,8 @@ import { create } from '../elements.js';
 const STEP_MS = 8;
 /** The number of characters above which code keeps one color. */
 const MAX_CODE = 20_000;
+/** A frame gets the colors of code up to the next line break after this number of characters: the browser lays out the spans. */
+const COLORED_PIECE = 4_000;
 /** Above these bounds the TeX stays. KaTeX stops at the number of expanded macros, and the sizes are in em. */
 const BOUNDS = { maxSize: 20, maxExpand: 500 };
 
@@ -35,7 +37,7 @@ async function finishWaiting() {
       // The library has not loaded, or cannot read the text.
     }
     if (performance.now() - begin < STEP_MS) continue;
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextFrame();
     begin = performance.now();
   }
 }
@@ -48,7 +50,42 @@ async function colorCode(code) {
   const { default: highlighter } = await import('../../vendor/highlight.js');
   if (highlighter.getLanguage(language) === undefined) return;
   const { value } = highlighter.highlight(text, { language, ignoreIllegals: true });
-  code.replaceChildren(...spansOf(new DOMParser().parseFromString(`<body>${value}`, 'text/html').body));
+  const nodes = spansOf(new DOMParser().parseFromString(`<body>${value}`, 'text/html').body);
+  let rest = text;
+  for (let plain = [...code.children]; nodes.length > 0;) {
+    const colored = create('span', 'piece', ...pieceOf(nodes));
+    rest = rest.slice(colored.textContent.length);
+    for (const old of plain) old.remove();
+    plain = rest === '' ? [] : [create('span', 'piece', rest)];
+    code.append(colored, ...plain);
+    if (rest !== '') await nextFrame();
+  }
+}
+
+/**
+ * Takes the nodes of a piece from the beginning of all nodes.
+ *
+ * @param {Node[]} nodes
+ */
+function pieceOf(nodes) {
+  const piece = [];
+  for (let length = 0, node; (node = nodes.shift()) !== undefined; length += node.textContent?.length ?? 0) {
+    piece.push(node);
+    if (length < COLORED_PIECE || !(node instanceof Text)) continue;
+    const lineEnd = node.data.indexOf('\n') + 1;
+    if (lineEnd === 0) continue;
+    if (lineEnd < node.length) nodes.unshift(node.splitText(lineEnd));
+    break;
+  }
+  return piece;
+}
+
+/** Browsers draw no frames for a page in the background. */
+function nextFrame() {
+  return new Promise((resolve) => {
+    if (document.hidden) setTimeout(resolve);
+    else requestAnimationFrame(() => setTimeout(resolve));
+  });
 }
 
 /**
