@@ -13,7 +13,7 @@ import { PluginAssets } from './assets/plugin-assets.js';
 import { ActivityController } from './audit/activity.controller.js';
 import { AuditController } from './audit/audit.controller.js';
 import { HomeController } from './home/home.controller.js';
-import { LinksController } from './links/links.controller.js';
+import { LINK_CONTROLLERS } from './links/links.controller.js';
 import { AccountList } from './operator/account-list.js';
 import { AccountPage } from './operator/account-page.js';
 import { OperatedAccountController } from './operator/account.controller.js';
@@ -46,7 +46,7 @@ const OPERATOR = [AccountList, ServiceSpend, AccountPage, OperatorLog];
     AssetsController,
     SignInController,
     SingleSignOnController,
-    LinksController,
+    ...LINK_CONTROLLERS,
     ApiKeysController,
     AccountController,
     AccountLinkController,

@@ -4,7 +4,7 @@ import { ServiceError } from '../../common/service-error.js';
 import { Public } from '../../http/routing/public.decorator.js';
 import { ApiExcludeController } from '../../http/open-api/api-decorators.js';
 import { OutsideApi } from '../../http/surface/outside-api.decorator.js';
-import { ASSETS, ASSETS_VERSION } from './assets.js';
+import { ASSETS } from './assets.js';
 import { PluginAssets } from './plugin-assets.js';
 
 /** Serves the files that pages use: stylesheets, scripts and icons. */
@@ -21,7 +21,8 @@ export class AssetsController {
     @Req() request: Request,
     @Res() response: Response,
   ): void {
-    const found = this.find(version, path.join('/'));
+    const name = path.join('/');
+    const found = ASSETS.find(version, name) ?? this.ofPlugins.find(version, name);
     if (found === undefined) throw new ServiceError('not_found', 'This file does not exist.');
     const { asset, isCurrent } = found;
     const gzip = request.acceptsEncodings('gzip') === 'gzip';
@@ -37,10 +38,5 @@ export class AssetsController {
       Vary: 'Accept-Encoding',
     });
     response.end(body);
-  }
-
-  private find(version: string, name: string) {
-    const asset = ASSETS.get(name);
-    return asset === undefined ? this.ofPlugins.find(version, name) : { asset, isCurrent: version === ASSETS_VERSION };
   }
 }

@@ -1,4 +1,4 @@
-import { Body, Get, Ip, Param, Post, Res } from '@nestjs/common';
+import { Body, Get, Ip, Param, Post, Res, type Type } from '@nestjs/common';
 import type { Response } from 'express';
 import { SessionCookie } from '../../auth/session/session-cookie.js';
 import { LinkSignIn, type LinkResult } from '../../auth/sign-in/link-sign-in.js';
@@ -47,76 +47,49 @@ const RESET: LinkKind = {
   use: (links, token, password, visitor) => links.reset(token, password, visitor),
 };
 
-/** The pages that one-time links open: the user chooses a password. Opening a page does not use the link. */
-@PageController()
-@WithPasswords()
-@Public()
-export class LinksController {
-  constructor(
-    private readonly pages: Pages,
-    private readonly links: LinkSignIn,
-    private readonly cookie: SessionCookie,
-    private readonly transport: SecureTransport,
-  ) {}
+/** The page that a kind of link opens: the user chooses a password. Opening the page does not use the link. */
+function controllerOf(kind: LinkKind): Type {
+  @PageController(kind.path)
+  @WithPasswords()
+  @Public()
+  class LinkController {
+    constructor(
+      private readonly pages: Pages,
+      private readonly links: LinkSignIn,
+      private readonly cookie: SessionCookie,
+      private readonly transport: SecureTransport,
+    ) {}
 
-  @Get(`${INVITATION_PATH}/:token`)
-  async showInvitation(@Param('token') token: string, @Ip() address: string, @Res() response: Response): Promise<void> {
-    await this.show(INVITATION, token, address, response);
-  }
+    @Get(':token')
+    async show(@Param('token') token: string, @Ip() address: string, @Res() response: Response): Promise<void> {
+      if (this.transport.refuse(response)) return;
+      const { email } = await kind.find(this.links, token, address);
+      this.pages.send(response, linkPage(kind, token, email));
+    }
 
-  @Post(`${INVITATION_PATH}/:token`)
-  @Form()
-  async accept(
-    @Param('token') token: string,
-    @Body() { password }: PasswordForm,
-    @Ip() address: string,
-    @Res() response: Response,
-  ): Promise<void> {
-    await this.submit(INVITATION, token, password, address, response);
+    @Post(':token')
+    @Form()
+    async use(
+      @Param('token') token: string,
+      @Body() { password = '' }: PasswordForm,
+      @Ip() address: string,
+      @Res() response: Response,
+    ): Promise<void> {
+      if (this.transport.refuse(response)) return;
+      const { email } = await kind.find(this.links, token, address);
+      const visitor = { address, sessionId: response.req.context.session?.sessionId };
+      await this.pages.submit(
+        response,
+        async () => {
+          const { session } = await kind.use(this.links, token, password, visitor);
+          this.cookie.set(response, session.token, session.expiresAt);
+          this.pages.leadTo(response, HOME);
+        },
+        (problems) => linkPage(kind, token, email, problems),
+      );
+    }
   }
-
-  @Get(`${RESET_PATH}/:token`)
-  async showReset(@Param('token') token: string, @Ip() address: string, @Res() response: Response): Promise<void> {
-    await this.show(RESET, token, address, response);
-  }
-
-  @Post(`${RESET_PATH}/:token`)
-  @Form()
-  async reset(
-    @Param('token') token: string,
-    @Body() { password }: PasswordForm,
-    @Ip() address: string,
-    @Res() response: Response,
-  ): Promise<void> {
-    await this.submit(RESET, token, password, address, response);
-  }
-
-  private async show(kind: LinkKind, token: string, address: string, response: Response): Promise<void> {
-    if (this.transport.refuse(response)) return;
-    const { email } = await kind.find(this.links, token, address);
-    this.pages.send(response, linkPage(kind, token, email));
-  }
-
-  private async submit(
-    kind: LinkKind,
-    token: string,
-    password = '',
-    address: string,
-    response: Response,
-  ): Promise<void> {
-    if (this.transport.refuse(response)) return;
-    const { email } = await kind.find(this.links, token, address);
-    const visitor = { address, sessionId: response.req.context.session?.sessionId };
-    await this.pages.submit(
-      response,
-      async () => {
-        const { session } = await kind.use(this.links, token, password, visitor);
-        this.cookie.set(response, session.token, session.expiresAt);
-        this.pages.leadTo(response, HOME);
-      },
-      (problems) => linkPage(kind, token, email, problems),
-    );
-  }
+  return LinkController;
 }
 
 function linkPage(
@@ -143,3 +116,6 @@ function linkPage(
   );
   return { title, width: 'narrow', content };
 }
+
+/** The pages of invitations, and of links for a new password. */
+export const LINK_CONTROLLERS = [INVITATION, RESET].map(controllerOf);

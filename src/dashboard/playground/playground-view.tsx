@@ -1,9 +1,11 @@
-import { CodeDialog } from './code-dialog.js';
-import { FirstRequest } from './first-request.js';
+import { quoted } from '../../common/text/curl-line.js';
+import { javascriptCode, pythonCode } from '../../common/text/request-code.js';
+import { Copyable } from '../parts/copyable.js';
+import { API_KEYS_PATH } from '../paths.js';
 import { ModelChoice, type ModelChoiceProps } from './model-choice.js';
 import { SettingsFields } from './settings-fields.js';
 
-export interface PlaygroundViewProps extends ModelChoiceProps {
+interface PlaygroundViewProps extends ModelChoiceProps {
   readonly accountId: string;
   /** The scheme, host and port of the service, as the browser sees them. */
   readonly origin: string;
@@ -102,5 +104,79 @@ function Composer() {
         </small>
       </div>
     </div>
+  );
+}
+
+interface FirstRequestProps {
+  readonly origin: string;
+  readonly modelId: string;
+}
+
+/** What a browser without JavaScript shows instead of the conversation: a request as a curl command. */
+function FirstRequest({ origin, modelId }: FirstRequestProps) {
+  return (
+    <section id="without-script">
+      <p class="notice">
+        The playground needs JavaScript. To use a terminal instead, run this command with a key from{' '}
+        <a href={API_KEYS_PATH}>API keys</a>.
+      </p>
+      <details class="curl">
+        <summary>This request as curl</summary>
+        <p class="fine">
+          Replace <code>$API_KEY</code> with your key, or set it first: <code>export API_KEY=csk_…</code>
+        </p>
+        <Copyable what="command" id="curl-command" text={curlOf(origin, modelId)} />
+      </details>
+    </section>
+  );
+}
+
+function curlOf(origin: string, model: string): string {
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }], temperature: 0.7 });
+  return [
+    `curl -N ${quoted(`${origin}/api/v1/chat/stream`)}`,
+    // Double quotes, because the shell must replace $API_KEY.
+    '  -H "Authorization: Bearer $API_KEY"',
+    `  -H ${quoted('Content-Type: application/json')}`,
+    `  --data-raw ${quoted(body)}`,
+  ].join(' \\\n');
+}
+
+const LANGUAGES = { curl: 'curl', javascript: 'JavaScript', python: 'Python' } as const;
+/** The script replaces this text with the request. */
+const PLACE = '{REQUEST}';
+
+/** The dialog with a request as code. The templates hold the code around the request. */
+function CodeDialog({ origin }: { readonly origin: string }) {
+  return (
+    <>
+      <template id="code-javascript">{javascriptCode({ origin, request: PLACE })}</template>
+      <template id="code-python">{pythonCode({ origin, request: PLACE })}</template>
+      <dialog id="code-dialog" aria-labelledby="code-title">
+        <article>
+          <header>
+            <h2 id="code-title">Request as code</h2>
+            <button id="code-close" type="button" class="quiet">
+              Close
+            </button>
+          </header>
+          <p id="code-note" class="fine" />
+          <fieldset class="languages">
+            <legend class="visually-hidden">Language</legend>
+            {Object.entries(LANGUAGES).map(([value, label]) => (
+              <label key={value}>
+                <input type="radio" name="language" value={value} checked={value === 'curl'} />
+                {label}
+              </label>
+            ))}
+          </fieldset>
+          <Copyable what="code" id="request-code" text="" />
+          <p class="fine">
+            The code reads an API key from the variable <code>API_KEY</code>. Create a key on the page{' '}
+            <a href={API_KEYS_PATH}>API keys</a>.
+          </p>
+        </article>
+      </dialog>
+    </>
   );
 }

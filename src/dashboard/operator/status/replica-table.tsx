@@ -1,10 +1,10 @@
 import type { ReplicaStatus } from '../../../observability/status/replica-statuses.js';
 import type { StatusSnapshot } from '../../../observability/status/service-status.js';
 import { count } from '../../format/numbers.js';
+import { duration } from '../../format/times.js';
 import { pathWith } from '../../parts/query.js';
 import { Table } from '../../parts/table.js';
 import { STATUS_PATH } from '../../paths.js';
-import { duration } from './duration.js';
 
 interface ReplicaTableProps {
   readonly replicas: readonly ReplicaStatus[];

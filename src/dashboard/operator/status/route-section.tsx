@@ -1,8 +1,8 @@
 import type { StatusSnapshot, UpstreamStatus } from '../../../observability/status/service-status.js';
 import { count } from '../../format/numbers.js';
+import { duration } from '../../format/times.js';
 import { Section } from '../../parts/blocks.js';
 import { Table } from '../../parts/table.js';
-import { duration } from './duration.js';
 
 /** The upstreams and routes: those that requests cannot use now, and all of them. */
 export function RouteSection({ status }: { readonly status: StatusSnapshot }) {

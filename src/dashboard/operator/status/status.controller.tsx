@@ -3,7 +3,7 @@ import { ReplicaStatuses } from '../../../observability/status/replica-statuses.
 import type { CountOf, StatusSnapshot } from '../../../observability/status/service-status.js';
 import { LimitedByBudget } from '../../../throttling/budgets/limited-by-budget.decorator.js';
 import { count } from '../../format/numbers.js';
-import { Moment } from '../../format/times.js';
+import { duration, Moment } from '../../format/times.js';
 import { PageController } from '../../page-controller.decorator.js';
 import { Pages } from '../../pages.js';
 import { type Fact, Facts, Notice, Section } from '../../parts/blocks.js';
@@ -11,7 +11,6 @@ import { Table } from '../../parts/table.js';
 import { STATUS_PATH, WEBHOOKS_PATH } from '../../paths.js';
 import { CurrentVisit, type Visit } from '../../visit.decorator.js';
 import { OperatorOnly } from '../operator-only.decorator.js';
-import { duration } from './duration.js';
 import { MinuteCharts } from './minute-charts.js';
 import { ReplicaTable, StateBadge } from './replica-table.js';
 import { RouteSection } from './route-section.js';

@@ -15,12 +15,9 @@ const NOT_CONTEXT = 'This exchange is not included as context.';
  */
 
 /**
- * @typedef {object} RunnerParts
- * @property {import('../../client.js').ChatClient} client
- * @property {import('../settings.js').Settings} settings
- * @property {(text: string) => void} announce speaks to screen readers
- * @property {(turn: Turn) => TurnView | undefined} viewOf returns `undefined` for a turn that the user has removed
- * @property {() => void} whenChanged
+ * @typedef {Pick<import('../chat.js').ChatParts, 'client' | 'settings' | 'announce' | 'whenChanged'> & {
+ *   viewOf: (turn: Turn) => TurnView | undefined
+ * }} RunnerParts `viewOf` returns `undefined` for a turn that the user has removed
  */
 
 /**

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+};
+
+/** A file that pages use, with its media type and its bytes. */
+class Asset {
+  readonly type: string;
+  readonly bytes: Buffer;
+  private compressed: Buffer | undefined;
+
+  constructor(file: string | URL) {
+    const name = file instanceof URL ? file.pathname : file;
+    const type = TYPES[extname(name)];
+    if (type === undefined) throw new Error(`The media type of ${name} is unknown.`);
+    this.type = type;
+    this.bytes = readFileSync(file);
+  }
+
+  /** The compressed bytes. The first request compresses them. */
+  get gzipped(): Buffer {
+    return (this.compressed ??= gzipSync(this.bytes, { level: 9 }));
+  }
+}
+
+interface FoundAsset {
+  readonly asset: Asset;
+  /** Whether the version in the requested path is that of the file. */
+  readonly isCurrent: boolean;
+}
+
+/** Files of pages with one version for all of them. So a script can import other files by relative path. */
+export class AssetSet {
+  private readonly assets: ReadonlyMap<string, Asset>;
+  private readonly version: string;
+
+  constructor(files: Iterable<readonly [name: string, file: string | URL]>) {
+    this.assets = new Map([...files].map(([name, file]) => [name, new Asset(file)]));
+    const hash = createHash('sha256');
+    for (const [name, { bytes }] of this.assets) hash.update(`${name}\0`).update(bytes);
+    this.version = hash.digest('base64url').slice(0, 12);
+  }
+
+  /** Returns the path of a file. Browsers may cache the file forever, because its path changes with the files. */
+  pathOf(name: string): string | undefined {
+    return this.assets.has(name) ? `/assets/${this.version}/${name}` : undefined;
+  }
+
+  /** @param version the version in the requested path. */
+  find(version: string, name: string): FoundAsset | undefined {
+    const asset = this.assets.get(name);
+    return asset && { asset, isCurrent: version === this.version };
+  }
+}
