@@ -55,11 +55,9 @@ function AccountLinks({ section, account, navigation, hasDocs }: AccountLinksPro
         {hasDocs ? <a href={DOCS_PATH}>Docs</a> : null}
       </nav>
       <div class="account">
-        <a href={ACCOUNT_PATH} aria-current={section === 'account' ? 'page' : undefined}>
+        <a href={ACCOUNT_PATH} title={account.email} aria-current={section === 'account' ? 'page' : undefined}>
           <span class="visually-hidden">Account </span>
-          <span class="email" title={account.email}>
-            {account.email}
-          </span>
+          <span class="email">{account.email}</span>
         </a>
         <span class="badge">
           {account.tier.name}
