@@ -93,7 +93,7 @@ export class HttpSource implements PartSource {
     this.exchange = this.connections.send(this.upstream, this.request, this.onChange);
   }
 
-  /** Looks for the head of the answer, and reads an answer that is not a stream. */
+  /** Checks the head of the response, and reads an answer that is not a stream. */
   private readHead(exchange: UpstreamExchange): boolean {
     const { head } = exchange;
     if (head === undefined) {

@@ -28,7 +28,7 @@ export function newKey(body: object = BODY, name: string = randomUUID()): Promis
 
 /** Claims a key that must be free. Like any client, asks again where a busy machine made the store unavailable. */
 export async function claimNew(store: StreamStore, key?: RequestKey): Promise<OwnStream & { leave(): void }> {
-  const ask = async () => {
+  const tryClaim = async () => {
     try {
       return await store.claim(key ?? (await newKey()), 0);
     } catch (error) {
@@ -36,7 +36,7 @@ export async function claimNew(store: StreamStore, key?: RequestKey): Promise<Ow
       throw error;
     }
   };
-  const claim = await waitFor(ask, 'the store to be available');
+  const claim = await waitFor(tryClaim, 'the store to be available');
   if (claim.outcome !== 'new') throw new Error(`The outcome is ${claim.outcome}.`);
   return Object.assign(claim.stream, { leave: claim.leave });
 }

@@ -33,7 +33,7 @@ describe('a durable stream', () => {
   afterAll(() => stage.clear());
 
   /** Opens a durable stream. Each call with the same name is a repetition. */
-  const ask = (name: string, options: Parameters<typeof openStream>[1] = {}) =>
+  const open = (name: string, options: Parameters<typeof openStream>[1] = {}) =>
     openStream(stage.origin, {
       key,
       ...options,
@@ -54,7 +54,7 @@ describe('a durable stream', () => {
   }
 
   it('has an id of its own, and an id for each text', async () => {
-    const answer = await ask('ids');
+    const answer = await open('ids');
 
     const wire = await durableWireOf(answer);
 
@@ -66,10 +66,10 @@ describe('a durable stream', () => {
   });
 
   it('is sent again from its beginning, without a second call, when the request is repeated after the end', async () => {
-    const first = await ask('repeated');
+    const first = await open('repeated');
     await first.over;
 
-    const again = await ask('repeated');
+    const again = await open('repeated');
 
     expect(await durableWireOf(again)).toMatchObject({ text: TEXT, terminal: 'done' });
     expect(again.headers['idempotency-replayed']).toBe('true');
@@ -79,12 +79,12 @@ describe('a durable stream', () => {
 
   it('joins readers that come while it runs, from after the last id that they have', async () => {
     const latch = halfAnswer();
-    const first = await ask('running');
+    const first = await open('running');
     await first.block(1);
     const [id = ''] = readDurable(first.raw).ids;
 
     const others = await Promise.all([
-      ask('running'),
+      open('running'),
       resume(stage.origin, streamIdOf(first), { key }),
       resume(stage.origin, streamIdOf(first), { key, lastEventId: id }),
     ]);
@@ -98,21 +98,21 @@ describe('a durable stream', () => {
 
   it('goes on when its client leaves, and the client can come again', async () => {
     const latch = halfAnswer();
-    const first = await ask('left');
+    const first = await open('left');
     await first.block(1);
     first.leave();
     await first.over;
     latch.open();
 
     const { ids, text } = readDurable(first.raw);
-    const rest = await ask('left', { headers: { 'last-event-id': ids.at(-1) ?? '' } });
+    const rest = await open('left', { headers: { 'last-event-id': ids.at(-1) ?? '' } });
 
     expect(text + (await durableWireOf(rest)).text).toBe(TEXT);
     expect(calls()).toBe(1);
   });
 
   it('can be read at every position', async () => {
-    const first = await ask('positions');
+    const first = await open('positions');
     const { ids, texts } = await durableWireOf(first);
 
     for (const [index, lastEventId] of ids.entries()) {
@@ -124,11 +124,11 @@ describe('a durable stream', () => {
   it('keeps the key for one body, whatever the order of its members', async () => {
     const messages = [{ role: 'user', content: 'One' }];
     await (
-      await ask('bodies', { body: { messages, max_tokens: 5, temperature: 1 } })
+      await open('bodies', { body: { messages, max_tokens: 5, temperature: 1 } })
     ).over;
 
-    const other = await ask('bodies', { body: { messages: [{ role: 'user', content: 'Two' }] } });
-    const same = await ask('bodies', {
+    const other = await open('bodies', { body: { messages: [{ role: 'user', content: 'Two' }] } });
+    const same = await open('bodies', {
       body: JSON.stringify({
         temperature: 1,
         max_tokens: 5,
@@ -146,12 +146,12 @@ describe('a durable stream', () => {
   it('belongs to its account, whichever key of the account requests it', async () => {
     const mine = await stage.service.createKey({ email: 'mine@example.com' });
     const also = await stage.service.createKey({ email: 'mine@example.com' });
-    const first = await ask('shared', { key: mine.key });
+    const first = await open('shared', { key: mine.key });
     await first.over;
 
     const [ofOther, byOtherKey, foreign] = await Promise.all([
-      ask('shared'),
-      ask('shared', { key: also.key }),
+      open('shared'),
+      open('shared', { key: also.key }),
       resume(stage.origin, streamIdOf(first), { key }),
     ]);
 
@@ -163,7 +163,7 @@ describe('a durable stream', () => {
   });
 
   it.each(['', ' ', 'two words', 'é', 'x'.repeat(256), 'tab\there'])('refuses the key %j', async (name) => {
-    const answer = await ask(Buffer.from(name).toString('latin1'));
+    const answer = await open(Buffer.from(name).toString('latin1'));
 
     expect(answer.status).toBe(400);
     expect(await answer.error()).toMatchObject({ code: 'invalid_request', details: [{ field: 'Idempotency-Key' }] });
@@ -171,12 +171,12 @@ describe('a durable stream', () => {
   });
 
   it('accepts the longest key', async () => {
-    expect(await durableWireOf(await ask('~'.repeat(255)))).toMatchObject({ text: TEXT });
+    expect(await durableWireOf(await open('~'.repeat(255)))).toMatchObject({ text: TEXT });
   });
 
   it('refuses positions that are not of this stream, and unknown ids', async () => {
-    const first = await ask('tags');
-    const other = await durableWireOf(await ask('other-tags'));
+    const first = await open('tags');
+    const other = await durableWireOf(await open('other-tags'));
     await first.over;
 
     for (const lastEventId of ['57', 'nonsense', other.ids[0]]) {
@@ -192,16 +192,16 @@ describe('a durable stream', () => {
   });
 
   it('does not generate a new answer for a client that resumes an old one', async () => {
-    const answer = await ask('gone', { headers: { 'last-event-id': 'abcdefgh-5' } });
+    const answer = await open('gone', { headers: { 'last-event-id': 'abcdefgh-5' } });
 
     expect([answer.status, (await answer.error()).code]).toEqual([404, 'not_found']);
     expect(calls()).toBe(0);
-    expect((await ask('gone')).status).toBe(200);
+    expect((await open('gone')).status).toBe(200);
   });
 
   it('can be cancelled, which is replayed too', async () => {
     halfAnswer();
-    const first = await ask('cancelled');
+    const first = await open('cancelled');
     await first.block(1);
 
     const answer = await cancel(stage.origin, streamIdOf(first), { key });
@@ -209,7 +209,7 @@ describe('a durable stream', () => {
     expect([answer.status, await answer.body()]).toEqual([204, '']);
     const half = { text: WORDS.slice(0, 3).join(''), terminal: 'cancelled' };
     expect(await durableWireOf(first)).toMatchObject(half);
-    expect(await durableWireOf(await ask('cancelled'))).toMatchObject(half);
+    expect(await durableWireOf(await open('cancelled'))).toMatchObject(half);
     const call = await stage.provider.call(1);
     await waitFor(() => call.abortedAt, 'the provider to be stopped');
     expect((await cancel(stage.origin, streamIdOf(first), { key })).status).toBe(204);
@@ -217,18 +217,18 @@ describe('a durable stream', () => {
 
   it('has at most four readers at a time', async () => {
     halfAnswer();
-    const first = await ask('popular');
+    const first = await open('popular');
     await first.block(1);
-    const others = await Promise.all([1, 2, 3].map(() => ask('popular')));
+    const others = await Promise.all([1, 2, 3].map(() => open('popular')));
 
-    const [byKey, byId] = await Promise.all([ask('popular'), resume(stage.origin, streamIdOf(first), { key })]);
+    const [byKey, byId] = await Promise.all([open('popular'), resume(stage.origin, streamIdOf(first), { key })]);
 
     expect([byKey.status, byId.status]).toEqual([429, 429]);
     expect((await byKey.error()).code).toBe('concurrency_limit_exceeded');
     others[0]?.leave();
     await others[0]?.over;
     const next = await waitFor(async () => {
-      const answer = await ask('popular');
+      const answer = await open('popular');
       return answer.status === 200 && answer;
     }, 'a slot for a reader');
     for (const reader of [first, next, ...others]) reader.leave();
@@ -236,7 +236,7 @@ describe('a durable stream', () => {
 
   it('is generated without a reader for a while, and then stopped', async () => {
     halfAnswer();
-    const first = await ask('alone');
+    const first = await open('alone');
     await first.block(1);
     first.leave();
 
@@ -244,15 +244,15 @@ describe('a durable stream', () => {
     await waitFor(() => call.abortedAt, 'the provider to be stopped');
 
     const half = { text: WORDS.slice(0, 3).join(''), terminal: 'cancelled' };
-    expect(await durableWireOf(await ask('alone'))).toMatchObject(half);
+    expect(await durableWireOf(await open('alone'))).toMatchObject(half);
   });
 
   it('is over some time after its end: then the key is free', async () => {
-    const first = await ask('short');
+    const first = await open('short');
     await first.over;
 
     const next = await waitFor(async () => {
-      const answer = await ask('short');
+      const answer = await open('short');
       await answer.over;
       return answer.headers['idempotency-replayed'] === undefined && answer;
     }, 'the key to be free');
@@ -282,7 +282,7 @@ describe('a durable stream', () => {
     stage.provider.answers((call) => {
       call.answer(...WORDS);
     });
-    expect(await durableWireOf(await ask('refused'))).toMatchObject({ text: TEXT });
+    expect(await durableWireOf(await open('refused'))).toMatchObject({ text: TEXT });
   });
 
   it('replays a failure after the first text as it failed', async () => {
@@ -291,8 +291,8 @@ describe('a durable stream', () => {
     });
     const failed = { text: 'So far', terminal: 'upstream_error' };
 
-    expect(await durableWireOf(await ask('failed'))).toMatchObject(failed);
-    expect(await durableWireOf(await ask('failed'))).toMatchObject(failed);
+    expect(await durableWireOf(await open('failed'))).toMatchObject(failed);
+    expect(await durableWireOf(await open('failed'))).toMatchObject(failed);
     expect(calls()).toBe(1);
   });
 
@@ -300,7 +300,7 @@ describe('a durable stream', () => {
     const { key: counted } = await stage.service.createKey({ tier: 'counted' });
     const answers: ReceivedStream[] = [];
     for (let turn = 0; turn < 8; turn++) {
-      const answer = await ask('counted', { key: counted });
+      const answer = await open('counted', { key: counted });
       await answer.over;
       answers.push(answer);
     }
@@ -311,13 +311,13 @@ describe('a durable stream', () => {
 
   it('shows the limits with every answer, also with a refusal that is not counted', async () => {
     const { key: counted } = await stage.service.createKey({ tier: 'counted' });
-    const first = await ask('shown', { key: counted });
+    const first = await open('shown', { key: counted });
     await first.over;
 
     const id = streamIdOf(first);
     const refused = [
-      await ask('shown', { key: counted, body: { max_tokens: 3 } }),
-      await ask('not valid', { key: counted }),
+      await open('shown', { key: counted, body: { max_tokens: 3 } }),
+      await open('not valid', { key: counted }),
       await resume(stage.origin, id, { key: counted, lastEventId: 'x' }),
       await resume(stage.origin, 'x', { key: counted }),
       await cancel(stage.origin, id, { key: counted }),
@@ -330,7 +330,7 @@ describe('a durable stream', () => {
   it('holds its slot of the concurrent streams while it is generated, not while it is read', async () => {
     const { key: counted } = await stage.service.createKey({ tier: 'counted' });
     const latch = halfAnswer();
-    const first = await ask('slot', { key: counted });
+    const first = await open('slot', { key: counted });
     await first.block(1);
     first.leave();
     await first.over;
@@ -340,14 +340,14 @@ describe('a durable stream', () => {
 
     latch.open();
     await (
-      await ask('slot', { key: counted })
+      await open('slot', { key: counted })
     ).over;
     expect(await wireOf(await stream(stage.origin, { key: counted }))).toMatchObject({ text: TEXT });
   });
 
   it('makes one call of many simultaneous repetitions', async () => {
     const name = randomUUID();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(name)));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => open(name)));
     const wires = await Promise.all(answers.filter(({ status }) => status === 200).map(durableWireOf));
 
     expect(calls()).toBe(1);
@@ -358,7 +358,7 @@ describe('a durable stream', () => {
 
   it('has one record in the ledger, which says that the stream was detached', async () => {
     const { key: owned, id } = await stage.service.createKey({ email: 'ledger@example.com' });
-    for (let turn = 0; turn < 3; turn++) await (await ask('ledger', { key: owned })).over;
+    for (let turn = 0; turn < 3; turn++) await (await open('ledger', { key: owned })).over;
     await (
       await stream(stage.origin, { key: owned })
     ).over;
@@ -378,9 +378,9 @@ describe('a durable stream', () => {
   it('shows in the metrics what runs, what is kept and what is replayed', async () => {
     const latch = halfAnswer();
     const before = await scrape(stage.service);
-    const first = await ask('metrics');
+    const first = await open('metrics');
     await first.block(1);
-    const again = await ask('metrics');
+    const again = await open('metrics');
     const running = await scrape(stage.service);
     expect(valueOf(running, 'chat_durable_streams', { state: 'running' })).toBe(1);
     expect(valueOf(running, 'chat_durable_stream_bytes')).toBeGreaterThan(0);

@@ -14,12 +14,12 @@ const SLACK_MS = 2_000;
 /** A clock that the test moves, and a model with two providers. */
 interface SlowStage extends Stage, MovedTime {
   /** Returns the stream once the first provider has its request. */
-  ask(): Promise<PendingStream>;
+  send(): Promise<PendingStream>;
 }
 
 describe('a slow first token', () => {
   it('has the headers sent after ten seconds, and comments after fifteen silent ones, before and between texts', () =>
-    onStage(async ({ provider, ask, moveUntil }) => {
+    onStage(async ({ provider, send, moveUntil }) => {
       const [hel, lo] = [new Latch(), new Latch()];
       provider.answers(async (call) => {
         call.head();
@@ -28,7 +28,7 @@ describe('a slow first token', () => {
         await lo.opened;
         call.text('lo').finish().endMarker().end();
       });
-      const pending = await ask();
+      const pending = await send();
       expectAbout(await moveUntil(pending.answer, 20_000), HEADERS_AFTER_MS);
       const answer = await pending.answer;
       expect(answer.status).toBe(200);
@@ -46,26 +46,26 @@ describe('a slow first token', () => {
     }));
 
   it('has no headers sent before thirty seconds while the provider has not accepted the request', () =>
-    onStage(async ({ provider, ask, moveUntil }) => {
+    onStage(async ({ provider, send, moveUntil }) => {
       const accept = new Latch();
       provider.answers(async (call) => {
         await accept.opened;
         call.answer('Late');
       });
-      const pending = await ask();
+      const pending = await send();
       expectAbout(await moveUntil(pending.answer, 40_000), HEADERS_IN_ANY_CASE_AFTER_MS);
       accept.open();
       expect(await wireOf(await pending.answer)).toMatchObject({ text: 'Late', terminal: 'done' });
     }));
 
   it('is a plain error while the headers are not out, however late the provider refuses', () =>
-    onStage(async ({ provider, ask, move }) => {
+    onStage(async ({ provider, send, move }) => {
       const refuse = new Latch();
       provider.answers(async (call) => {
         await refuse.opened;
         call.refuse(400);
       });
-      const pending = await ask();
+      const pending = await send();
       await move(HEADERS_IN_ANY_CASE_AFTER_MS - SLACK_MS);
       refuse.open();
       expect((await pending.answer).status).toBe(400);
@@ -73,21 +73,21 @@ describe('a slow first token', () => {
     }));
 
   it('reports its failure in the stream once the headers are sent', () =>
-    onStage(async ({ provider, ask, moveUntil }) => {
+    onStage(async ({ provider, send, moveUntil }) => {
       const fail = new Latch();
       provider.answers(async (call) => {
         call.head();
         await fail.opened;
         call.failure('invalid_request_error').end();
       });
-      const pending = await ask();
+      const pending = await send();
       await moveUntil(pending.answer, 20_000);
       fail.open();
       expect(await wireOf(await pending.answer)).toMatchObject({ texts: [], terminal: 'upstream_rejected' });
     }));
 
   it('is still got from the next provider after the headers are out', () =>
-    onStage(async ({ provider, providers, ask, moveUntil }) => {
+    onStage(async ({ provider, providers, send, moveUntil }) => {
       const fail = new Latch();
       provider.answers(async (call) => {
         call.head();
@@ -97,7 +97,7 @@ describe('a slow first token', () => {
       providers[1]?.answers((call) => {
         call.answer('Here');
       });
-      const pending = await ask();
+      const pending = await send();
       await moveUntil(pending.answer, 20_000);
       fail.open();
       expect(await wireOf(await pending.answer)).toMatchObject({ text: 'Here', terminal: 'done' });
@@ -108,14 +108,14 @@ function onStage(use: (stage: SlowStage) => Promise<void>): Promise<void> {
   return inMovedTime(async (time) => {
     const stage = await setStage(2);
     try {
-      await use({ ...stage, ...time, ask: () => ask(stage) });
+      await use({ ...stage, ...time, send: () => send(stage) });
     } finally {
       await stage.clear();
     }
   });
 }
 
-async function ask({ origin, key, provider }: Stage): Promise<PendingStream> {
+async function send({ origin, key, provider }: Stage): Promise<PendingStream> {
   const pending = startStream(origin, { key });
   await provider.call(1);
   return pending;

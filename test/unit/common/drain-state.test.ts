@@ -3,13 +3,13 @@ import { DrainState } from '../../../src/common/drain-state.js';
 
 it('the start of the shutdown notifies each listener once, unless it was removed', () => {
   const state = new DrainState();
-  const [told, ended] = [vi.fn(), vi.fn()];
-  state.whenBegun(told);
+  const [notified, ended] = [vi.fn(), vi.fn()];
+  state.whenBegun(notified);
   state.whenBegun(ended)();
   expect(state.isDraining).toBe(false);
   state.begin();
   state.begin();
   expect(state.isDraining).toBe(true);
-  expect(told).toHaveBeenCalledOnce();
+  expect(notified).toHaveBeenCalledOnce();
   expect(ended).not.toHaveBeenCalled();
 });

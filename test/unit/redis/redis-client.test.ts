@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { connectTo } from '../../../src/redis/redis-client.js';
 import { ScriptedRedis } from '../../support/scripted-redis.js';
 
-it('a connection has limits for its commands, its set-up and its silence, and does not reconnect by itself', async () => {
+it('a connection has limits for its commands, its set-up and its idle time, and does not reconnect by itself', async () => {
   const redis = await ScriptedRedis.start();
   const client = await connectTo({ url: redis.url });
   expect(client.options).toMatchObject({

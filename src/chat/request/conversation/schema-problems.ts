@@ -50,7 +50,7 @@ function messageOf(issue: Issue): string {
   }
 }
 
-/** Whether the value is missing. Only a schema that reports the input tells. */
+/** Whether the value is missing. Only a schema that reports the input shows this. */
 function isMissing(issue: Issue): boolean {
   return 'input' in issue && issue.input === undefined;
 }

@@ -1,4 +1,4 @@
-/** The maximum value that the service tells a client, in seconds. It limits the value of the provider. */
+/** The maximum value that the service sends to a client, in seconds. It limits the value of the provider. */
 const MAX_SECONDS = 3_600;
 /** The maximum length of a date, in characters. The longest HTTP date has the full name of the day and 33 characters. */
 const MAX_LENGTH = 40;

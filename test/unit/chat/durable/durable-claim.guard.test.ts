@@ -52,7 +52,7 @@ const slotsTaken = (): number => Reflect.get(slots, 'taken') as number;
 const readersOf = (stream: OwnStream): number => Number(stream.readers());
 
 /** Passes the guard. Returns what the guard has found. */
-async function ask(response: FakeResponse): Promise<DurableRequest | undefined> {
+async function claim(response: FakeResponse): Promise<DurableRequest | undefined> {
   const request = Object.assign(response.req, { body: BODY });
   request.headers['idempotency-key'] = 'one';
   const http = { getRequest: () => request, getResponse: () => response };
@@ -63,7 +63,7 @@ async function ask(response: FakeResponse): Promise<DurableRequest | undefined> 
 
 /** Passes the guard with a key that is free. */
 async function own(response: FakeResponse): Promise<DurableRequest & { kind: 'new' }> {
-  const durable = await ask(response);
+  const durable = await claim(response);
   if (durable?.kind !== 'new') throw new Error(`The request is ${String(durable?.kind)}.`);
   return durable;
 }
@@ -103,7 +103,7 @@ describe('a request with an Idempotency-Key', () => {
 
   it('gets the failure of the one that it waited for', async () => {
     const owner = await own(new FakeResponse());
-    const waiting = ask(new FakeResponse());
+    const waiting = claim(new FakeResponse());
     await vi.waitFor(() => {
       expect(readersOf(owner.stream)).toBe(2);
     }, PATIENCE);
@@ -115,7 +115,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   it('to resume a stream that is not stored is refused, and the key and the memory are free', async () => {
-    const refused = ask(new FakeResponse({ 'last-event-id': 'x-1' }));
+    const refused = claim(new FakeResponse({ 'last-event-id': 'x-1' }));
     await expect(refused).rejects.toMatchObject({ code: 'not_found' });
     expect([store.counts, memory.used]).toEqual([{ running: 0, retained: 0 }, 0]);
   });
@@ -123,7 +123,7 @@ describe('a request with an Idempotency-Key', () => {
   it('whose client has left meanwhile claims no key', async () => {
     const gone = new FakeResponse();
     gone.leave();
-    await ask(gone).catch(() => undefined);
+    await claim(gone).catch(() => undefined);
     expect(store.counts).toEqual({ running: 0, retained: 0 });
   });
 });

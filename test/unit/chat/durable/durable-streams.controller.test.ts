@@ -44,7 +44,7 @@ describe('the route of a stream', () => {
     expect(streams.replay.mock.calls).toEqual([[stream, ADA, response]]);
   });
 
-  it('has no reader for HEAD, which learns only whether there is a stream', async () => {
+  it('has no reader for HEAD, which finds out only whether there is a stream', async () => {
     response.req.method = 'HEAD';
     expect(await controller.read('stream', ADA, response.asResponse)).toBe(EMPTY);
     expect([streams.find.mock.calls.length, streams.enter.mock.calls, streams.replay.mock.calls]).toEqual([1, [], []]);

@@ -13,11 +13,11 @@ describe('the body of an error', () => {
     fc.assert(
       fc.property(text, fc.option(details, { nil: undefined }), (message, given) => {
         const error = new ServiceError('invalid_request', message, given && { details: given });
-        const { error: told } = errorBody(error, 'i'.repeat(128));
-        expect(Buffer.byteLength(JSON.stringify({ error: told }))).toBeLessThan(16_000);
-        expect(told.details?.length).toBe(given && Math.min(given.length, told.details?.length ?? 0, 20));
-        if (given !== undefined && given.length > 0) expect(told.details?.length).toBeGreaterThan(0);
-        for (const { field } of told.details ?? []) expect(field.length).toBeLessThanOrEqual(200);
+        const { error: sent } = errorBody(error, 'i'.repeat(128));
+        expect(Buffer.byteLength(JSON.stringify({ error: sent }))).toBeLessThan(16_000);
+        expect(sent.details?.length).toBe(given && Math.min(given.length, sent.details?.length ?? 0, 20));
+        if (given !== undefined && given.length > 0) expect(sent.details?.length).toBeGreaterThan(0);
+        for (const { field } of sent.details ?? []) expect(field.length).toBeLessThanOrEqual(200);
       }),
     );
   });

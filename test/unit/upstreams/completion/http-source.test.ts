@@ -367,10 +367,10 @@ describe('the end of an answer over HTTP', () => {
 
 describe('an answer over HTTP that is no stream', () => {
   type Failure = NonNullable<HttpProtocol['failure']>;
-  const told = () => vi.fn<Failure>(() => FAILED);
+  const failureSpy = () => vi.fn<Failure>(() => FAILED);
 
   it('is refused at once, and fails when its body has ended', () => {
-    const failure = told();
+    const failure = failureSpy();
     const { source, line } = new PlayedSource({ failure });
     line.head(503, JSON_TYPE);
     expect([source.read(), source.isRefused, source.isAccepted, source.read()]).toEqual([true, true, false, false]);
@@ -394,7 +394,7 @@ describe('an answer over HTTP that is no stream', () => {
   });
 
   it('is read up to a limit, and not waited for beyond it', () => {
-    const failure = told();
+    const failure = failureSpy();
     const { source, line } = new PlayedSource({ failure });
     line.head(500).data('a'.repeat(MAX_ERROR_BYTES - 1));
     expect(source.read()).toBe(true);
@@ -404,7 +404,7 @@ describe('an answer over HTTP that is no stream', () => {
   });
 
   it.each(['breaks', 'is late'])('is reported by its status when its body %s', (how) => {
-    const failure = told();
+    const failure = failureSpy();
     const { source, line } = new PlayedSource({ failure });
     line.head(500).data('half');
     source.read();
@@ -415,7 +415,7 @@ describe('an answer over HTTP that is no stream', () => {
   });
 
   it.each(['application/json', 'Application/JSON; charset=utf-8'])('is one of the type %s', (type) => {
-    const failure = told();
+    const failure = failureSpy();
     const { source, line } = new PlayedSource({ failure });
     line.head(200, { 'content-type': type }).data('{}').end();
     expect(() => source.read()).toThrow(FAILED);
@@ -423,7 +423,7 @@ describe('an answer over HTTP that is no stream', () => {
   });
 
   it.each(['gzip', ' BR '])('is one in the encoding %o, whose body is not read', (encoding) => {
-    const failure = told();
+    const failure = failureSpy();
     const { source, line } = new PlayedSource({ failure });
     line.head(200, { 'content-encoding': encoding });
     expect(() => source.read()).toThrow('The provider compressed its answer');
@@ -431,7 +431,7 @@ describe('an answer over HTTP that is no stream', () => {
   });
 
   it('has the failure of its status when it is compressed, too', () => {
-    const { source, line } = new PlayedSource({ failure: told() });
+    const { source, line } = new PlayedSource({ failure: failureSpy() });
     line.head(500, { 'content-encoding': 'gzip' }).end();
     expect(() => source.read()).toThrow(FAILED);
   });

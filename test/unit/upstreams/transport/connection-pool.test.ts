@@ -28,7 +28,7 @@ afterEach(async () => {
   await provider.stop();
 });
 
-async function ask({ client }: Connection): Promise<void> {
+async function send({ client }: Connection): Promise<void> {
   const { body } = await client.request({ path: '/', method: 'POST', body: '{}' });
   await body.dump();
 }
@@ -36,7 +36,7 @@ async function ask({ client }: Connection): Promise<void> {
 /** Opens a connection that has served an exchange. */
 async function served(): Promise<Connection> {
   const connection = pool.open();
-  await ask(connection);
+  await send(connection);
   return connection;
 }
 
@@ -50,7 +50,7 @@ async function moveTimers(ms: number): Promise<void> {
 async function lose(connection: Connection): Promise<void> {
   const left = pool.size - 1;
   provider.next((call) => call.cut());
-  await expect(ask(connection)).rejects.toMatchObject({ code: expect.any(String) as string });
+  await expect(send(connection)).rejects.toMatchObject({ code: expect.any(String) as string });
   await waitFor(() => pool.size === left, 'the pool to notice');
 }
 
@@ -63,7 +63,7 @@ describe('a pool of connections', () => {
     const again = pool.reuse();
     expect(again).toMatchObject({ reused: true });
     expect([again?.client === first.client, pool.reuse(), pool.size]).toEqual([true, undefined, 1]);
-    await ask(again as Connection);
+    await send(again as Connection);
     expect(provider.connections).toBe(1);
   });
 
@@ -97,7 +97,7 @@ describe('a pool of connections', () => {
     const unreachable = new ConnectionPool(`http://127.0.0.1:${await closedPort()}`, CONNECT_TIMEOUT_MS);
     const connection = unreachable.open();
     expect(unreachable.size).toBe(1);
-    await expect(ask(connection)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(send(connection)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     expect(unreachable.size).toBe(0);
   });
 
@@ -105,7 +105,7 @@ describe('a pool of connections', () => {
     const server = await startSilentServer();
     const silent = new ConnectionPool(`https://${server.authority}`, CONNECT_TIMEOUT_MS);
     const failed = vi.fn<(error: Error) => void>();
-    const over = ask(silent.open()).catch(failed);
+    const over = send(silent.open()).catch(failed);
     await moveTimers(CONNECT_TIMEOUT_MS / 2);
     expect([failed.mock.calls, silent.size]).toEqual([[], 1]);
     await moveTimers(CONNECT_TIMEOUT_MS);
@@ -172,7 +172,7 @@ describe('a connection that is lent', () => {
   async function lend(): Promise<{ connection: Connection; call: ProviderCall; answered: Promise<void> }> {
     provider.next(() => undefined);
     const connection = pool.open();
-    const answered = ask(connection);
+    const answered = send(connection);
     connection.lend();
     return { connection, call: await provider.call(provider.calls.length + 1), answered };
   }

@@ -102,7 +102,7 @@ export class StreamMirrors {
     if (this.mirrors.size === 0) this.stop();
   }
 
-  /** Looks whether the replicas live that generate the followed streams. */
+  /** Checks whether the replicas live that generate the followed streams. */
   private async check(): Promise<void> {
     if (this.isChecking) return;
     this.isChecking = true;
@@ -112,7 +112,7 @@ export class StreamMirrors {
       const dead = await this.deadOf(owners);
       for (const mirror of running) {
         if (!dead.has(mirror.owner) && mirror.log.hasBegun) continue;
-        // If Redis is unavailable or slow, the next round looks again.
+        // If Redis is unavailable or slow, the next round checks again.
         await this.fence(mirror, dead.has(mirror.owner)).catch(() => undefined);
       }
     } finally {

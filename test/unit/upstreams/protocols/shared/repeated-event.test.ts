@@ -95,14 +95,14 @@ describe('the text of a repeated event', () => {
     expect(read(repeated, data)).toEqual({ text: 'b', isParsed: true });
   });
 
-  it('is not learnt from an event that holds the text twice', () => {
+  it('is not taken from an event that holds the text twice', () => {
     const repeated = new RepeatedEvent();
     const twice = (content: string) => eventOf(content, { id: content });
     expect(read(repeated, twice('a')).isParsed).toBe(true);
     expect(read(repeated, twice('b')).isParsed).toBe(true);
   });
 
-  it('is learnt from events whose only part is a text', () => {
+  it('is taken from events whose only part is a text', () => {
     const one = { type: 'text', text: 'Hello' } as const;
     const others = [[], [one, { type: 'progress' }], [{ type: 'reasoning', text: 'Hello' }]] as const;
     for (const parts of others) {

@@ -59,13 +59,13 @@ async function claimed(key = KEY, from = store): Promise<OwnStream & { leave: ()
   return Object.assign(claim.stream, { leave: claim.leave });
 }
 /** What the last claim has told Redis. */
-function told(): { generation: string; owner: string; wrap: string; check: string; text: string } {
+function sent(): { generation: string; owner: string; wrap: string; check: string; text: string } {
   const [generation = '', owner = '', wrap = '', check = ''] = redis.argsOf(CLAIM).at(-1) ?? [];
   return { generation, owner, wrap, check, text: streamKeys(KEY.locator, generation).text };
 }
 /** The claim of a second request, on this replica or on another one. */
 async function claimedAgain(key: RequestKey, from = store): Promise<Claim> {
-  const { generation, owner, wrap } = told();
+  const { generation, owner, wrap } = sent();
   redis.on(CLAIM, () => [generation, owner, wrap]);
   return from.claim(key, 300);
 }
@@ -73,7 +73,7 @@ async function claimedAgain(key: RequestKey, from = store): Promise<Claim> {
 describe('a claim of a free key', () => {
   it('writes this replica, then all that others need, to Redis, and is generated here', async () => {
     const stream = await claimed();
-    const { generation, owner, text } = told();
+    const { generation, owner, text } = sent();
     expect(namesSent().slice(0, 2)).toEqual(['set', redis.of(CLAIM)[0]?.name]);
     const [command] = redis.of(CLAIM);
     expect(command).toMatchObject({ keys: [META, `${text}:readers`], slot: META, hasNoTimeout: false });
@@ -82,15 +82,15 @@ describe('a claim of a free key', () => {
     const { locator, secret } = addressOf(stream);
     expect(locator).toBe(KEY.locator);
     // Replicas of other versions have to agree.
-    expect(told().check).toBe(derive(secret, 'ada', 'chat durable stream: check').toString('base64'));
+    expect(sent().check).toBe(derive(secret, 'ada', 'chat durable stream: check').toString('base64'));
     expect([store.counts, store.isShared, memory.used]).toEqual([{ running: 1, retained: 0 }, true, 1_024 + 300]);
   });
 
   it('has a generation and a secret of its own', async () => {
     const first = await claimed();
-    const { generation, check } = told();
+    const { generation, check } = sent();
     expect((await claimed()).id).not.toBe(first.id);
-    expect([told().generation === generation, told().check === check]).toEqual([false, false]);
+    expect([sent().generation === generation, sent().check === check]).toEqual([false, false]);
   });
 
   it('waits until other replicas can see this one', async () => {
@@ -105,7 +105,7 @@ describe('a claim of a free key', () => {
   it('counts its request as the first reader', async () => {
     const { leave } = await claimed();
     leave();
-    expect(redis.of('zRem')).toMatchObject([{ keys: [`${told().text}:readers`], args: [redis.argsOf(CLAIM)[0]?.[5]] }]);
+    expect(redis.of('zRem')).toMatchObject([{ keys: [`${sent().text}:readers`], args: [redis.argsOf(CLAIM)[0]?.[5]] }]);
   });
 
   it.each([
@@ -140,7 +140,7 @@ describe('a claim of a key that is in use', () => {
 
   it('finds the stream of another replica under the same id, and sends its owner the request to cancel it', async () => {
     const stream = await claimed();
-    const { owner, text } = told();
+    const { owner, text } = sent();
     const again = await claimedAgain(KEY, new RedisStreamStore(redis, memory, RETENTION_MS));
     if (again.outcome !== 'found') throw new Error('The stream is not found.');
     expect([again.stream === stream, again.stream.id]).toEqual([false, stream.id]);
@@ -171,7 +171,7 @@ describe('a claim without an answer', () => {
   ])('is given up for Redis, too, if it may have arrived: Redis is %s', async (_, failure, given) => {
     redis.on(CLAIM, () => Promise.reject(failure));
     await expect(store.claim(KEY, 300)).rejects.toBe(failure);
-    const { generation, text } = told();
+    const { generation, text } = sent();
     const abandoned = { keys: [META, text], args: [generation, ''], slot: META, hasNoTimeout: true };
     expect(redis.of(ABANDON)).toMatchObject(given === 1 ? [abandoned] : []);
     expect([memory.used, store.counts.running]).toEqual([0, 0]);
@@ -211,7 +211,7 @@ describe('a slot', () => {
 describe('a stream that is looked for', () => {
   it('is that of this replica', async () => {
     const stream = await claimed();
-    const { generation, owner, check } = told();
+    const { generation, owner, check } = sent();
     redis.on('hmGet', () => [generation, owner, check]);
     expect(await store.find(addressOf(stream), 'ada')).toBe(stream);
     expect(redis.of('hmGet')).toMatchObject([{ keys: [META], args: [['gen', 'owner', 'check']], slot: META }]);
@@ -219,14 +219,14 @@ describe('a stream that is looked for', () => {
 
   it('may be that of another replica', async () => {
     const stream = await claimed();
-    redis.on('hmGet', () => ['generation-2', 'replica-2', told().check]);
+    redis.on('hmGet', () => ['generation-2', 'replica-2', sent().check]);
     const found = await store.find(addressOf(stream), 'ada');
     expect([found === stream, found?.id]).toEqual([false, stream.id]);
   });
 
   it.each([0, 1, 2])('is not there without each of its values, such as number %i', async (missing) => {
     const address = addressOf(await claimed());
-    const values: (string | null)[] = [told().generation, told().owner, told().check];
+    const values: (string | null)[] = [sent().generation, sent().owner, sent().check];
     values[missing] = null;
     redis.on('hmGet', () => values);
     expect(await store.find(address, 'ada')).toBeUndefined();
@@ -234,7 +234,7 @@ describe('a stream that is looked for', () => {
 
   it('is not there for another account, or with another secret', async () => {
     const address = addressOf(await claimed());
-    redis.on('hmGet', () => [told().generation, told().owner, told().check]);
+    redis.on('hmGet', () => [sent().generation, sent().owner, sent().check]);
     expect(await store.find(address, 'bob')).toBeUndefined();
     expect(await store.find({ ...address, secret: newSecret() }, 'ada')).toBeUndefined();
   });
@@ -248,7 +248,7 @@ describe('a stream that is looked for', () => {
 it('an own stream that has not begun releases its key', async () => {
   const stream = await claimed();
   stream.abandon(CLAIM_RELEASED);
-  expect([store.counts.running, redis.argsOf(ABANDON)]).toEqual([0, [[told().generation, '']]]);
+  expect([store.counts.running, redis.argsOf(ABANDON)]).toEqual([0, [[sent().generation, '']]]);
 });
 
 const KEEP_ALIVE_EVERY_MS = 20_000;

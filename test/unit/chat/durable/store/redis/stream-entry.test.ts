@@ -192,9 +192,9 @@ describe('an abandoned stream', () => {
       headers: { Allow: 'GET' },
       cause: new Error('PLANTED'),
     });
-    const told = await abandoned(sealedFailure(cipher, failure));
-    expect(told).toBeInstanceOf(ServiceError);
-    expect(told).toMatchObject({
+    const restored = await abandoned(sealedFailure(cipher, failure));
+    expect(restored).toBeInstanceOf(ServiceError);
+    expect(restored).toMatchObject({
       code: 'rate_limit_exceeded',
       message: 'Later.',
       status: 418,
@@ -202,14 +202,14 @@ describe('an abandoned stream', () => {
       details: [{ field: 'model', message: 'It is busy.' }],
       headers: {},
     });
-    expect((told as ServiceError).cause).toBeUndefined();
+    expect((restored as ServiceError).cause).toBeUndefined();
     expect(state()).toEqual(['', undefined, false]);
   });
 
   it('restores a failure with the code of a plugin', async () => {
     const Guardrail = defineError('acme_entry_guardrail', { status: 422, description: 'The guardrail refuses it.' });
-    const told = await abandoned(sealedFailure(cipher, new Guardrail('No.')));
-    expect(told).toMatchObject({ code: 'acme_entry_guardrail', message: 'No.', status: 422 });
+    const restored = await abandoned(sealedFailure(cipher, new Guardrail('No.')));
+    expect(restored).toMatchObject({ code: 'acme_entry_guardrail', message: 'No.', status: 422 });
   });
 
   it('has no failure if its claim was released', async () => {

@@ -39,20 +39,20 @@ class Streams extends FakeRedis {
 let redis: Streams;
 let follower: StreamFollower;
 let pauses: Pause[];
-let told: string[];
+let delivered: string[];
 
 beforeEach(() => {
   pauses = moveDelays();
   redis = new Streams();
   follower = new StreamFollower(redis);
-  told = [];
+  delivered = [];
 });
 afterEach(() => {
   restoreDelays();
 });
 
-const hear = (fields: ReadonlyMap<string, Buffer>): void => {
-  told.push([...fields].map(([name, value]) => `${name}=${value.toString()}`).join(' '));
+const deliver = (fields: ReadonlyMap<string, Buffer>): void => {
+  delivered.push([...fields].map(([name, value]) => `${name}=${value.toString()}`).join(' '));
 };
 const entry = (id: string, ...fields: string[]): Entry => [Buffer.from(id), fields.map((field) => Buffer.from(field))];
 const replyOf = (...entries: Entry[]): Reply => [[Buffer.from(KEY), entries]];
@@ -69,7 +69,7 @@ const lastIds = (): (string | undefined)[] => redis.reads.map((command) => comma
 
 describe('the follower of a stream', () => {
   it('reads it from its beginning, as bytes, on the server of its key', async () => {
-    follower.follow(KEY, hear);
+    follower.follow(KEY, deliver);
     await turn();
     expect(redis.reads).toEqual([['XREAD', 'COUNT', '64', 'STREAMS', KEY, '0-0']]);
     expect(redis.options).toEqual([{ typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } }]);
@@ -78,19 +78,19 @@ describe('the follower of a stream', () => {
 
   it('delivers each entry once, in order, and reads on after the last', async () => {
     answer(replyOf(entry('1-0', 'o', '0', 't', 'Hel'), entry('1-1', 'o', '3', 't', 'lo')), null, replyOf(entry('2-0')));
-    follower.follow(KEY, hear);
+    follower.follow(KEY, deliver);
     await turn();
-    expect(told).toEqual(['o=0 t=Hel', 'o=3 t=lo']);
+    expect(delivered).toEqual(['o=0 t=Hel', 'o=3 t=lo']);
     await turn(3 * TEXT_MS);
-    expect(told).toEqual(['o=0 t=Hel', 'o=3 t=lo', '']);
+    expect(delivered).toEqual(['o=0 t=Hel', 'o=3 t=lo', '']);
     expect(lastIds()).toEqual(['0-0', '1-1', '1-1', '2-0']);
   });
 
   it('leaves out a name without a value', async () => {
     answer(replyOf(entry('1-0', 'o', '0', 't')));
-    follower.follow(KEY, hear);
+    follower.follow(KEY, deliver);
     await turn();
-    expect(told).toEqual(['o=0']);
+    expect(delivered).toEqual(['o=0']);
   });
 
   it.each([
@@ -100,7 +100,7 @@ describe('the follower of a stream', () => {
     ['fewer entries than it may', numbered(MAX_ENTRIES - 1)],
   ])('reads again after 50 ms where Redis returns %s', async (_, reply) => {
     answer(reply);
-    follower.follow(KEY, hear);
+    follower.follow(KEY, deliver);
     await turn(TEXT_MS - 1);
     expect(redis.reads).toHaveLength(1);
     await turn(1);
@@ -109,13 +109,13 @@ describe('the follower of a stream', () => {
 
   it('reads on at once where there may be more', async () => {
     answer(numbered(MAX_ENTRIES), replyOf(entry('65-0')));
-    follower.follow(KEY, hear);
+    follower.follow(KEY, deliver);
     await turn();
-    expect([told.length, lastIds(), pauses]).toEqual([65, ['0-0', '64-0'], [[TEXT_MS, false]]]);
+    expect([delivered.length, lastIds(), pauses]).toEqual([65, ['0-0', '64-0'], [[TEXT_MS, false]]]);
   });
 
   it('reads every 50 ms until a second has passed without text, and then every 200 ms', async () => {
-    follower.follow(KEY, hear);
+    follower.follow(KEY, deliver);
     await turn(1_000);
     expect(pauses.map(([ms]) => ms)).toEqual([...Array<number>(20).fill(TEXT_MS), QUIET_MS]);
     await turn(QUIET_MS - 1);
@@ -125,7 +125,7 @@ describe('the follower of a stream', () => {
 
     answer(replyOf(entry('1-0', 'o', '0')));
     await turn(QUIET_MS);
-    expect([told, pauses.at(-1)]).toEqual([['o=0'], [TEXT_MS, false]]);
+    expect([delivered, pauses.at(-1)]).toEqual([['o=0'], [TEXT_MS, false]]);
     await turn(999);
     expect(pauses.at(-1)).toEqual([TEXT_MS, false]);
     await turn(1);
@@ -134,7 +134,7 @@ describe('the follower of a stream', () => {
 
   it('tries again after 250 ms where Redis is unavailable, from the same offset', async () => {
     answer(replyOf(entry('1-0')), new RedisUnavailable('lost', true));
-    follower.follow(KEY, hear);
+    follower.follow(KEY, deliver);
     await turn(TEXT_MS);
     expect(pauses).toEqual([
       [TEXT_MS, false],
@@ -148,7 +148,7 @@ describe('the follower of a stream', () => {
 
   it('waits a second at most for an answer', async () => {
     redis.read = () => new Promise(() => undefined);
-    follower.follow(KEY, hear);
+    follower.follow(KEY, deliver);
     await turn(1_000 + RETRY_MS - 1);
     expect(redis.reads).toHaveLength(1);
     await turn(1);
@@ -161,10 +161,10 @@ describe('the follower of a stream', () => {
       if (key === KEY) return new Promise(() => undefined);
       return Promise.resolve(lastId === '0-0' ? replyOf(entry('7-0')) : null);
     };
-    follower.follow(KEY, hear);
+    follower.follow(KEY, deliver);
     follower.follow(OTHER_KEY, heard);
     await turn(2 * TEXT_MS);
-    expect([redis.slots, told, heard.mock.calls.length]).toEqual([[KEY, OTHER_KEY, OTHER_KEY, OTHER_KEY], [], 1]);
+    expect([redis.slots, delivered, heard.mock.calls.length]).toEqual([[KEY, OTHER_KEY, OTHER_KEY, OTHER_KEY], [], 1]);
     expect(redis.reads.slice(1).map((command) => command.slice(4))).toEqual([
       [OTHER_KEY, '0-0'],
       [OTHER_KEY, '7-0'],
@@ -175,8 +175,8 @@ describe('the follower of a stream', () => {
 
 describe('a stream that is followed no longer', () => {
   it('is not read again, while others are', async () => {
-    const enough = follower.follow(KEY, hear);
-    follower.follow(OTHER_KEY, hear);
+    const enough = follower.follow(KEY, deliver);
+    follower.follow(OTHER_KEY, deliver);
     await turn();
     enough();
     await turn(TEXT_MS);
@@ -186,30 +186,30 @@ describe('a stream that is followed no longer', () => {
   it('delivers nothing of a pending read', async () => {
     let arrive!: (reply: Reply) => void;
     redis.read = () => new Promise((resolve) => (arrive = resolve));
-    const enough = follower.follow(KEY, hear);
+    const enough = follower.follow(KEY, deliver);
     await turn();
     enough();
     arrive(replyOf(entry('1-0')));
     await turn();
-    expect([told, vi.getTimerCount()]).toEqual([[], 0]);
+    expect([delivered, vi.getTimerCount()]).toEqual([[], 0]);
   });
 
   it('delivers nothing after the entry with which its listener has enough', async () => {
     answer(replyOf(entry('1-0', 'o', '0'), entry('2-0', 'o', '1')));
     const enough = follower.follow(KEY, (fields) => {
-      hear(fields);
+      deliver(fields);
       enough();
     });
     await turn(10 * RETRY_MS);
-    expect([told, redis.reads.length, vi.getTimerCount()]).toEqual([['o=0'], 1, 0]);
+    expect([delivered, redis.reads.length, vi.getTimerCount()]).toEqual([['o=0'], 1, 0]);
   });
 
   it('is each stream when the follower is closed, also one that comes later', async () => {
-    follower.follow(KEY, hear);
-    follower.follow(OTHER_KEY, hear);
+    follower.follow(KEY, deliver);
+    follower.follow(OTHER_KEY, deliver);
     await turn();
     follower.close();
-    follower.follow('chat:stream:{c}:1', hear);
+    follower.follow('chat:stream:{c}:1', deliver);
     await turn(10 * RETRY_MS);
     expect([redis.slots, vi.getTimerCount()]).toEqual([[KEY, OTHER_KEY], 0]);
   });
