@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/common/service-error.js';
-import { callParts, COMPLETE, say, ScriptedModel, USAGE } from './scripted-model.js';
+import { callParts, COMPLETE, say, ScriptedModel, TWO_CALLS, USAGE } from './scripted-model.js';
 
 const prompt = 'Hello!';
 
@@ -43,17 +43,10 @@ describe('the AI SDK with anthropic', () => {
   });
 
   it('runs two tools at once, and sends the results and the thinking back', async () => {
-    let turn = 0;
-    scripted.provider.answers('acme', async function* answer() {
-      await Promise.resolve();
-      turn += 1;
-      if (turn === 1) {
-        yield { type: 'reasoning', text: 'I look.', signature: 'proof' };
-        yield* callParts('call_1', 'weather', '{"city":"Rome"}');
-        yield* callParts('call_2', 'weather', '{"city":"Oslo"}');
-      } else yield say('Both are sunny.');
-      yield COMPLETE;
-    });
+    scripted.answersInTurn(
+      [{ type: 'reasoning', text: 'I look.', signature: 'proof' }, ...TWO_CALLS, COMPLETE],
+      [say('Both are sunny.'), COMPLETE],
+    );
     const cities: string[] = [];
     const weather = tool({
       inputSchema: jsonSchema<{ city: string }>({ type: 'object', properties: { city: { type: 'string' } } }),

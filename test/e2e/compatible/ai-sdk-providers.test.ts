@@ -5,12 +5,9 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, streamText, type APICallError, type LanguageModel, type ModelMessage } from 'ai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/common/service-error.js';
-import { Latch } from '../../support/latch.js';
-import { waitFor } from '../../support/wait-for.js';
-import { COMPLETE, say, ScriptedModel } from './scripted-model.js';
+import { COMPLETE, PNG, PNG_URL, say, ScriptedModel } from './scripted-model.js';
 
 const NAME = 'acme/fast';
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PROVIDERS: Readonly<Record<string, (scripted: ScriptedModel) => LanguageModel>> = {
   '@ai-sdk/openai-compatible': ({ key: apiKey, baseUrl: baseURL }) =>
     createOpenAICompatible({ name: 'chat', apiKey, baseURL })(NAME),
@@ -47,7 +44,7 @@ describe.each(Object.entries(PROVIDERS))('the AI SDK with %s', (name, modelOf) =
       },
     ];
     expect((await generateText({ model, messages, maxOutputTokens })).text).toBe('A dot.');
-    expect(JSON.stringify(scripted.lastCall.messages)).toContain(`data:image/png;base64,${PNG}`);
+    expect(JSON.stringify(scripted.lastCall.messages)).toContain(PNG_URL);
   });
 
   it('keeps the reasoning over two turns', async () => {
@@ -87,19 +84,13 @@ describe.each(Object.entries(PROVIDERS))('the AI SDK with %s', (name, modelOf) =
   });
 
   it('stops the model by an abort', async () => {
-    const never = new Latch();
-    let signal: AbortSignal | undefined;
-    scripted.answers(say('Hel'), (call) => {
-      ({ signal } = call);
-      return never.opened;
-    });
+    const open = scripted.answersWithoutEnd();
     const leaving = new AbortController();
     const answer = streamText({ model, prompt: 'Hello!', maxOutputTokens, abortSignal: leaving.signal });
     const read = answer.consumeStream();
-    await waitFor(() => signal, 'the call of the model');
+    await open.begun();
     leaving.abort();
-    await waitFor(() => signal?.aborted, 'the end of the work of the provider');
-    never.open();
+    await open.aborted();
     await read;
   });
 });

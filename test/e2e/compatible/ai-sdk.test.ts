@@ -3,7 +3,7 @@ import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/common/service-error.js';
 import { Latch } from '../../support/latch.js';
-import { callParts, COMPLETE, say, ScriptedModel, USAGE } from './scripted-model.js';
+import { COMPLETE, say, ScriptedModel, TWO_CALLS, USAGE } from './scripted-model.js';
 
 const prompt = 'Hello!';
 
@@ -42,16 +42,7 @@ describe('the AI SDK with openai-compatible', () => {
   });
 
   it('runs two tools at once, and sends the results back', async () => {
-    let turn = 0;
-    scripted.provider.answers('acme', async function* answer() {
-      await Promise.resolve();
-      turn += 1;
-      if (turn === 1) {
-        yield* callParts('call_1', 'weather', '{"city":"Rome"}');
-        yield* callParts('call_2', 'weather', '{"city":"Oslo"}');
-      } else yield say('Both are sunny.');
-      yield COMPLETE;
-    });
+    scripted.answersInTurn([...TWO_CALLS, COMPLETE], [say('Both are sunny.'), COMPLETE]);
     const cities: string[] = [];
     const weather = tool({
       inputSchema: jsonSchema<{ city: string }>({ type: 'object', properties: { city: { type: 'string' } } }),

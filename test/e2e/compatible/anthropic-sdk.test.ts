@@ -2,12 +2,9 @@ import Anthropic from '@anthropic-ai/sdk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/common/service-error.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
-import { Latch } from '../../support/latch.js';
-import { waitFor } from '../../support/wait-for.js';
-import { callParts, COMPLETE, say, ScriptedModel, USAGE } from './scripted-model.js';
+import { callParts, COMPLETE, rejectionOf, PNG, PNG_URL, say, ScriptedModel, USAGE } from './scripted-model.js';
 
 const HELLO = [{ role: 'user' as const, content: 'Hello!' }];
-const PNG_DATA = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const WEATHER = {
   name: 'weather',
   description: 'Tells the weather.',
@@ -30,13 +27,7 @@ describe('the Anthropic SDK', () => {
   type Body = Partial<Anthropic.MessageCreateParamsNonStreaming>;
   const whole = (body: Body = {}) => client.messages.create({ ...defaults, ...body });
   const streamed = (body: Body = {}) => client.messages.stream({ ...defaults, ...body });
-  const failureOf = (promise: PromiseLike<unknown>): Promise<InstanceType<typeof Anthropic.APIError>> =>
-    Promise.resolve(promise).then(
-      () => {
-        throw new Error('It has not failed.');
-      },
-      (error: unknown) => error as InstanceType<typeof Anthropic.APIError>,
-    );
+  const failureOf = rejectionOf<InstanceType<typeof Anthropic.APIError>>;
 
   it('gets a whole message, with the name of the requested model, and the usage', async () => {
     model.answers(say('Hello'), say(' there'), USAGE, finish('stop'), COMPLETE);
@@ -168,7 +159,7 @@ describe('the Anthropic SDK', () => {
         {
           role: 'user',
           content: [
-            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG_DATA } },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } },
             { type: 'image', source: { type: 'url', url: 'https://example.com/red.png' } },
             { type: 'text', text: 'Which color?' },
           ],
@@ -183,7 +174,7 @@ describe('the Anthropic SDK', () => {
         {
           role: 'user',
           content: [
-            { type: 'image', url: `data:image/png;base64,${PNG_DATA}`, mediaType: 'image/png' },
+            { type: 'image', url: PNG_URL, mediaType: 'image/png' },
             { type: 'image', url: 'https://example.com/red.png' },
             { type: 'text', text: 'Which color?' },
           ],
@@ -266,19 +257,13 @@ describe('the Anthropic SDK', () => {
   });
 
   it('stops the provider when it aborts', async () => {
-    const never = new Latch();
-    let signal: AbortSignal | undefined;
-    model.answers(say('Hel'), (call) => {
-      ({ signal } = call);
-      return never.opened;
-    });
+    const open = model.answersWithoutEnd();
     const stream = streamed();
     const failure = failureOf(stream.finalMessage());
     await new Promise((resolve) => stream.once('text', resolve));
     stream.abort();
     expect(await failure).toBeInstanceOf(Anthropic.APIUserAbortError);
-    await waitFor(() => signal?.aborted, 'the end of the work of the provider');
-    never.open();
+    await open.aborted();
   });
 
   it.each([

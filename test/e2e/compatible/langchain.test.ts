@@ -5,9 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/common/service-error.js';
 import { Latch } from '../../support/latch.js';
 import { waitFor } from '../../support/wait-for.js';
-import { callParts, COMPLETE, say, ScriptedModel, USAGE } from './scripted-model.js';
+import { callParts, COMPLETE, PNG_URL, say, ScriptedModel, USAGE } from './scripted-model.js';
 
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const COLOR = { type: 'object', title: 'color', properties: { color: { type: 'string' } }, required: ['color'] };
 const WEATHER = {
   type: 'function' as const,
@@ -85,10 +84,10 @@ describe.each(Object.entries(CLIENTS))('LangChain, %s', (name, clientFor) => {
     scripted.answers(say('A dot.'), COMPLETE);
     const content = [
       { type: 'text', text: 'What is this?' },
-      { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
+      { type: 'image_url', image_url: { url: PNG_URL } },
     ];
     expect((await client.invoke([new HumanMessage({ content })])).text).toBe('A dot.');
-    expect(JSON.stringify(scripted.lastCall.messages)).toContain(`data:image/png;base64,${PNG}`);
+    expect(JSON.stringify(scripted.lastCall.messages)).toContain(PNG_URL);
   });
 
   it('gets an object by a schema', async () => {
@@ -149,18 +148,12 @@ describe.each(Object.entries(CLIENTS))('LangChain, %s', (name, clientFor) => {
   });
 
   it('stops the model by an abort', async () => {
-    const never = new Latch();
-    let signal: AbortSignal | undefined;
-    scripted.answers(say('Hel'), (call) => {
-      ({ signal } = call);
-      return never.opened;
-    });
+    const open = scripted.answersWithoutEnd();
     const leaving = new AbortController();
     const stream = streamed(leaving.signal).catch((error: unknown) => error);
-    await waitFor(() => signal, 'the call of the model');
+    await open.begun();
     leaving.abort();
-    await waitFor(() => signal?.aborted, 'the end of the work of the provider');
-    never.open();
+    await open.aborted();
     expect(await stream).toBeInstanceOf(Error);
   });
 });

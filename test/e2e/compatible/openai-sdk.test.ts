@@ -4,13 +4,10 @@ import { ServiceError } from '../../../src/common/service-error.js';
 import { Latch } from '../../support/latch.js';
 import { startService } from '../../support/service.js';
 import { get, stream } from '../../support/sse-client.js';
-import { waitFor } from '../../support/wait-for.js';
 import { readWire } from '../../support/wire.js';
-import { callParts, COMPLETE, say, ScriptedModel, USAGE } from './scripted-model.js';
+import { callParts, COMPLETE, rejectionOf, PNG_URL, say, ScriptedModel, USAGE } from './scripted-model.js';
 
 const HELLO = [{ role: 'user' as const, content: 'Hello!' }];
-const PNG =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const WEATHER = {
   type: 'function' as const,
   function: {
@@ -35,13 +32,7 @@ describe('the OpenAI SDK', () => {
     openai.chat.completions.create({ model: 'gpt-5', messages: HELLO, ...body });
   const streamed = (body: Partial<OpenAI.Chat.ChatCompletionCreateParamsStreaming> = {}) =>
     openai.chat.completions.create({ model: 'gpt-5', messages: HELLO, ...body, stream: true });
-  const failureOf = (promise: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> =>
-    Promise.resolve(promise).then(
-      () => {
-        throw new Error('It has not failed.');
-      },
-      (error: unknown) => error as InstanceType<typeof OpenAI.APIError>,
-    );
+  const failureOf = rejectionOf<InstanceType<typeof OpenAI.APIError>>;
 
   it('gets a whole answer, with the name of the requested model, and the usage', async () => {
     model.answers(say('Hello'), say(' there'), USAGE, { type: 'finish', reason: 'stop', raw: 'stop' }, COMPLETE);
@@ -143,7 +134,7 @@ describe('the OpenAI SDK', () => {
           role: 'user',
           content: [
             { type: 'text', text: 'Which color?' },
-            { type: 'image_url', image_url: { url: PNG, detail: 'low' } },
+            { type: 'image_url', image_url: { url: PNG_URL, detail: 'low' } },
           ],
         },
       ],
@@ -155,7 +146,7 @@ describe('the OpenAI SDK', () => {
     expect(model.lastCall).toMatchObject({
       messages: [
         { role: 'system', content: 'Be brief.' },
-        { role: 'user', content: [{ type: 'text' }, { type: 'image', url: PNG, detail: 'low' }] },
+        { role: 'user', content: [{ type: 'text' }, { type: 'image', url: PNG_URL, detail: 'low' }] },
       ],
       responseFormat: { type: 'json_schema', name: 'color', schema, strict: true },
       reasoning: { effort: 'low' },
@@ -200,17 +191,11 @@ describe('the OpenAI SDK', () => {
   });
 
   it('stops the provider when it aborts', async () => {
-    const never = new Latch();
-    let signal: AbortSignal | undefined;
-    model.answers(say('Hel'), (call) => {
-      ({ signal } = call);
-      return never.opened;
-    });
+    const open = model.answersWithoutEnd();
     const stream = await streamed();
     await stream[Symbol.asyncIterator]().next();
     stream.controller.abort();
-    await waitFor(() => signal?.aborted, 'the end of the work of the provider');
-    never.open();
+    await open.aborted();
   });
 
   it.each([

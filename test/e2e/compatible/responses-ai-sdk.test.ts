@@ -6,27 +6,14 @@ import { z } from 'zod';
 import { ServiceError } from '../../../src/common/service-error.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import { CheckedFetch } from '../../support/open-responses.js';
-import { callParts, COMPLETE, say, ScriptedModel, USAGE } from './scripted-model.js';
+import { callParts, COMPLETE, PNG, PNG_URL, say, ScriptedModel, TWO_CALLS, USAGE } from './scripted-model.js';
 
-const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const CALLS = [
-  ...callParts('call_1', 'weather', '{"city":"Rome"}'),
-  ...callParts('call_2', 'weather', '{"city":"Oslo"}'),
-];
 const weather = () =>
   tool({
     description: 'Tells the weather.',
     inputSchema: z.object({ city: z.string() }),
     execute: ({ city }) => `sunny in ${city}`,
   });
-
-/** Sets the parts of the next answers, one list for each. */
-function answersInTurn(model: ScriptedModel, ...turns: StreamPart[][]): void {
-  model.provider.answers('acme', async function* answer() {
-    await Promise.resolve();
-    yield* turns.shift() ?? [];
-  });
-}
 
 const STATELESS = { openai: { store: false } };
 
@@ -60,7 +47,7 @@ describe.each(['@ai-sdk/openai', '@ai-sdk/open-responses'])('the provider %s of 
   });
 
   it('calls two tools at once in a stream, and sends their results back', async () => {
-    answersInTurn(scripted, [...CALLS, COMPLETE], [say('Both are sunny.'), USAGE, COMPLETE]);
+    scripted.answersInTurn([...TWO_CALLS, COMPLETE], [say('Both are sunny.'), USAGE, COMPLETE]);
     const result = streamText({
       ...common(),
       prompt: 'How is the weather in Rome and Oslo?',
@@ -109,7 +96,7 @@ describe.each(['@ai-sdk/openai', '@ai-sdk/open-responses'])('the provider %s of 
     });
     expect(output).toEqual({ color: 'red' });
     expect(scripted.lastCall).toMatchObject({
-      messages: [{ content: [{ type: 'text' }, { type: 'image', url: `data:image/png;base64,${PNG}` }] }],
+      messages: [{ content: [{ type: 'text' }, { type: 'image', url: PNG_URL }] }],
       responseFormat: { type: 'json_schema', schema: { type: 'object' } },
     });
   });
@@ -150,7 +137,7 @@ describe('@ai-sdk/openai in a second turn', () => {
     const reasoning: StreamPart = { type: 'reasoning', text: 'Let me see.', signature: 'sig-1' };
     const start: StreamPart = { type: 'tool_call_start', id: 'call_1', name: 'weather', index: 0, signature: 'sig-2' };
     const [, ...rest] = callParts('call_1', 'weather', '{"city":"Rome"}');
-    answersInTurn(scripted, [reasoning, start, ...rest, COMPLETE], [say('Sunny.'), COMPLETE]);
+    scripted.answersInTurn([reasoning, start, ...rest, COMPLETE], [say('Sunny.'), COMPLETE]);
     const options = { model, maxRetries: 0, prompt: 'Hi', tools: { weather: weather() }, stopWhen: stepCountIs(3) };
     return generateText({ ...options, providerOptions: openai ?? {} });
   };

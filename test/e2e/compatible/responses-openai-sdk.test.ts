@@ -5,13 +5,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ServiceError } from '../../../src/common/service-error.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
-import { Latch } from '../../support/latch.js';
 import { CheckedFetch } from '../../support/open-responses.js';
-import { waitFor } from '../../support/wait-for.js';
-import { callParts, COMPLETE, say, ScriptedModel, USAGE } from './scripted-model.js';
+import { COMPLETE, rejectionOf, PNG_URL, say, ScriptedModel, TWO_CALLS, USAGE } from './scripted-model.js';
 
-const PNG =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const WEATHER = {
   type: 'function' as const,
   name: 'weather',
@@ -19,10 +15,6 @@ const WEATHER = {
   parameters: { type: 'object', properties: { city: { type: 'string' } } },
   strict: true,
 };
-const CALLS = [
-  ...callParts('call_1', 'weather', '{"city":"Rome"}'),
-  ...callParts('call_2', 'weather', '{"city":"Oslo"}'),
-];
 const FINISH: StreamPart = { type: 'finish', reason: 'stop', raw: 'stop' };
 const CUT: StreamPart = { type: 'finish', reason: 'length', raw: 'length' };
 
@@ -42,13 +34,7 @@ describe('the Responses API of the OpenAI SDK', () => {
     openai.responses.create({ model: 'gpt-5', input: 'Hello!', ...body });
   const streamed = (body: Partial<OpenAI.Responses.ResponseCreateParamsStreaming> = {}) =>
     openai.responses.create({ model: 'gpt-5', input: 'Hello!', ...body, stream: true });
-  const failureOf = (promise: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> =>
-    Promise.resolve(promise).then(
-      () => {
-        throw new Error('It has not failed.');
-      },
-      (error: unknown) => error as InstanceType<typeof OpenAI.APIError>,
-    );
+  const failureOf = rejectionOf<InstanceType<typeof OpenAI.APIError>>;
 
   it('gets a whole response with the name of the requested model, and the usage', async () => {
     model.answers(say('Hello'), say(' there'), USAGE, FINISH, COMPLETE);
@@ -113,7 +99,7 @@ describe('the Responses API of the OpenAI SDK', () => {
       { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Rome"}', status: 'completed' },
       { type: 'function_call', call_id: 'call_2', name: 'weather', arguments: '{"city":"Oslo"}', status: 'completed' },
     ];
-    model.answers(...CALLS, COMPLETE);
+    model.answers(...TWO_CALLS, COMPLETE);
     const last = await openai.responses.stream({ model: 'fast', input: 'Hello!', ...body }).finalResponse();
     expect(last.output).toMatchObject(expected);
     expect(model.lastCall).toMatchObject({
@@ -122,7 +108,7 @@ describe('the Responses API of the OpenAI SDK', () => {
       parallelToolCalls: true,
     });
 
-    model.answers(...CALLS, COMPLETE);
+    model.answers(...TWO_CALLS, COMPLETE);
     const response = await whole(body);
     expect(response).toMatchObject({ status: 'completed', output: expected, tool_choice: 'required' });
 
@@ -138,7 +124,7 @@ describe('the Responses API of the OpenAI SDK', () => {
           call_id: 'call_2',
           output: [
             { type: 'input_text', text: 'this:' },
-            { type: 'input_image', image_url: PNG, detail: 'auto' },
+            { type: 'input_image', image_url: PNG_URL, detail: 'auto' },
           ],
         },
       ],
@@ -153,7 +139,7 @@ describe('the Responses API of the OpenAI SDK', () => {
             toolCallId: 'call_2',
             content: [
               { type: 'text', text: 'this:' },
-              { type: 'image', url: PNG },
+              { type: 'image', url: PNG_URL },
             ],
           },
         ],
@@ -170,7 +156,7 @@ describe('the Responses API of the OpenAI SDK', () => {
           role: 'user',
           content: [
             { type: 'input_text', text: 'Which color?' },
-            { type: 'input_image', image_url: PNG, detail: 'low' },
+            { type: 'input_image', image_url: PNG_URL, detail: 'low' },
           ],
         },
       ],
@@ -179,7 +165,7 @@ describe('the Responses API of the OpenAI SDK', () => {
     expect(model.lastCall).toMatchObject({
       messages: [
         { role: 'system', content: 'Be brief.' },
-        { role: 'user', content: [{ type: 'text' }, { type: 'image', url: PNG, detail: 'low' }] },
+        { role: 'user', content: [{ type: 'text' }, { type: 'image', url: PNG_URL, detail: 'low' }] },
       ],
       reasoning: { effort: 'low' },
     });
@@ -265,7 +251,7 @@ describe('the Responses API of the OpenAI SDK', () => {
   });
 
   it.each([undefined, CUT])('never gets a call that was cut off (%#)', async (finish) => {
-    const parts = [...CALLS.slice(0, 5), ...(finish === undefined ? [] : [finish]), COMPLETE];
+    const parts = [...TWO_CALLS.slice(0, 5), ...(finish === undefined ? [] : [finish]), COMPLETE];
     model.answers(...parts);
     const last = await openai.responses.stream({ model: 'fast', input: 'Hi', tools: [WEATHER] }).finalResponse();
     expect(last).toMatchObject({ status: 'failed', output: [{ call_id: 'call_1', status: 'completed' }] });
@@ -275,18 +261,12 @@ describe('the Responses API of the OpenAI SDK', () => {
   });
 
   it('stops the provider when it aborts', async () => {
-    const never = new Latch();
-    let signal: AbortSignal | undefined;
-    model.answers(say('Hel'), (call) => {
-      ({ signal } = call);
-      return never.opened;
-    });
+    const open = model.answersWithoutEnd();
     const unchecked = new OpenAI({ apiKey: model.key, baseURL: model.baseUrl, maxRetries: 0 });
     const stream = await unchecked.responses.create({ model: 'fast', input: 'Hi', stream: true });
     for await (const { type } of stream) if (type === 'response.output_text.delta') break;
     stream.controller.abort();
-    await waitFor(() => signal?.aborted, 'the end of the work of the provider');
-    never.open();
+    await open.aborted();
   });
 
   it.each([

@@ -1,7 +1,9 @@
 import type { Capability } from '../../../src/config/capability.js';
 import type { StreamPart } from '../../../src/upstreams/contract/stream-part.js';
 import { InProcessProvider, type InProcessCall } from '../../support/in-process-provider.js';
+import { Latch } from '../../support/latch.js';
 import { startService, type RunningService } from '../../support/service.js';
+import { waitFor } from '../../support/wait-for.js';
 
 const CAPABILITIES: readonly Capability[] = ['images', 'tools', 'structured_output', 'reasoning'];
 
@@ -51,6 +53,31 @@ export class ScriptedModel {
     });
   }
 
+  /** Sets the parts of the next answers, one list for each. */
+  answersInTurn(...turns: (readonly StreamPart[])[]): void {
+    this.provider.answers('acme', async function* answer() {
+      await Promise.resolve();
+      yield* turns.shift() ?? [];
+    });
+  }
+
+  /** Sets an answer that stays open after its first text, `Hel`. The functions wait for its begin and for its end. */
+  answersWithoutEnd(): { readonly begun: () => Promise<unknown>; readonly aborted: () => Promise<void> } {
+    const never = new Latch();
+    let signal: AbortSignal | undefined;
+    this.answers(say('Hel'), (call) => {
+      ({ signal } = call);
+      return never.opened;
+    });
+    return {
+      begun: () => waitFor(() => signal, 'the call of the model'),
+      async aborted() {
+        await waitFor(() => signal?.aborted, 'the end of the work of the provider');
+        never.open();
+      },
+    };
+  }
+
   /** The last request that reached the model. */
   get lastCall(): InProcessCall['call'] {
     const last = this.provider.calls.at(-1);
@@ -62,6 +89,9 @@ export class ScriptedModel {
     return this.service.stop();
   }
 }
+
+export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+export const PNG_URL = `data:image/png;base64,${PNG}`;
 
 export const say = (text: string): StreamPart => ({ type: 'text', text });
 export const COMPLETE: StreamPart = { type: 'complete', last: true };
@@ -79,4 +109,20 @@ export function callParts(id: string, name: string, json: string): StreamPart[] 
     { type: 'tool_call_delta', id, json: json.slice(middle) },
     { type: 'tool_call_end', id },
   ];
+}
+
+/** Two calls of the tool `weather` at once. */
+export const TWO_CALLS: readonly StreamPart[] = [
+  ...callParts('call_1', 'weather', '{"city":"Rome"}'),
+  ...callParts('call_2', 'weather', '{"city":"Oslo"}'),
+];
+
+/** Returns the error of a request that fails. */
+export function rejectionOf<Failure>(promise: PromiseLike<unknown>): Promise<Failure> {
+  return Promise.resolve(promise).then(
+    () => {
+      throw new Error('It has not failed.');
+    },
+    (error: unknown) => error as Failure,
+  );
 }
