@@ -63,6 +63,8 @@ interface AuditRow {
   readonly value_after: string | null;
 }
 
+/** The columns of keys that hold lists. */
+const LISTS: ReadonlySet<string> = new Set(['models', 'addresses']);
 const COLUMNS = 'id, at, actor, action, target, source, value_before, value_after';
 const PAGE = 500;
 const ACCOUNT = /^account:(.+)$/;
@@ -154,8 +156,8 @@ export class AuditLog {
       ...row,
       actor: named(actor),
       target: named(target),
-      before: before === null ? null : (JSON.parse(before) as unknown),
-      after: after === null ? null : (JSON.parse(after) as unknown),
+      before: valuesIn(before),
+      after: valuesIn(after),
     }));
   }
 }
@@ -163,6 +165,14 @@ export class AuditLog {
 /** An entry as the API and the command show it. */
 export function wireEntry({ at, actor, action, target, source, before, after }: AuditEntry) {
   return { at, actor, action, target, source, before, after };
+}
+
+/** Returns the values of a change. The triggers write the columns as they are, and lists are stored as JSON texts. */
+function valuesIn(text: string | null): unknown {
+  if (text === null) return null;
+  return JSON.parse(text, (name, value: unknown) =>
+    LISTS.has(name) && typeof value === 'string' ? (JSON.parse(value) as unknown) : value,
+  );
 }
 
 /** The table has an index for an account, and one for an action. */

@@ -75,7 +75,7 @@ describe.each(await testEngines())('the audit log on $name', (engine) => {
     });
     expect(written.entries.find(({ action }) => action === 'key.updated')).toMatchObject({
       before: { models: null, requests_per_minute: 5 },
-      after: { models: '["acme/*"]', requests_per_minute: 5 },
+      after: { models: ['acme/*'], requests_per_minute: 5 },
     });
     // The account is gone, and its address with it.
     expect(JSON.stringify(written.entries)).not.toContain('ada@example.com');
