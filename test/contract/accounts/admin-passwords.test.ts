@@ -1,9 +1,8 @@
-import type { INestApplicationContext } from '@nestjs/common';
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
-import { testEngines, type TestDatabase, type TestEngine } from '../../support/database.js';
-import { openAccountsApp } from './accounts-app.js';
+import { testEngines, type TestEngine } from '../../support/database.js';
+import { accountsSuite } from './accounts-app.js';
 import { admin, adminInTerminal, adminProcess, adminWith, hasTerminals } from './admin-process.js';
 import { PASSWORD } from '../../support/usual-password.js';
 
@@ -14,22 +13,12 @@ const [sqlite] = (await testEngines()) as [TestEngine];
 if (!hasTerminals) console.warn('\n!!! "script" is missing: the tests in a terminal are LEFT OUT !!!\n');
 
 describe('a password for the admin command', () => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const suite = accountsSuite(sqlite);
   let accounts = 0;
-
-  beforeAll(async () => {
-    database = await sqlite.create();
-    app = await openAccountsApp(database.config);
-  });
-  afterAll(async () => {
-    await app.close();
-    await database.drop();
-  });
 
   const newEmail = () => `ada-${++accounts}@example.com`;
   const verify = async (email: string, password: string) =>
-    (await app.get(AccountsService).verifyPassword(email, password)) !== undefined;
+    (await suite.get(AccountsService).verifyPassword(email, password)) !== undefined;
 
   describe('on the standard input', () => {
     it.each([
@@ -38,22 +27,31 @@ describe('a password for the admin command', () => {
       ['with a line break of Windows', `${PASSWORD}\r\n`],
     ])('is read %s', async (_, input) => {
       const email = newEmail();
-      const outcome = await adminWith(input, database, 'account', 'create', '--email', email, '--password-stdin');
+      const outcome = await adminWith(input, suite.database, 'account', 'create', '--email', email, '--password-stdin');
       expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
       expect(await verify(email, PASSWORD)).toBe(true);
     });
 
     it('keeps spaces and quotes, and letters of any script', async () => {
       const [email, password] = [newEmail(), ' "pässwörd" 密碼 \' $HOME '];
-      await adminWith(`${password}\n`, database, 'account', 'create', '--email', email, '--password-stdin');
+      await adminWith(`${password}\n`, suite.database, 'account', 'create', '--email', email, '--password-stdin');
       expect(await verify(email, password)).toBe(true);
     });
 
     it('replaces that of an account', async () => {
       const email = newEmail();
-      await adminWith(PASSWORD, database, 'account', 'create', '--email', email, '--password-stdin');
+      await adminWith(PASSWORD, suite.database, 'account', 'create', '--email', email, '--password-stdin');
       const next = 'another horse battery';
-      await adminWith(next, database, 'account', 'password', '--email', email, '--password-stdin', '--revoke-keys');
+      await adminWith(
+        next,
+        suite.database,
+        'account',
+        'password',
+        '--email',
+        email,
+        '--password-stdin',
+        '--revoke-keys',
+      );
       expect([await verify(email, PASSWORD), await verify(email, next)]).toEqual([false, true]);
     });
 
@@ -66,15 +64,15 @@ describe('a password for the admin command', () => {
       ['too short', 'short\n', '8 to 1024 characters'],
     ])('is refused when it is %s', async (_, input, message) => {
       const email = newEmail();
-      const outcome = await adminWith(input, database, 'account', 'create', '--email', email, '--password-stdin');
+      const outcome = await adminWith(input, suite.database, 'account', 'create', '--email', email, '--password-stdin');
       expect(outcome).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(message) as string });
       expect(outcome.stderr).not.toContain('battery');
-      expect(await app.get(AccountsService).findByEmail(email)).toBeUndefined();
+      expect(await suite.get(AccountsService).findByEmail(email)).toBeUndefined();
     });
   });
 
   it('is not waited for without a terminal and without an option', async () => {
-    const outcome = await admin(database, 'account', 'create', '--email', newEmail());
+    const outcome = await admin(suite.database, 'account', 'create', '--email', newEmail());
     expect(outcome).toMatchObject({
       exitCode: 1,
       stdout: '',
@@ -87,7 +85,7 @@ describe('a password for the admin command', () => {
     const seen: string[] = [];
     const timer = setInterval(() => seen.push(commandLines()), 20);
     const words = ['account', 'create', '--email', newEmail(), '--password-stdin'];
-    const { exitCode } = await adminProcess(secret, database, ...words);
+    const { exitCode } = await adminProcess(secret, suite.database, ...words);
     clearInterval(timer);
     expect(exitCode).toBe(0);
     expect(seen.join('\n')).toContain('--password-stdin');
@@ -98,7 +96,7 @@ describe('a password for the admin command', () => {
     it('is prompted for twice, and not shown', async () => {
       const email = newEmail();
       const answers = [`${PASSWORD}\r`, `${PASSWORD}\r`];
-      const { exitCode, shown } = await adminInTerminal(answers, database, 'account', 'create', '--email', email);
+      const { exitCode, shown } = await adminInTerminal(answers, suite.database, 'account', 'create', '--email', email);
       expect(exitCode).toBe(0);
       expect(shown).toMatch(/^New password: \r\nNew password again: \r\nid +email +tier\r\n[^\n]+ free\r\n$/);
       expect(await verify(email, PASSWORD)).toBe(true);
@@ -107,7 +105,7 @@ describe('a password for the admin command', () => {
     it('can be corrected while it is typed, and pasted in two lines', async () => {
       const email = newEmail();
       const answers = [`${PASSWORD}x\x7f\r${PASSWORD}\r`];
-      const { exitCode } = await adminInTerminal(answers, database, 'account', 'create', '--email', email);
+      const { exitCode } = await adminInTerminal(answers, suite.database, 'account', 'create', '--email', email);
       expect(exitCode).toBe(0);
       expect(await verify(email, PASSWORD)).toBe(true);
     });
@@ -119,16 +117,16 @@ describe('a password for the admin command', () => {
       ['the operator presses Ctrl-D', [`${PASSWORD}\r`, '\x04'], 'No password was entered.'],
     ])('is refused when %s', async (_, answers, message) => {
       const email = newEmail();
-      const { exitCode, shown } = await adminInTerminal(answers, database, 'account', 'create', '--email', email);
+      const { exitCode, shown } = await adminInTerminal(answers, suite.database, 'account', 'create', '--email', email);
       expect(exitCode).toBe(1);
       expect(shown).toContain(message);
       expect(shown).not.toContain('horse');
-      expect(await app.get(AccountsService).findByEmail(email)).toBeUndefined();
+      expect(await suite.get(AccountsService).findByEmail(email)).toBeUndefined();
     });
 
     it('is not read from the keyboard with --password-stdin, which would show it', async () => {
       const words = ['account', 'create', '--email', newEmail(), '--password-stdin'];
-      const { exitCode, shown } = await adminInTerminal([], database, ...words);
+      const { exitCode, shown } = await adminInTerminal([], suite.database, ...words);
       expect([exitCode, shown]).toEqual([1, expect.stringContaining('needs a pipe or a file')]);
     });
   });

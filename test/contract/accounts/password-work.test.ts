@@ -1,28 +1,23 @@
-import type { INestApplicationContext } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { AccountsService } from '../../../src/accounts/accounts/accounts.service.js';
 import { PasswordHashing } from '../../../src/accounts/passwords/password-hashing.js';
-import { testEngines, type TestDatabase } from '../../support/database.js';
+import { testEngines, type TestEngine } from '../../support/database.js';
 import { PASSWORD } from '../../support/usual-password.js';
-import { openAccountsApp } from './accounts-app.js';
+import { accountsSuite } from './accounts-app.js';
 
 const EMAIL = 'ada@example.com';
 const NEXT = 'another horse battery';
+const [engine] = (await testEngines()) as [TestEngine];
 
 /** Networks take turns at the hashes of passwords, so each hash must name the network that causes it. */
 describe('the work for a password', () => {
-  let database: TestDatabase;
-  let app: INestApplicationContext;
+  const suite = accountsSuite(engine);
   let accounts: AccountsService;
   const work: (readonly [what: string, network: string | undefined])[] = [];
 
-  beforeAll(async () => {
-    const [engine] = await testEngines();
-    if (engine === undefined) throw new Error('There is no database.');
-    database = await engine.create();
-    app = await openAccountsApp(database.config);
-    accounts = app.get(AccountsService);
-    const hashing = app.get(PasswordHashing);
+  beforeAll(() => {
+    accounts = suite.get(AccountsService);
+    const hashing = suite.get(PasswordHashing);
     const [hash, verify] = [hashing.hash.bind(hashing), hashing.verify.bind(hashing)];
     vi.spyOn(hashing, 'hash').mockImplementation((password, network) => {
       work.push(['hash', network]);
@@ -32,10 +27,6 @@ describe('the work for a password', () => {
       work.push(['verify', network]);
       return verify(passwordHash, password, network);
     });
-  });
-  afterAll(async () => {
-    await app.close();
-    await database.drop();
   });
 
   it('counts against the network that requests it, and without a network as the work of the operator', async () => {
