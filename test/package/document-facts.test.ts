@@ -159,7 +159,7 @@ describe('docs/architecture.md', () => {
   it('has every table of the database', () => {
     const migrations = sources.filter((path) => /migrations\/.*\.ts$/.test(path));
     const created = migrations.flatMap((path) =>
-      [...readFileSync(join(SRC, path), 'utf8').matchAll(/new Table\(\{\s*name: '(\w+)'/g)].map(([, name]) => name),
+      [...readFileSync(join(SRC, path), 'utf8').matchAll(/\btable\(\s*'(\w+)'/g)].map(([, name]) => name),
     );
     const documented = tableRows(document, '### Database').map(([name = '']) => inCode(name)[0]);
     expect(created.length).toBeGreaterThan(5);
