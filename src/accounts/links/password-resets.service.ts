@@ -6,7 +6,6 @@ import { DAY_MS } from '../../common/utc-day.js';
 import { AtomicStatements, type ChangeAuthor } from '../../database/queries/atomic-statements.js';
 import { orUnavailable } from '../../database/queries/query-failure.js';
 import type { Account } from '../account/account.entity.js';
-import { AccountsService } from '../accounts/accounts.service.js';
 import { generateToken, hashToken, isWellFormedToken } from '../credentials/random-token.js';
 import { PasswordReset } from './password-reset.entity.js';
 
@@ -26,7 +25,6 @@ export interface CreatedReset {
 export class PasswordResets {
   constructor(
     @InjectRepository(PasswordReset) private readonly resets: Repository<PasswordReset>,
-    private readonly accounts: AccountsService,
     private readonly database: AtomicStatements,
     @Inject(CLOCK) private readonly now: Clock,
   ) {}
@@ -73,8 +71,9 @@ export class PasswordResets {
   async find(token: string): Promise<Account | undefined> {
     if (!isWellFormedToken(token)) return undefined;
     const where = { hashedToken: hashToken(token), expiresAt: MoreThan(new Date(this.now())) };
-    const reset = await orUnavailable(this.resets.findOneBy(where));
-    const account = reset === null ? undefined : await this.accounts.findById(reset.accountId);
-    return account?.disabledAt === null ? account : undefined;
+    // One query for both. Otherwise another visitor could use the link between two queries, and this one would get the account with
+    // the new password, and could replace that again.
+    const [reset] = await orUnavailable(this.resets.find({ where, relations: { account: true } }));
+    return reset?.account.disabledAt === null ? reset.account : undefined;
   }
 }
