@@ -36,7 +36,7 @@ describe.each(await testEngines())('migrations on $name', (engine) => {
   it.each(MIGRATIONS.map((migration) => ({ migration, name: migration.name })))(
     'where $name fails after its statements nothing of the start is there, and the next start does all',
     async ({ migration }) => {
-      const prototype = migration.prototype as MigrationInterface;
+      const prototype = migration.prototype;
       const up = Object.getOwnPropertyDescriptor(prototype, 'up')?.value as MigrationInterface['up'];
       const fault = vi.spyOn(prototype, 'up').mockImplementation(async (queryRunner) => {
         await up.call(new migration(), queryRunner);
@@ -61,7 +61,7 @@ describe.each(await testEngines())('migrations on $name', (engine) => {
       expect(spawnSync(process.execPath, words, { encoding: 'utf8' })).toMatchObject({ signal: 'SIGKILL', stderr: '' });
     } else {
       // To the server, it is the same.
-      const fault = vi.spyOn(killedIn.prototype as MigrationInterface, 'up').mockImplementation(async (queryRunner) => {
+      const fault = vi.spyOn(killedIn.prototype, 'up').mockImplementation(async (queryRunner) => {
         await queryRunner.query('SELECT pg_terminate_backend(pg_backend_pid())');
       });
       await expect(open()).rejects.toThrow('cannot be used');
@@ -88,7 +88,7 @@ describe.each(await testEngines())('migrations on $name', (engine) => {
     }
     await before.destroy();
     const last = MIGRATIONS.at(-1) as (typeof MIGRATIONS)[number];
-    const fault = vi.spyOn(last.prototype as MigrationInterface, 'up').mockRejectedValue(new Error('injected fault'));
+    const fault = vi.spyOn(last.prototype, 'up').mockRejectedValue(new Error('injected fault'));
 
     await expect(open()).rejects.toThrow('injected fault');
     await expect(open()).rejects.toThrow('injected fault');
