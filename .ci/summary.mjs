@@ -28,9 +28,9 @@ for (const step of steps) {
   if (found.length === 0 && isFailed) failures.push(`step: ${step}`);
   if (step === 'tests' && report === undefined && !isFailed) failures.push('step: tests (they wrote no report)');
 }
+const names = ['tests', 'browser'].flatMap((step) => namesOf(reportOf(step)));
 for (const word of REQUIRED) {
-  if (!namesOf(reportOf('tests')).some((name) => name.includes(word)))
-    failures.push(`left out: every test on "${word}"`);
+  if (!names.some((name) => name.includes(word))) failures.push(`left out: every test on "${word}"`);
 }
 if (passed === 0) failures.push('nothing ran');
 

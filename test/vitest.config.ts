@@ -58,6 +58,13 @@ const builtModules: Plugin = {
   },
 };
 
+const BROWSER = 'browser/**/*.test.ts';
+const SHARING_MODULES = {
+  server: { deps: { external: [/[/\\]dist[/\\]/] } },
+  // To load Nest and TypeORM anew for each file takes a third of the time.
+  isolate: false,
+};
+
 export default defineConfig({
   plugins: [importsOfPages],
   oxc: {
@@ -89,15 +96,14 @@ export default defineConfig({
         extends: true,
         plugins: [builtModules],
         test: {
+          ...SHARING_MODULES,
           name: 'together',
-          server: { deps: { external: [/[/\\]dist[/\\]/] } },
           include: ['**/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'mutation/output/**', ...REPLACE_MODULES],
-          // To load Nest and TypeORM anew for each file takes a third of the time.
-          isolate: false,
+          exclude: [...configDefaults.exclude, 'mutation/output/**', BROWSER, ...REPLACE_MODULES],
         },
       },
       { extends: true, test: { name: 'alone', include: REPLACE_MODULES } },
+      { extends: true, plugins: [builtModules], test: { ...SHARING_MODULES, name: 'browser', include: [BROWSER] } },
     ],
   },
 });
