@@ -8,9 +8,9 @@ import { Form } from '../../http/body/form/form.decorator.js';
 class BoundAccountGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<Request>();
-    const form = request.body as { readonly account_id?: string };
+    const form = request.body as { readonly account_id?: string } | undefined;
     const session = sessionOf(request);
-    const mismatch = session && accountMismatch(form.account_id, session);
+    const mismatch = session && accountMismatch(form?.account_id, session);
     if (mismatch !== undefined) throw mismatch;
     return true;
   }

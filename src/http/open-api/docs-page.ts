@@ -64,6 +64,9 @@ body { background: #1c2022; color: #e4e6e6; }
 header pre { background: #2b3034; }
 header a, noscript a { color: #8fc3f5; }
 }
+@media (prefers-reduced-motion: reduce) {
+.swagger-ui * { transition: none !important; }
+}
 html:not(.dark-mode) {
 .swagger-ui .info .title small pre.version { background: #4d5564; }
 .swagger-ui .info .title small.version-stamp pre.version { background: #3d5a00; }
