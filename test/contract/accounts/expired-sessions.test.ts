@@ -82,6 +82,7 @@ describe.each(await testEngines())('rows of expired sessions on $name', (engine)
       return { affected: 0, raw: [] };
     });
     remove();
+    await waitFor(() => queries.mock.calls.length === 1, 'the first statement');
     now += MINUTE_MS;
     await add(1, -DAY_MS, 0);
     remove();
