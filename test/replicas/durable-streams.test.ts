@@ -6,6 +6,7 @@ import { ApiKeysService } from '../../src/accounts/api-keys/api-keys.service.js'
 import { cancel, durableWireOf, readDurable, resume, streamIdOf } from '../support/durable.js';
 import { Latch } from '../support/latch.js';
 import { ENDED_WITHIN_MS } from '../support/known-within.js';
+import { retryWhileOverloaded, STARVED } from '../support/retry-while-overloaded.js';
 import { openStream, stream, type ReceivedStream } from '../support/sse-client.js';
 import { waitFor } from '../support/wait-for.js';
 import { wireOf } from '../support/wire.js';
@@ -36,11 +37,12 @@ describe.skipIf(stores === undefined)('durable streams on three replicas', () =>
     if (found === undefined) throw new Error('There is no such replica.');
     return found;
   };
-  const ask = (index: number, key: string, name: string, lastEventId?: string) =>
+  const askOnce = (index: number, key: string, name: string, lastEventId?: string) =>
     openStream(replica(index).origin, {
       key,
       headers: { 'idempotency-key': name, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) },
     });
+  const ask = (...request: Parameters<typeof askOnce>) => retryWhileOverloaded(() => askOnce(...request), STARVED);
   const read = (index: number, key: string, answer: ReceivedStream, lastEventId?: string) =>
     resume(replica(index).origin, streamIdOf(answer), { key, lastEventId });
 
@@ -279,7 +281,7 @@ describe.skipIf(stores === undefined)('durable streams on three replicas', () =>
     );
 
     const refused = await waitFor(async () => {
-      const answer = await ask(0, key, 'refused');
+      const answer = await askOnce(0, key, 'refused');
       if (answer.status === 503) return answer;
       answer.leave();
       return undefined;
