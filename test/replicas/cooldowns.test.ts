@@ -35,7 +35,7 @@ describe.skipIf(stores === undefined)('replicas whose provider demands a cooldow
       const answer = await waitFor(async () => {
         const tried = await stream(origin, { key });
         return tried.status === 503 && tried;
-      }, 'the rest to arrive');
+      }, 'the cooldown to arrive');
       const seconds = Number(answer.headers['retry-after']);
       expect(seconds).toBeLessThanOrEqual(COOLDOWN_SECONDS);
       expect(seconds).toBeGreaterThan(COOLDOWN_SECONDS - 60);

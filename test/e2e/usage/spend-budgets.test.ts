@@ -79,7 +79,7 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     expect(Number((await budgetOf(key))?.['spent'])).toBeLessThanOrEqual(1);
   });
 
-  it('shares reserved money among the requests of a busy account, exactly, and gives it back', async () => {
+  it('shares reserved money among the requests of a busy account, exactly, and releases it', async () => {
     await start();
     // 60 requests reserve about 3, and 200 times as much is left.
     const key = await keyOf('large');
@@ -91,7 +91,7 @@ describe.each(await testEngines())('a budget on $name', (engine) => {
     expect(Number((await budgetOf(key))?.['spent'])).toBeCloseTo(COST * 120, 6);
   }, 30_000);
 
-  it('gives shared money back when the process stops', async () => {
+  it('releases shared money when the process stops', async () => {
     await start();
     const { service } = stage;
     const key = await keyOf('large');
