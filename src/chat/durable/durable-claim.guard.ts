@@ -41,7 +41,7 @@ export class DurableClaimGuard implements CanActivate {
 
   private async resolve(
     sent: string | string[],
-    { conversationOf }: DurableOptions,
+    { conversationOf, sendingMembers = [] }: DurableOptions,
     request: Request,
     response: Response,
   ): Promise<boolean> {
@@ -54,7 +54,7 @@ export class DurableClaimGuard implements CanActivate {
       const key = await requestKey(
         principal.accountId,
         checkedIdempotencyKey(sent),
-        contentsOf(body, conversation, request.path),
+        contentsOf(body, conversation, request.path, sendingMembers),
       );
       const durable = await this.claim(key, requestBytes(conversation), request, response);
       request.context.durable = durable;
@@ -126,9 +126,16 @@ function whenClosed(response: Response, listener: () => void): void {
  * Returns what a repetition of the request must have, too. The members of the conversation stand alone, so that a long list of
  * messages is hashed in steps. The format of a surface is part of its answer, so its path and its other members belong to it.
  */
-function contentsOf(body: object, conversation: ConversationRequest, path: string): object {
+function contentsOf(
+  body: object,
+  conversation: ConversationRequest,
+  path: string,
+  sendingMembers: readonly string[],
+): object {
   if (body === conversation) return body;
-  const others = Object.entries(body).filter(([, value]) => value !== conversation);
+  const others = Object.entries(body).filter(
+    ([name, value]) => value !== conversation && !sendingMembers.includes(name),
+  );
   return { ...conversation, '/path': path, '/others': Object.fromEntries(others) };
 }
 

@@ -18,7 +18,8 @@ export function compatibleSurface(name: CompatibleApi) {
 /** The maximum number of values in a body: conversations with tools have many small values. They are parsed in linear time. */
 export const MAX_COMPATIBLE_BODY_VALUES = 50_000;
 
-/** A request with an `Idempotency-Key` gets the answer of the first request with the key. */
+/** A request with an `Idempotency-Key` gets the answer of the first request with the key, streamed or whole as it wants it. */
 export const DURABLE_CONVERSATION: DurableOptions = {
   conversationOf: (body) => (body as CompatibleRequest).conversation,
+  sendingMembers: ['isStream', 'includesUsage'],
 };

@@ -84,6 +84,31 @@ describe.each(SURFACES)('a request to $path with an Idempotency-Key', ({ path, b
     expect(model.provider.calls.length - calls).toBe(1);
   });
 
+  it('gets the same answer whole that it began to read as a stream, with the same id, and the other way round', async () => {
+    for (const forms of [
+      [{ stream: true, ...streamOptions }, {}],
+      [{}, { stream: true }],
+    ]) {
+      answersAll();
+      const calls = model.provider.calls.length;
+      const key = newKey();
+      const texts = [];
+      for (const form of forms) {
+        const answer = await ask(key, form);
+        expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([
+          200,
+          texts.length ? 'true' : null,
+        ]);
+        texts.push(await answer.text());
+      }
+      const ids = texts.map((text) => /"id":"((?:chatcmpl|resp|msg)[-_]\w+)"/.exec(text)?.[1]);
+      expect(ids[0]).toMatch(/\w/);
+      expect(ids[1]).toBe(ids[0]);
+      for (const text of texts) expect(text).toContain('call_1');
+      expect(model.provider.calls.length - calls).toBe(1);
+    }
+  });
+
   it('with another body is a conflict', async () => {
     answersAll();
     const key = newKey();
