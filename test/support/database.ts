@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { DatabaseConfig } from '../../src/config/config.js';
 
+/** A server that is not there refuses at once. On a busy machine, one that is there takes seconds. */
+const CONNECTION_TIMEOUT_MS = 30_000;
 const POSTGRES_URL = 'postgres://postgres@127.0.0.1:5432/test';
 
 /** An empty database that only one test uses. */
@@ -56,7 +58,7 @@ export async function testEngines(): Promise<readonly TestEngine[]> {
 }
 
 async function execute(statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: 2000 });
+  const client = new pg.Client({ connectionString: POSTGRES_URL, connectionTimeoutMillis: CONNECTION_TIMEOUT_MS });
   await client.connect();
   try {
     await client.query(statement);

@@ -111,7 +111,7 @@ function claimed(database: number, client: ReturnType<typeof clientOf>): TestRed
 }
 
 function clientOf(url: string) {
-  const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: 2000 } });
+  const client = createClient({ url, socket: { reconnectStrategy: false, connectTimeout: TIMEOUT_MS } });
   return client.on('error', () => undefined);
 }
 
