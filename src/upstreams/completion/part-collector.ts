@@ -6,6 +6,7 @@ import type {
   TokenUsage,
   ToolCallStartPart,
 } from '../contract/stream-part.js';
+import { isHighSurrogate } from '../../common/text/surrogates.js';
 import { AnswerToolCalls } from './answer-tool-calls.js';
 import type { CallTrace } from './call-trace.js';
 import { recordedFinishReason } from './finish-reason.js';
@@ -219,10 +220,6 @@ function isOfTheEnd({ type }: CompletionPart): boolean {
 function merged(before: TokenUsage, now: TokenUsage): TokenUsage {
   const known = Object.entries(now).filter(([, count]) => count !== undefined);
   return { ...before, ...(Object.fromEntries(known) as TokenUsage) };
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 /** Replaces halves of characters that have no other half, because the client cannot decode them. */

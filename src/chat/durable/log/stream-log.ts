@@ -1,4 +1,5 @@
 import { ServiceError, type ErrorCode } from '../../../common/service-error.js';
+import { isHighSurrogate, isLowSurrogate } from '../../../common/text/surrogates.js';
 import type { Evictable, MemoryHold } from './memory-hold.js';
 import type { StreamMemory } from './stream-memory.js';
 
@@ -177,12 +178,4 @@ export class StreamLog implements Evictable {
   private notify(): void {
     for (const listener of this.listeners) listener();
   }
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit < 0xdc00;
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit < 0xe000;
 }
