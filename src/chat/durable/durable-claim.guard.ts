@@ -41,7 +41,7 @@ export class DurableClaimGuard implements CanActivate {
 
   private async resolve(
     sent: string | string[],
-    { conversationOf, sendingMembers = [] }: DurableOptions,
+    { conversationOf, ignoredMembers = [] }: DurableOptions,
     request: Request,
     response: Response,
   ): Promise<boolean> {
@@ -54,7 +54,7 @@ export class DurableClaimGuard implements CanActivate {
       const key = await requestKey(
         principal.accountId,
         checkedIdempotencyKey(sent),
-        contentsOf(body, conversation, request.path, sendingMembers),
+        contentsOf(body, conversation, request.path, ignoredMembers),
       );
       const durable = await this.claim(key, requestBytes(conversation), request, response);
       request.context.durable = durable;
@@ -130,11 +130,11 @@ function contentsOf(
   body: object,
   conversation: ConversationRequest,
   path: string,
-  sendingMembers: readonly string[],
+  ignoredMembers: readonly string[],
 ): object {
   if (body === conversation) return body;
   const others = Object.entries(body).filter(
-    ([name, value]) => value !== conversation && !sendingMembers.includes(name),
+    ([name, value]) => value !== conversation && !ignoredMembers.includes(name),
   );
   return { ...conversation, '/path': path, '/others': Object.fromEntries(others) };
 }

@@ -21,8 +21,11 @@ export const DURABLE = Symbol('DURABLE');
 export interface DurableOptions {
   /** Returns the conversation of a body. By default, the body is one. */
   readonly conversationOf: (body: object) => ConversationRequest;
-  /** The members of a body that may differ between a request and its repetitions, because they only say how to send the answer. */
-  readonly sendingMembers?: readonly string[];
+  /**
+   * The members of a body that a repetition is not compared by: they only say how to send the answer, or are made from the
+   * conversation.
+   */
+  readonly ignoredMembers?: readonly string[];
 }
 
 /** Marks a route that answers with a durable stream when a request has an `Idempotency-Key`. */

@@ -21,5 +21,6 @@ export const MAX_COMPATIBLE_BODY_VALUES = 50_000;
 /** A request with an `Idempotency-Key` gets the answer of the first request with the key, streamed or whole as it wants it. */
 export const DURABLE_CONVERSATION: DurableOptions = {
   conversationOf: (body) => (body as CompatibleRequest).conversation,
-  sendingMembers: ['isStream', 'includesUsage'],
+  // The last three are made from the messages, which are hashed once, in steps.
+  ignoredMembers: ['isStream', 'includesUsage', 'places', 'drafts', 'mapped'],
 };
